@@ -30,6 +30,7 @@ let package = Package(
     ],
     targets: [
         library("MLNumerics"),
+        library("MLGraph", ["MLNumerics"]),
         tests("MLNumericsTests", ["MLNumerics"]),
     ],
     cxxLanguageStandard: .cxx17
