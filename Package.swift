@@ -31,6 +31,7 @@ let package = Package(
     targets: [
         library("MLNumerics"),
         library("MLGraph", ["MLNumerics"]),
+        library("MLOperators", ["MLGraph", "MLNumerics"]),
         tests("MLNumericsTests", ["MLNumerics"]),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,0 +1,26 @@
+package import MLGraph
+
+/// The operators that the readers know.
+///
+/// A value, not a registry: custom layers and tests make catalogues of their own.
+package struct Catalogue: Sendable {
+    package let operators: [any Operator.Type]
+    private let byName: [String: [(opsets: ClosedRange<Opset>, type: any Operator.Type)]]
+
+    package init(_ operators: [any Operator.Type]) {
+        self.operators = operators
+        var byName: [String: [(opsets: ClosedRange<Opset>, type: any Operator.Type)]] = [:]
+        for type in operators {
+            for name in type.names { byName[name.name, default: []].append((name.opsets, type)) }
+        }
+        self.byName = byName
+    }
+
+    /// The operator that reads the MIL operation `name` as `opset` defines it.
+    package func operatorType(named name: String, opset: Opset) -> (any Operator.Type)? {
+        byName[name]?.first { $0.opsets.contains(opset) }?.type
+    }
+
+    /// Everything this package builds, by family.
+    package static let standard = Catalogue([])
+}
