@@ -32,6 +32,7 @@ let package = Package(
         library("MLNumerics"),
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLGraph", "MLNumerics"]),
+        library("MLSpecification", [protobuf]),
         tests("MLNumericsTests", ["MLNumerics"]),
     ],
     cxxLanguageStandard: .cxx17
