@@ -34,6 +34,7 @@ let package = Package(
         library("MLOperators", ["MLGraph", "MLNumerics"]),
         library("MLSpecification", [protobuf]),
         tests("MLNumericsTests", ["MLNumerics"]),
+        tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
     ],
     cxxLanguageStandard: .cxx17
 )
