@@ -33,6 +33,8 @@ let package = Package(
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLGraph", "MLNumerics"]),
         library("MLSpecification", [protobuf]),
+        library("MLRuntime", ["MLGraph", "MLNumerics"]),
+        tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLNumericsTests", ["MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
     ],

@@ -10,7 +10,10 @@ package struct ValueID: Hashable, Sendable {
 package struct Value: Sendable {
     package var name: String
     package var type: ValueType
+    /// In logical, row-major order whatever `layout` says.
     package var constant: Tensor?
+    /// How the elements lie in memory while running; decided by the layout pass on a bound graph.
+    package var layout = Layout.rowMajor
 
     package init(name: String, type: ValueType, constant: Tensor? = nil) {
         self.name = name

@@ -75,6 +75,10 @@ package struct GraphBuilder {
     /// Gives a value the name under which the model knows it.
     package mutating func name(_ id: ValueID, _ name: String) { graph.values[id.index].name = name }
 
+    /// Decides how a value lies in memory.
+    package mutating func lay(_ id: ValueID, _ layout: Layout) { graph.values[id.index].layout = layout }
+    package func layout(of id: ValueID) -> Layout { graph.values[id.index].layout }
+
     /// Declares a block input's type anew, once what flows around a loop is known.
     package mutating func retype(_ id: ValueID, _ type: ValueType) { graph.values[id.index].type = type }
 
@@ -92,6 +96,17 @@ package struct GraphBuilder {
 }
 
 extension Graph {
+    /// Puts another block in the place of the body; outputs lose their names.
+    package mutating func replaceBody(_ block: Block) {
+        body = block
+        outputNames = block.outputs.map { self[$0].name }
+    }
+
+    /// Forgets the extents of a value: every run may bring others.
+    package mutating func loosen(_ id: ValueID) {
+        values[id.index].type.shape = values[id.index].type.shape.map { _ in .unknown }
+    }
+
     /// What a type rule may know of `operands`.
     package func operands(_ operands: [ValueID?], blocks: [Block] = []) -> Operands {
         Operands(

@@ -1,0 +1,203 @@
+import MLGraph
+package import MLNumerics
+
+/// A graph bound to one set of input shapes: a plan, and, where extents depend on data, what is bound after it ran.
+package final class BoundProgram: Sendable {
+    /// The rest of a program after the first operation whose results' extents are known only while running.
+    private struct Tail: Sendable {
+        /// The operation to evaluate between the plan and the rest; `nil` when the rest only waits for contents.
+        let operation: DynamicOperation?
+        let rest: GraphExecutable
+        /// For each input of `rest` where its value comes from.
+        let restInputs: [Source]
+    }
+
+    /// An operation evaluated on whole tensors.
+    private struct DynamicOperation: Sendable {
+        let operation: Operation
+        let operands: [Source?]
+        let bodies: [GraphExecutable]
+        /// For each body the values it uses from outside, appended to its own inputs.
+        let captures: [[Source]]
+        let resultTypes: [ValueType]
+    }
+
+    private enum Source: Sendable {
+        case plan(Int)
+        case input(Int)
+        case constant(Tensor)
+        case dynamic(Int)
+    }
+
+    package let plan: Plan
+    private let tail: Tail?
+    private let outputSources: [Source]
+
+    /// - Parameter graph: bound, not yet optimised.
+    init(_ graph: Graph, pipeline: GraphExecutable.Pipeline) throws(ModelError) {
+        let graph = try pipeline.optimize(graph)
+        let operations = graph.body.operations
+        guard let cut = operations.firstIndex(where: { graph.isDynamic($0) }) else {
+            plan = try Planner.plan(try pipeline.layOut(graph))
+            tail = nil
+            outputSources = graph.body.outputs.indices.map { .plan($0) }
+            return
+        }
+        let operation = operations[cut]
+        let waits = graph.waitingContents(operation)
+        let restOperations = Array(operations[(waits.isEmpty ? cut + 1 : cut)...])
+        var rest = Block(operations: restOperations, outputs: graph.body.outputs)
+        let needed = rest.usedValues.union(operation.operands.compactMap { $0 })
+            .union(operation.blocks.reduce(into: Set()) { $0.formUnion($1.usedValues) })
+        var sources: [ValueID: Source] = [:]
+        for (index, input) in graph.inputs.enumerated() { sources[input] = .input(index) }
+        var head = Block(inputs: graph.inputs, operations: Array(operations[..<cut]))
+        for value in head.operations.flatMap(\.results) where needed.contains(value) {
+            sources[value] = .plan(head.outputs.count)
+            head.outputs.append(value)
+        }
+        plan = try Planner.plan(try pipeline.layOut(graph.part(head)))
+        func source(_ id: ValueID) -> Source? { graph.constant(id).map { .constant($0) } ?? sources[id] }
+
+        var dynamic: DynamicOperation?
+        if waits.isEmpty {
+            var bodies: [GraphExecutable] = []
+            var captures: [[Source]] = []
+            for block in operation.blocks {
+                let defined = block.definedValues
+                let captured = block.usedValues.filter { !defined.contains($0) && graph.constant($0) == nil }
+                    .sorted { $0.index < $1.index }
+                var body = block
+                body.inputs += captured
+                bodies.append(try GraphExecutable(graph.part(body).loosened(block.inputs.count), pipeline: pipeline))
+                captures.append(captured.compactMap(source))
+            }
+            dynamic = DynamicOperation(
+                operation: operation,
+                operands: operation.operands.map { $0.flatMap(source) },
+                bodies: bodies,
+                captures: captures,
+                resultTypes: operation.results.map(graph.type(of:))
+            )
+            for (index, result) in operation.results.enumerated() { sources[result] = .dynamic(index) }
+        }
+        rest.inputs = rest.usedValues.filter { sources[$0] != nil && graph.constant($0) == nil }
+            .sorted { $0.index < $1.index }
+        let contentInputs = Set(rest.inputs.indices.filter { waits.contains(rest.inputs[$0]) })
+        tail = Tail(
+            operation: dynamic,
+            rest: try GraphExecutable(graph.part(rest), pipeline: pipeline, contentInputs: contentInputs),
+            restInputs: rest.inputs.compactMap(source)
+        )
+        outputSources = []
+    }
+
+    /// Throws unless `inputs` are what the plan was made for.
+    func check(_ inputs: [Tensor]) throws(ModelError) {
+        guard inputs.count == plan.inputTypes.count else {
+            throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(plan.inputTypes.count)")
+        }
+        for (index, tensor) in inputs.enumerated() {
+            let type = plan.inputTypes[index]
+            guard tensor.scalarType == type.scalarType, tensor.shape.count == type.rank,
+                zip(tensor.shape, type.shape).allSatisfy({ $0 == $1.count })
+            else {
+                throw ModelError(
+                    .invalidInput,
+                    "input \(index) is \(tensor.scalarType.milName) \(tensor.shape), the model takes \(type)"
+                )
+            }
+        }
+    }
+
+    package func run(
+        _ inputs: [Tensor],
+        backings: [Tensor?],
+        observer: (any StepObserver)?
+    ) throws(ModelError) -> [Tensor] {
+        guard let tail else { return try plan.run(inputs, backings: backings, observer: observer) }
+        let values = try plan.run(inputs, backings: [], observer: observer)
+        var dynamicResults: [Tensor] = []
+        func tensor(_ source: Source) -> Tensor {
+            switch source {
+            case .plan(let index): values[index]
+            case .input(let index): inputs[index]
+            case .constant(let tensor): tensor
+            case .dynamic(let index): dynamicResults[index]
+            }
+        }
+        if let dynamic = tail.operation {
+            dynamicResults = try trailing(dynamic.operation.location) { () throws(ModelError) in
+                try evaluate(dynamic, tensor, observer)
+            }
+        }
+        let results = try tail.rest.run(tail.restInputs.map(tensor), backings: backings, observer: observer)
+        return results
+    }
+
+    private func evaluate(
+        _ dynamic: DynamicOperation,
+        _ tensor: (Source) -> Tensor,
+        _ observer: (any StepObserver)?
+    ) throws(ModelError) -> [Tensor] {
+        let operands = dynamic.operands.map { $0.map(tensor) }
+        guard let control = dynamic.operation.op as? any ControlFlowOperator else {
+            return try dynamic.operation.op.reference(
+                ReferenceOperands(operands, resultTypes: dynamic.resultTypes)
+            )
+        }
+        let captured = dynamic.captures.map { $0.map(tensor) }
+        let bodies: [BlockBody] = dynamic.bodies.enumerated().map { index, executable in
+            { (inputs) throws(ModelError) in try executable.run(inputs + captured[index], observer: observer) }
+        }
+        return try control.evaluate(operands.compactMap { $0 }, bodies: bodies)
+    }
+}
+
+extension Graph {
+    /// True when the extents of some result are known only while running, or the operation has bodies.
+    func isDynamic(_ operation: Operation) -> Bool {
+        operation.op is any ControlFlowOperator
+            || operation.results.contains {
+                !type(of: $0).isBound || type(of: $0).kind != .tensor || type(of: $0).scalarType == .string
+            }
+    }
+
+    /// Operands whose contents decide the extents of the results and are computed by the model.
+    func waitingContents(_ operation: Operation) -> Set<ValueID> {
+        guard operation.results.contains(where: { !type(of: $0).isBound }) else { return [] }
+        let waiting = operation.op.shapeOperands.compactMap { index -> ValueID? in
+            guard index < operation.operands.count, let id = operation.operands[index], constant(id) == nil else {
+                return nil
+            }
+            return id
+        }
+        return Set(waiting)
+    }
+
+    /// A graph of its own with `block` as body, over the same values.
+    func part(_ block: Block) -> Graph {
+        var graph = self
+        graph.replaceBody(block)
+        return graph
+    }
+
+    /// The graph with the extents of its first `count` inputs unknown: a loop may change them from turn to turn.
+    func loosened(_ count: Int) -> Graph {
+        var graph = self
+        for id in inputs.prefix(count) { graph.loosen(id) }
+        return graph
+    }
+}
+
+extension Block {
+    /// Inputs and results of this block and of nested ones.
+    var definedValues: Set<ValueID> {
+        var result = Set(inputs)
+        for operation in operations {
+            result.formUnion(operation.results)
+            for block in operation.blocks { result.formUnion(block.definedValues) }
+        }
+        return result
+    }
+}

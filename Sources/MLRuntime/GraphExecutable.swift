@@ -1,0 +1,126 @@
+package import MLGraph
+package import MLNumerics
+import Synchronization
+
+/// A graph made ready to run: binds itself to each new set of input shapes once, and runs the bound plans.
+///
+/// Immutable to its users and safe to call from any number of threads.
+package final class GraphExecutable: Sendable {
+    /// The rewrites that binding applies.
+    package struct Pipeline: Sendable {
+        /// Simplifies and fuses a graph; called on the bound graph.
+        package let optimize: @Sendable (Graph) throws(ModelError) -> Graph
+        /// Decides memory layouts of a part that becomes one plan; its inputs and outputs stay row-major.
+        package let layOut: @Sendable (Graph) throws(ModelError) -> Graph
+
+        package init(
+            optimize: @escaping @Sendable (Graph) throws(ModelError) -> Graph,
+            layOut: @escaping @Sendable (Graph) throws(ModelError) -> Graph
+        ) {
+            self.optimize = optimize
+            self.layOut = layOut
+        }
+
+        /// Runs graphs as they are.
+        package static let none = Pipeline(
+            optimize: { (graph) throws(ModelError) in graph },
+            layOut: { (graph) throws(ModelError) in graph }
+        )
+    }
+
+    package let graph: Graph
+    let pipeline: Pipeline
+    /// Inputs whose contents decide shapes, by place.
+    private let contentInputs: Set<Int>
+    /// Set when every input has one shape: the only program there will be.
+    private let fixed: BoundProgram?
+    private let cache: Mutex<ProgramCache>
+
+    /// - Parameter contentInputs: the inputs that bind by contents, not only by shape.
+    package init(_ graph: Graph, pipeline: Pipeline, contentInputs: Set<Int> = []) throws(ModelError) {
+        self.graph = graph
+        self.pipeline = pipeline
+        self.contentInputs = contentInputs
+        cache = Mutex(ProgramCache(limit: 16))
+        if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
+            fixed = try BoundProgram(try graph.bound(), pipeline: pipeline)
+        } else {
+            fixed = nil
+        }
+    }
+
+    /// Runs the graph.
+    /// - Parameters:
+    ///   - inputs: one tensor for each input, of its scalar type and rank.
+    ///   - backings: tensors that outputs are written to, by output; others are allocated.
+    ///   - observer: is told of every step.
+    package func run(
+        _ inputs: [Tensor],
+        backings: [Tensor?] = [],
+        observer: (any StepObserver)? = nil
+    ) throws(ModelError) -> [Tensor] {
+        try program(for: inputs).run(inputs, backings: backings, observer: observer)
+    }
+
+    /// The program for inputs of these shapes, bound now if it is new.
+    package func program(for inputs: [Tensor]) throws(ModelError) -> BoundProgram {
+        if let fixed {
+            try fixed.check(inputs)
+            return fixed
+        }
+        let key = ProgramCache.Key(
+            shapes: inputs.map(\.shape),
+            contents: contentInputs.sorted().map { inputs[$0].values }
+        )
+        if let known = cache.withLock({ $0.find(key) }) { return known }
+        guard inputs.count == graph.inputs.count else {
+            throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(graph.inputs.count)")
+        }
+        var types: [ValueID: ValueType] = [:]
+        var constants: [ValueID: Tensor] = [:]
+        for (index, (id, tensor)) in zip(graph.inputs, inputs).enumerated() {
+            let type = ValueType(tensor.scalarType, Shape(tensor.shape), kind: graph.type(of: id).kind)
+            guard type.agrees(with: graph.type(of: id)) else {
+                throw ModelError(
+                    .invalidInput,
+                    "input '\(graph.label(id))' is \(type), the model takes \(graph.type(of: id))"
+                )
+            }
+            types[id] = type
+            if contentInputs.contains(index) { constants[id] = tensor }
+        }
+        let program = try BoundProgram(try graph.bound(types, constants: constants), pipeline: pipeline)
+        cache.withLock { $0.insert(program, for: key) }
+        return program
+    }
+}
+
+/// The programs of one executable, least recently used last out.
+struct ProgramCache: Sendable {
+    struct Key: Hashable, Sendable {
+        let shapes: [[Int]]
+        let contents: [[Double]]
+    }
+
+    private let limit: Int
+    private var entries: [(key: Key, program: BoundProgram)] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func find(_ key: Key) -> BoundProgram? {
+        guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
+        if index != entries.count - 1 { entries.append(entries.remove(at: index)) }
+        return entries[entries.count - 1].program
+    }
+
+    mutating func insert(_ program: BoundProgram, for key: Key) {
+        guard find(key) == nil else { return }
+        if entries.count == limit { entries.removeFirst() }
+        entries.append((key, program))
+    }
+}
+
+/// Is told how long each step of a run took.
+package protocol StepObserver: AnyObject {
+    func ran(_ step: Plan.Step, nanoseconds: UInt64)
+}

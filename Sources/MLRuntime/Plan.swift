@@ -1,0 +1,80 @@
+package import MLGraph
+import MLNumerics
+
+/// A graph bound to concrete shapes, kernels and memory: a flat list of steps.  Immutable; any number of threads may
+/// run it, each in a workspace of its own.
+package final class Plan: Sendable {
+    /// One kernel call.
+    package struct Step: Sendable {
+        package enum Body: Sendable {
+            case kernel(Kernel.Body)
+            /// The operator's plain evaluation, on tensors of these types.
+            case reference(any Operator, operands: [ValueType?], results: [ValueType])
+        }
+
+        package let location: String
+        package let operatorName: String
+        package let kernelName: String
+        package let body: Body
+        /// The shapes of the results, in memory order.
+        package let shapes: [[Int]]
+        let operandCount: Int
+        /// Where the slots of this step start in `Plan.slots`: operands, then results; −1 for an absent operand.
+        let firstSlot: Int
+        let slotCount: Int
+    }
+
+    /// What the address of a slot is relative to.
+    enum Base: Sendable, Hashable {
+        case arena
+        case input(Int)
+        case output(Int)
+        case constant(Int)
+    }
+
+    /// How an output gets its contents.
+    enum Output: Sendable {
+        /// A step writes it where it belongs.
+        case direct
+        /// It is copied from a slot after the last step.
+        case copy(slot: Int32)
+    }
+
+    package let steps: [Step]
+    package let inputTypes: [ValueType]
+    package let outputTypes: [ValueType]
+    package let arenaByteCount: Int
+    /// The part of the arena that kernels use as scratch memory.
+    package let scratchByteCount: Int
+    /// The bytes that the plan would take if no two buffers shared memory.
+    package let unsharedByteCount: Int
+    let slots: [Int32]
+    let places: [(base: Base, offset: Int)]
+    let outputs: [Output]
+    /// Keeps the memory of constants alive.
+    let constants: [Tensor]
+    let workspaces: WorkspacePool
+
+    init(
+        steps: [Step],
+        inputTypes: [ValueType],
+        outputTypes: [ValueType],
+        memory: (arena: Int, scratch: Int, unshared: Int),
+        slots: [Int32],
+        places: [(base: Base, offset: Int)],
+        outputs: [Output],
+        constants: [Tensor]
+    ) {
+        self.steps = steps
+        self.inputTypes = inputTypes
+        self.outputTypes = outputTypes
+        arenaByteCount = memory.arena
+        scratchByteCount = memory.scratch
+        unsharedByteCount = memory.unshared
+        self.slots = slots
+        self.places = places
+        self.outputs = outputs
+        self.constants = constants
+        workspaces = WorkspacePool()
+    }
+}

@@ -1,0 +1,198 @@
+import MLGraph
+import MLNumerics
+
+/// Turns a bound graph into a plan: kernels chosen, lifetimes computed, offsets assigned.
+struct Planner {
+    private let graph: Graph
+    private var places: [(base: Plan.Base, offset: Int)?]
+    private var slotOf: [ValueID: Int32] = [:]
+    private var slotValues: [ValueID] = []
+    /// For each value the value whose memory it lives in, and where.
+    private var roots: [ValueID: (root: ValueID, offset: Int)] = [:]
+    private var constants: [Tensor] = []
+    private var slots: [Int32] = []
+    private var steps: [Plan.Step] = []
+    private var lifetimes: [ValueID: MemoryPlan.Lifetime] = [:]
+    private var lastUses: [ValueID: Int] = [:]
+    private var scratchByteCount = 0
+
+    private init(_ graph: Graph) {
+        self.graph = graph
+        places = []
+    }
+
+    /// Plans `graph`, whose values all have known extents.
+    static func plan(_ graph: Graph) throws(ModelError) -> Plan {
+        var planner = Planner(graph)
+        return try planner.plan()
+    }
+
+    private mutating func plan() throws(ModelError) -> Plan {
+        for (index, operation) in graph.body.operations.enumerated() {
+            for case let operand? in operation.operands { lastUses[operand] = index }
+        }
+        let end = graph.body.operations.count
+        for output in graph.body.outputs { lastUses[output] = end }
+        for (index, operation) in graph.body.operations.enumerated() {
+            try trailing(operation.location) { () throws(ModelError) in try add(operation, at: index) }
+        }
+        return finished()
+    }
+
+    private func buffer(_ id: ValueID) throws(ModelError) -> KernelRequest.Buffer {
+        let value = graph[id]
+        guard let shape = value.type.shape.counts else {
+            throw ModelError(.invalidModel, "the extents of '\(graph.label(id))' are not known: \(value.type)")
+        }
+        return KernelRequest.Buffer(
+            scalarType: value.type.scalarType,
+            logicalShape: shape,
+            layout: value.layout,
+            constant: value.constant
+        )
+    }
+
+    private func request(_ operation: Operation) throws(ModelError) -> KernelRequest {
+        var operands: [KernelRequest.Buffer?] = []
+        for operand in operation.operands {
+            operands.append(try operand.map { id throws(ModelError) in try buffer(id) })
+        }
+        var results: [KernelRequest.Buffer] = []
+        for result in operation.results { results.append(try buffer(result)) }
+        return KernelRequest(operands: operands, results: results)
+    }
+
+    private mutating func add(_ operation: Operation, at index: Int) throws(ModelError) {
+        let request = try request(operation)
+        for kernel in operation.op.kernels(for: request) {
+            if let alias = kernel.alias, let operand = operation.operands[alias.operand] {
+                let (root, offset) = root(of: operand)
+                roots[operation.results[0]] = (root, offset + alias.byteOffset)
+                extend(root, to: lastUses[operation.results[0]] ?? index)
+                return
+            }
+            guard let body = kernel.prepare() else { continue }
+            scratchByteCount = max(scratchByteCount, MemoryPlan.aligned(kernel.scratchByteCount))
+            takeOver(operation, kernel.inPlaceOperands, at: index)
+            append(operation, request, kernel.name, .kernel(body), at: index)
+            return
+        }
+        guard request.operands.allSatisfy({ $0?.layout != .channelsLast || $0?.constant != nil }),
+            request.results.allSatisfy({ $0.layout == .rowMajor })
+        else { throw ModelError(.unsupported, "'\(operation.op.displayName)' has no channels-last kernel") }
+        let types = operation.operands.map { $0.map(graph.type(of:)) }
+        let results = operation.results.map(graph.type(of:))
+        append(operation, request, "reference", .reference(operation.op, operands: types, results: results), at: index)
+    }
+
+    /// Lets the first result live in the buffer of an operand that nobody needs after this step.
+    private mutating func takeOver(_ operation: Operation, _ candidates: [Int], at index: Int) {
+        for candidate in candidates {
+            guard candidate < operation.operands.count, let operand = operation.operands[candidate] else { continue }
+            let (root, offset) = root(of: operand)
+            guard offset == 0, let lifetime = lifetimes[root], lifetime.last <= index,
+                lifetime.byteCount == byteCount(operation.results[0]),
+                operation.operands.filter({ $0.map { self.root(of: $0).root } == root }).count == 1
+            else { continue }
+            roots[operation.results[0]] = (root, 0)
+            extend(root, to: lastUses[operation.results[0]] ?? index)
+            return
+        }
+    }
+
+    private mutating func append(
+        _ operation: Operation,
+        _ request: KernelRequest,
+        _ kernelName: String,
+        _ body: Plan.Step.Body,
+        at index: Int
+    ) {
+        let firstSlot = slots.count
+        for operand in operation.operands { slots.append(operand.map { slot(of: $0) } ?? -1) }
+        for result in operation.results {
+            if roots[result] == nil {
+                lifetimes[result] = MemoryPlan.Lifetime(
+                    byteCount: byteCount(result),
+                    first: index,
+                    last: max(lastUses[result] ?? index, index)
+                )
+            }
+            slots.append(slot(of: result))
+        }
+        steps.append(
+            Plan.Step(
+                location: operation.location,
+                operatorName: operation.op.displayName,
+                kernelName: kernelName,
+                body: body,
+                shapes: request.results.map(\.shape),
+                operandCount: operation.operands.count,
+                firstSlot: firstSlot,
+                slotCount: slots.count - firstSlot
+            )
+        )
+    }
+
+    private func byteCount(_ id: ValueID) -> Int {
+        let type = graph.type(of: id)
+        return type.scalarType.byteCount(of: type.shape.counts?.elementCount ?? 0)
+    }
+
+    private func root(of id: ValueID) -> (root: ValueID, offset: Int) { roots[id] ?? (id, 0) }
+
+    private mutating func extend(_ root: ValueID, to index: Int) {
+        guard let lifetime = lifetimes[root] else { return }
+        lifetimes[root]?.last = max(lifetime.last, index)
+    }
+
+    private mutating func slot(of id: ValueID) -> Int32 {
+        if let slot = slotOf[id] { return slot }
+        let slot = Int32(places.count)
+        slotOf[id] = slot
+        slotValues.append(id)
+        places.append(nil)
+        return slot
+    }
+
+    private mutating func finished() -> Plan {
+        let outputValues = graph.body.outputs
+        var outputs: [Plan.Output] = []
+        var outputOf: [ValueID: Int] = [:]
+        for (index, id) in outputValues.enumerated() {
+            let (root, offset) = root(of: id)
+            if lifetimes[root] != nil, offset == 0, byteCount(root) == byteCount(id), outputOf[root] == nil {
+                outputOf[root] = index
+                outputs.append(.direct)
+            } else {
+                outputs.append(.copy(slot: slot(of: id)))
+            }
+        }
+        let owners = lifetimes.keys.filter { outputOf[$0] == nil }.sorted { $0.index < $1.index }
+        let memory = MemoryPlan(owners.map { lifetimes[$0]! })
+        var bases: [ValueID: (base: Plan.Base, offset: Int)] = [:]
+        for (owner, offset) in zip(owners, memory.offsets) { bases[owner] = (.arena, offset) }
+        for (root, index) in outputOf { bases[root] = (.output(index), 0) }
+        for (index, id) in graph.inputs.enumerated() { bases[id] = (.input(index), 0) }
+        for (slot, id) in slotValues.enumerated() {
+            let (root, offset) = root(of: id)
+            if bases[root] == nil, let tensor = graph.constant(root) {
+                bases[root] = (.constant(constants.count), 0)
+                constants.append(
+                    graph[root].layout == .channelsLast
+                        ? tensor.permuted(Layout.channelsLast.permutation(rank: tensor.shape.count)) : tensor
+                )
+            }
+            places[slot] = bases[root].map { ($0.base, $0.offset + offset) } ?? (.arena, 0)
+        }
+        return Plan(
+            steps: steps,
+            inputTypes: graph.inputs.map(graph.type(of:)),
+            outputTypes: outputValues.map(graph.type(of:)),
+            memory: (memory.byteCount, scratchByteCount, lifetimes.values.reduce(0) { $0 + $1.byteCount }),
+            slots: slots,
+            places: places.map { $0 ?? (.arena, 0) },
+            outputs: outputs,
+            constants: constants
+        )
+    }
+}
