@@ -17,8 +17,8 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 let package = Package(
@@ -35,6 +35,16 @@ let package = Package(
         library("MLSpecification", [protobuf]),
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
+        library("MLImages"),
+        .target(
+            name: "CImageCodecs",
+            linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png"), .linkedLibrary("webp")]
+        ),
+        library("_Testing_CoreGraphics"),
+        library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
+        library("CoreVideo", ["CoreGraphics", "MLImages"]),
+        library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
+        tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLNumericsTests", ["MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
     ],

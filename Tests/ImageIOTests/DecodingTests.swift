@@ -1,0 +1,221 @@
+import CoreGraphics
+import CoreVideo
+import Foundation
+import ImageIO
+import MLImages
+import Testing
+
+/// Pictures made by `Fixtures/make-fixtures.py`, read by Pillow there and by ImageIO here.
+enum Fixtures {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
+
+    static func url(_ name: String) -> URL { folder.appendingPathComponent(name) }
+
+    static func image(_ name: String) throws -> CGImage {
+        let source = try #require(CGImageSourceCreateWithURL(url(name) as CFURL, nil), "\(name)")
+        return try #require(CGImageSourceCreateImageAtIndex(source, 0, nil), "\(name)")
+    }
+}
+
+/// The largest difference of two pictures' bytes; `nil` when their forms differ.
+func largestDifference(_ a: Bitmap, _ b: Bitmap) -> Int? {
+    guard a.width == b.width, a.height == b.height, a.layout == b.layout else { return nil }
+    return zip(a.pixels, b.pixels).map { abs(Int($0) - Int($1)) }.max() ?? 0
+}
+
+struct DecodingTests {
+    @Test(arguments: [
+        ("rgb.png", 0), ("rgba.png", 0), ("gray.png", 0), ("gray-alpha.png", 0), ("palette.png", 0),
+        ("palette-transparent.png", 0), ("one-bit.png", 0), ("rgb16.png", 0), ("gray16.png", 0), ("baseline.jpg", 1),
+        ("progressive.jpg", 1), ("gray.jpg", 1), ("cmyk.jpg", 3), ("lossy.webp", 1), ("lossless.webp", 0),
+        ("alpha.webp", 0),
+    ])
+    func decodesLikePillow(name: String, tolerance: Int) throws {
+        let difference = largestDifference(
+            try Fixtures.image(name).bitmap,
+            try Fixtures.image("expected/\(name).png").bitmap
+        )
+        #expect(try #require(difference, "\(name) has another form") <= tolerance, "\(name)")
+    }
+
+    @Test(arguments: 1...8)
+    func orientationIsReadAndApplied(orientation: Int) throws {
+        let name = "orientation-\(orientation).png"
+        let source = try #require(CGImageSourceCreateWithURL(Fixtures.url(name) as CFURL, nil))
+        let properties = try #require(CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any])
+        #expect(properties[kCGImagePropertyOrientation] as? Int == orientation)
+        let upright = try Fixtures.image(name).bitmap.upright(fromExifOrientation: UInt32(orientation))
+        #expect(upright == (try Fixtures.image("expected/\(name).png").bitmap))
+    }
+
+    @Test(arguments: ["orientation-6.jpg", "orientation-6.webp"])
+    func otherKindsCarryOrientation(name: String) throws {
+        let source = try #require(CGImageSourceCreateWithURL(Fixtures.url(name) as CFURL, nil))
+        let properties = try #require(CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any])
+        #expect(properties[kCGImagePropertyOrientation] as? Int == 6)
+        let options =
+            [kCGImageSourceCreateThumbnailFromImageAlways: true, kCGImageSourceCreateThumbnailWithTransform: true]
+            as CFDictionary
+        let thumbnail = try #require(CGImageSourceCreateThumbnailAtIndex(source, 0, options))
+        #expect((thumbnail.width, thumbnail.height) == (23, 37))
+    }
+
+    /// Damaged files give `nil`, whatever is changed in them.
+    @Test(arguments: ["rgba.png", "palette.png", "progressive.jpg", "cmyk.jpg", "alpha.webp", "orientation-6.jpg"])
+    func damagedFilesDoNotTrap(name: String) throws {
+        let original = try Data(contentsOf: Fixtures.url(name))
+        var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+        func random(_ bound: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(bound))
+        }
+        var survivors = 0
+        for round in 0..<400 {
+            var bytes = original
+            if round % 4 == 0 { bytes = bytes.prefix(random(bytes.count)) }
+            for _ in 0...random(4) where !bytes.isEmpty { bytes[random(bytes.count)] = UInt8(random(256)) }
+            guard let source = CGImageSourceCreateWithData(bytes as CFData, nil) else { continue }
+            _ = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
+            guard
+                let header = CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any],
+                let width = header[kCGImagePropertyPixelWidth] as? Int,
+                let height = header[kCGImagePropertyPixelHeight] as? Int, width * height < 1 << 22
+            else { continue }
+            if CGImageSourceCreateImageAtIndex(source, 0, nil) != nil { survivors += 1 }
+        }
+        #expect(survivors < 400)
+    }
+
+    @Test func hugeClaimsAreRefused() throws {
+        var bytes = try Data(contentsOf: Fixtures.url("rgb.png"))
+        bytes.replaceSubrange(16..<24, with: [0, 0xFF, 0xFF, 0xFF, 0, 0xFF, 0xFF, 0xFF])
+        let source = try #require(CGImageSourceCreateWithData(bytes as CFData, nil))
+        #expect(CGImageSourceCreateImageAtIndex(source, 0, nil) == nil)
+        #expect(CGImageSourceCreateWithData(Data("GIF89a".utf8) as CFData, nil) == nil)
+    }
+}
+
+struct ResamplingTests {
+    @Test(arguments: ["224x224", "64x48", "37x23", "3x200", "185x20", "20x115", "1x1", "370x230"])
+    func scalesLikePillow(size: String) throws {
+        let parts = size.split(separator: "x").compactMap { Int($0) }
+        let large = try Fixtures.image("large.png").bitmap
+        let color = large.resampled(width: parts[0], height: parts[1])
+        let gray = large.converted(to: .gray).resampled(width: parts[0], height: parts[1])
+        let expectedColor = try Fixtures.image("expected/large-\(size).png").bitmap
+        let expectedGray = try Fixtures.image("expected/large-gray-\(size).png").bitmap
+        #expect(try #require(largestDifference(color, expectedColor)) <= 1)
+        #expect(try #require(largestDifference(gray, expectedGray)) <= 1)
+    }
+
+    @Test func scalesPartOfThePicture() throws {
+        let box = Bitmap.Box(x: 10.5, y: 7.25, width: 90.25, height: 82.75)
+        let part = try Fixtures.image("large.png").bitmap.resampled(from: box, width: 50, height: 40)
+        let difference = largestDifference(part, try Fixtures.image("expected/large-box.png").bitmap)
+        #expect(try #require(difference) <= 1)
+    }
+}
+
+struct EncodingTests {
+    @Test(arguments: ["rgb.png", "rgba.png", "gray.png"])
+    func pngIsLossless(name: String) throws {
+        let image = try Fixtures.image(name)
+        let data = NSMutableData()
+        let destination = try #require(CGImageDestinationCreateWithData(data, "public.png" as CFString, 1, nil))
+        CGImageDestinationAddImage(destination, image, nil)
+        #expect(CGImageDestinationFinalize(destination))
+        let source = try #require(CGImageSourceCreateWithData(data, nil))
+        let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
+        // Straight alpha of 8 bits cannot hold every premultiplied colour exactly.
+        #expect(try #require(largestDifference(read.bitmap, image.bitmap)) <= (name == "rgba.png" ? 1 : 0))
+    }
+
+    @Test func jpegIsClose() throws {
+        let image = try Fixtures.image("expected/large-64x48.png")
+        let data = NSMutableData()
+        let destination = try #require(CGImageDestinationCreateWithData(data, "public.jpeg" as CFString, 1, nil))
+        CGImageDestinationAddImage(
+            destination,
+            image,
+            [kCGImageDestinationLossyCompressionQuality: 1.0] as CFDictionary
+        )
+        #expect(CGImageDestinationFinalize(destination))
+        let source = try #require(CGImageSourceCreateWithData(data, nil))
+        let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
+        #expect(try #require(largestDifference(read.bitmap, image.bitmap)) <= 40)
+    }
+}
+
+struct DrawingTests {
+    /// The usual way from a picture to a pixel buffer in client code.
+    @Test func contextDrawsIntoPixelBuffer() throws {
+        let image = try Fixtures.image("rgb.png")
+        var buffer: CVPixelBuffer?
+        let attributes = [kCVPixelBufferCGImageCompatibilityKey: kCFBooleanTrue!] as CFDictionary
+        let status = CVPixelBufferCreate(
+            kCFAllocatorDefault,
+            image.width,
+            image.height,
+            kCVPixelFormatType_32ARGB,
+            attributes,
+            &buffer
+        )
+        #expect(status == kCVReturnSuccess)
+        let pixels = try #require(buffer)
+        CVPixelBufferLockBaseAddress(pixels, CVPixelBufferLockFlags(rawValue: 0))
+        let context = try #require(
+            CGContext(
+                data: CVPixelBufferGetBaseAddress(pixels),
+                width: image.width,
+                height: image.height,
+                bitsPerComponent: 8,
+                bytesPerRow: CVPixelBufferGetBytesPerRow(pixels),
+                space: CGColorSpaceCreateDeviceRGB(),
+                bitmapInfo: CGImageAlphaInfo.noneSkipFirst.rawValue
+            )
+        )
+        context.draw(image, in: CGRect(x: 0, y: 0, width: image.width, height: image.height))
+        CVPixelBufferUnlockBaseAddress(pixels, [])
+        let address = try #require(CVPixelBufferGetBaseAddress(pixels)).assumingMemoryBound(to: UInt8.self)
+        let expected = image.bitmap
+        for (x, y) in [(0, 0), (36, 22), (5, 11)] {
+            let at = y * CVPixelBufferGetBytesPerRow(pixels) + 4 * x
+            let from = 4 * (y * 37 + x)
+            #expect((0..<3).allSatisfy { address[at + 1 + $0] == expected.pixels[from + $0] })
+        }
+        #expect(context.makeImage()?.width == 37)
+    }
+
+    @Test func rectanglesLieFromTheBottom() throws {
+        let context = try #require(
+            CGContext(
+                data: nil,
+                width: 4,
+                height: 3,
+                bitsPerComponent: 8,
+                bytesPerRow: 0,
+                space: CGColorSpaceCreateDeviceGray(),
+                bitmapInfo: CGImageAlphaInfo.none.rawValue
+            )
+        )
+        context.setFillColor(gray: 1, alpha: 1)
+        context.fill(CGRect(x: 1, y: 0, width: 2, height: 1))
+        let bitmap = try #require(context.makeImage()).bitmap
+        #expect(bitmap.pixels == [0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0])
+    }
+
+    @Test(arguments: [
+        kCVPixelFormatType_32BGRA, kCVPixelFormatType_32ARGB, kCVPixelFormatType_32RGBA, kCVPixelFormatType_32ABGR,
+        kCVPixelFormatType_24RGB, kCVPixelFormatType_24BGR, kCVPixelFormatType_OneComponent8,
+        kCVPixelFormatType_OneComponent16, kCVPixelFormatType_OneComponent16Half,
+        kCVPixelFormatType_OneComponent32Float,
+    ])
+    func pixelBuffersKeepPictures(format: OSType) throws {
+        let bitmap = try Fixtures.image("rgb.png").bitmap
+        let buffer = try #require(CVBuffer(bitmap, pixelFormatType: format))
+        let read = try #require(buffer.bitmap)
+        #expect(read == bitmap.converted(to: read.layout))
+    }
+}
