@@ -31,7 +31,8 @@ let package = Package(
     targets: [
         library("MLNumerics"),
         library("MLGraph", ["MLNumerics"]),
-        library("MLOperators", ["MLGraph", "MLNumerics"]),
+        library("MLOperators", ["MLGraph", "MLNumerics", "MLSpecification"]),
+        library("MLLowering", ["MLOperators", "MLGraph", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),

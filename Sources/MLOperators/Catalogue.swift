@@ -6,6 +6,7 @@ package import MLGraph
 package struct Catalogue: Sendable {
     package let operators: [any Operator.Type]
     private let byName: [String: [(opsets: ClosedRange<Opset>, type: any Operator.Type)]]
+    private let byField: [String: LayerRule]
 
     package init(_ operators: [any Operator.Type]) {
         self.operators = operators
@@ -14,6 +15,11 @@ package struct Catalogue: Sendable {
             for name in type.names { byName[name.name, default: []].append((name.opsets, type)) }
         }
         self.byName = byName
+        var byField: [String: LayerRule] = [:]
+        for case let type as any LoweredFromLayers.Type in operators {
+            for rule in type.layers { byField[rule.field.lowercased()] = rule }
+        }
+        self.byField = byField
     }
 
     /// The operator that reads the MIL operation `name` as `opset` defines it.
@@ -21,6 +27,13 @@ package struct Catalogue: Sendable {
         byName[name]?.first { $0.opsets.contains(opset) }?.type
     }
 
+    /// The rule for the kind of layer that the field `name` of `NeuralNetworkLayer` holds.  Case does not count: the
+    /// generated code spells some fields in its own way.
+    package func rule(forField name: String) -> LayerRule? { byField[name.lowercased()] }
+
     /// Everything this package builds, by family.
-    package static let standard = Catalogue([])
+    package static let standard = Catalogue([
+        Cast.self,
+        Regroup.self,
+    ])
 }

@@ -1,0 +1,130 @@
+package import MLNumerics
+package import MLSpecification
+
+/// The values of a weight field as a tensor: float32 values share the message's storage, half-precision values stay
+/// float16, quantised values become float32 (value · scale + bias, or an entry of a table).
+///
+/// - Parameters:
+///   - shape: the extents in the order in which the file lays the values out.
+///   - channelAxis: the axis that per-channel scales and biases belong to.
+package func weightTensor(
+    _ parameters: SpecWeightParams,
+    shape: [Int],
+    channelAxis: Int = 0
+) throws(ModelError) -> Tensor {
+    let count = shape.elementCount
+    func check(_ found: Int) throws(ModelError) {
+        guard found == count else {
+            throw ModelError(.invalidModel, "\(found) values are stored where shape \(shape) needs \(count)")
+        }
+    }
+    if !parameters.floatValue.isEmpty {
+        try check(parameters.floatValue.count)
+        return Tensor(sharing: parameters.floatValue, shape: shape)
+    }
+    if let bytes = parameters.float16Bytes {
+        try check(bytes.count / 2)
+        let storage = TensorStorage(
+            borrowing: UnsafeMutableRawPointer(mutating: bytes.address),
+            byteCount: bytes.count,
+            release: { withExtendedLifetime(bytes) {} }
+        )
+        return Tensor(scalarType: .float16, shape: shape, storage: storage)
+    }
+    if let bytes = parameters.int8Bytes {
+        try check(bytes.count)
+        let values = bytes.buffer.map { Float(Int8(bitPattern: $0)) }
+        return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
+    }
+    if let bytes = parameters.rawBytes {
+        let width = Int(clamping: parameters.quantization.numberOfBits)
+        guard (1...8).contains(width) else {
+            throw ModelError(.invalidModel, "quantised weights of \(width) bits; 1 to 8 are possible")
+        }
+        try check(bytes.count == (count * width + 7) / 8 ? count : bytes.count * 8 / width)
+        let values = unpacked(bytes, width: width, count: count)
+        return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
+    }
+    try check(0)
+    return Tensor([Float](), shape: shape)
+}
+
+/// Unsigned integers of `width` bits, stored most significant bit first without gaps.
+private func unpacked(_ bytes: WeightBytes, width: Int, count: Int) -> [Float] {
+    let source = bytes.buffer
+    if width == 8 { return source.map { Float($0) } }
+    return [Float](unsafeUninitializedCapacity: count) { result, initialized in
+        var pending = 0
+        var pendingBits = 0
+        var next = 0
+        for index in 0..<count {
+            while pendingBits < width {
+                pending = (pending << 8 | Int(source[next])) & 0xFFFF
+                next += 1
+                pendingBits += 8
+            }
+            pendingBits -= width
+            result[index] = Float(pending >> pendingBits & (1 << width - 1))
+        }
+        initialized = count
+    }
+}
+
+/// `values` by the line or the table of `quantization`; one scale serves all, or there is one for each index of
+/// `channelAxis`.
+private func dequantized(
+    _ values: [Float],
+    _ quantization: SpecQuantizationParams,
+    _ shape: [Int],
+    _ channelAxis: Int
+) throws(ModelError) -> [Float] {
+    switch quantization.quantizationType {
+    case .linearQuantization(let line):
+        let channels = shape.indices.contains(channelAxis) ? shape[channelAxis] : 1
+        let inner = shape.dropFirst(channelAxis + 1).reduce(1, *)
+        for (name, list) in [("scales", line.scale), ("biases", line.bias)] {
+            guard list.count <= 1 || list.count == channels else {
+                throw ModelError(.invalidModel, "\(list.count) \(name) for \(channels) channels")
+            }
+        }
+        guard !line.scale.isEmpty else { throw ModelError(.invalidModel, "quantised weights have no scale") }
+        var result = values
+        for index in result.indices {
+            let channel = index / inner % channels
+            let scale = line.scale.count == 1 ? line.scale[0] : line.scale[channel]
+            let bias = line.bias.isEmpty ? 0 : line.bias.count == 1 ? line.bias[0] : line.bias[channel]
+            result[index] = values[index] * scale + bias
+        }
+        return result
+    case .lookupTableQuantization(let table):
+        let entries = table.floatValue
+        var result = values
+        for index in result.indices {
+            guard Int(values[index]) >= 0, Int(values[index]) < entries.count else {
+                throw ModelError(.invalidModel, "index \(Int(values[index])) in a table of \(entries.count) entries")
+            }
+            result[index] = entries[Int(values[index])]
+        }
+        return result
+    case nil:
+        throw ModelError(.invalidModel, "quantised weights do not say how they were quantised")
+    }
+}
+
+extension Tensor {
+    /// A tensor on the storage of an array, which it keeps.
+    init(sharing values: [Float], shape: [Int]) {
+        guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {
+            self.init(values, shape: shape)
+            return
+        }
+        // The elements of a native array of trivial values stay where they are while the array is retained and
+        // nobody writes to it; `release` holds the reference.
+        let storage = TensorStorage(
+            borrowing: UnsafeMutableRawPointer(mutating: UnsafeRawPointer(address)),
+            byteCount: values.count * 4,
+            release: { withExtendedLifetime(values) {} }
+        )
+        self.init(scalarType: .float32, shape: shape, storage: storage)
+    }
+}
