@@ -30,6 +30,8 @@ let package = Package(
     ],
     targets: [
         library("MLNumerics"),
+        .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
+        library("MLKernels", ["CMLKernels"]),
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLGraph", "MLNumerics", "MLSpecification"]),
         library("MLLowering", ["MLOperators", "MLGraph", "MLNumerics", "MLSpecification"]),
@@ -46,6 +48,7 @@ let package = Package(
         library("CoreVideo", ["CoreGraphics", "MLImages"]),
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
+        tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
     ],

@@ -1,0 +1,207 @@
+// Blocking and division of work for matrix products; the arithmetic is in the tile and stream kernels.
+#include "../isa/isa.h"
+#include <string.h>
+
+// Terms summed before the partial sums go back to memory: a block of a panel stays in the first cache.
+#define BLOCK_TERMS 384
+// Rows one task works on: their block of `a` stays in the second cache.
+#define TASK_BYTES (256 << 10)
+
+typedef struct {
+    const cml_isa *isa;
+    const cml_gemm_call *call;
+    long row_tasks, rows_each;        // rows of a task
+    long panel_tasks, panels_each;    // panels of a task
+    long panels;
+} job;
+
+size_t cml_packed_count(const cml_isa *isa, long k, long n) {
+    return (size_t)((n + isa->panel - 1) / isa->panel * isa->panel) * (size_t)k;
+}
+
+typedef struct {
+    const cml_isa *isa;
+    const char *source;
+    cml_storage storage;
+    long k, n, k_stride, n_stride;
+    char *packed;
+    const long *source_offsets;  // per batch item, for runtime operands
+    long panels;
+    size_t batch_count;
+} pack_job;
+
+static void pack_panel(void *context, long index, int worker) {
+    (void)worker;
+    const pack_job *job = context;
+    const long width = job->isa->panel, item = index / job->panels, panel = index % job->panels;
+    const long n = job->n - panel * width < width ? job->n - panel * width : width;
+    const long start = panel * width * job->n_stride + (job->source_offsets ? job->source_offsets[item] : 0);
+    const size_t target = (size_t)item * job->batch_count + (size_t)(panel * width) * (size_t)job->k;
+    if (job->storage == CML_F32) {
+        const float *source = (const float *)job->source + start;
+        float *packed = (float *)job->packed + target;
+        if (job->n_stride == 1) {
+            job->isa->pack_rows(source, job->k_stride, job->k, n, packed);
+        } else if (job->k_stride == 1) {
+            job->isa->pack_columns(source, job->n_stride, job->k, n, packed);
+        } else {
+            for (long p = 0; p < job->k; p++)
+                for (long j = 0; j < width; j++)
+                    packed[p * width + j] = j < n ? source[p * job->k_stride + j * job->n_stride] : 0;
+        }
+    } else {
+        const uint16_t *source = (const uint16_t *)job->source + start;
+        uint16_t *packed = (uint16_t *)job->packed + target;
+        // In blocks of rows, so that transposing reads whole cache lines.
+        for (long p0 = 0; p0 < job->k; p0 += 32) {
+            long end = p0 + 32 < job->k ? p0 + 32 : job->k;
+            for (long j = 0; j < width; j++)
+                for (long p = p0; p < end; p++)
+                    packed[p * width + j] = j < n ? source[p * job->k_stride + j * job->n_stride] : 0;
+        }
+    }
+}
+
+void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long k, long n, long k_stride,
+              long n_stride, void *packed) {
+    pack_job job = {isa, source, storage, k, n, k_stride, n_stride, packed, NULL, (n + isa->panel - 1) / isa->panel, 0};
+    cml_parallel_for(job.panels, pack_panel, &job);
+}
+
+static void multiply(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const cml_gemm_call *call = j->call;
+    const cml_isa *isa = j->isa;
+    const long width = isa->panel, per_item = j->row_tasks * j->panel_tasks;
+    const long item = index / per_item, task = index % per_item;
+    const long row_task = task / j->panel_tasks, panel_task = task % j->panel_tasks;
+    const long row0 = row_task * j->rows_each;
+    const long rows = call->m - row0 < j->rows_each ? call->m - row0 : j->rows_each;
+    const long panel0 = panel_task * j->panels_each;
+    const long panel1 = panel0 + j->panels_each < j->panels ? panel0 + j->panels_each : j->panels;
+    const long a_offset = call->a_offsets ? call->a_offsets[item] : 0;
+    const long b_offset = call->b_offsets ? call->b_offsets[item] : 0;
+    const long c_offset = call->c_offsets ? call->c_offsets[item] : 0;
+    const size_t element = call->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t);
+    const char *b = (const char *)call->b + (size_t)b_offset * element;
+    const cml_epilogue *e = &call->epilogue;
+    static const long zero = 0;
+
+    cml_stream stream = {.prefetch_bytes = 2048};
+    cml_tile *t = &stream.tile;
+    t->lda = call->lda;
+    t->ldc = call->ldc;
+    t->ldr = e->ldr;
+    t->ldb = width;
+    t->tap_a = t->tap_b = &zero;
+    t->taps = 1;
+    t->function = e->function;
+    t->alpha = e->alpha;
+    t->beta = e->beta;
+
+    if (rows <= 4 && rows > 0) {
+        for (long panel = panel0; panel < panel1; panel++) {
+            const long column = panel * width;
+            t->a = call->a + a_offset + row0 * call->lda;
+            t->k = call->k;
+            t->n = call->n - column < width ? call->n - column : width;
+            t->c = call->c + c_offset + row0 * call->ldc + column;
+            t->last = 1;
+            t->bias = e->bias ? e->bias + column : NULL;
+            t->residual = e->residual ? e->residual + c_offset + row0 * e->ldr + column : NULL;
+            t->slope = e->slope ? e->slope + column : NULL;
+            stream.packed = b + (size_t)column * (size_t)call->k * element;
+            (call->storage == CML_F32 ? isa->stream_f32 : isa->stream_f16)[rows](&stream);
+        }
+        return;
+    }
+
+    const long tiles = (rows + isa->rows - 1) / isa->rows;
+    const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + BLOCK_TERMS - 1) / BLOCK_TERMS;
+    float widened[CML_MAX_PANEL * BLOCK_TERMS] __attribute__((aligned(64)));
+    for (long block = 0; block < (blocks > 0 ? blocks : 1); block++) {
+        const long k0 = blocks > 0 ? call->k * block / blocks : 0;
+        const long k1 = blocks > 0 ? call->k * (block + 1) / blocks : 0;
+        for (long panel = panel0; panel < panel1; panel++) {
+            const long column = panel * width;
+            const size_t at = (size_t)column * (size_t)call->k + (size_t)(k0 * width);
+            if (call->storage == CML_F32) {
+                t->b = (const float *)b + at;
+            } else {
+                isa->widen((const uint16_t *)b + at, widened, (k1 - k0) * width);
+                t->b = widened;
+            }
+            t->k = k1 - k0;
+            t->n = call->n - column < width ? call->n - column : width;
+            t->accumulate = block > 0;
+            t->last = block + 1 >= blocks;
+            t->bias = e->bias ? e->bias + column : NULL;
+            t->slope = e->slope ? e->slope + column : NULL;
+            const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+            for (long tile = 0; tile < tiles; tile++) {
+                const long r0 = row0 + rows * tile / tiles, r1 = row0 + rows * (tile + 1) / tiles;
+                t->a = call->a + a_offset + r0 * call->lda + k0;
+                t->c = call->c + c_offset + r0 * call->ldc + column;
+                t->residual = e->residual ? e->residual + c_offset + r0 * e->ldr + column : NULL;
+                kernels[r1 - r0](t);
+            }
+        }
+    }
+}
+
+void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
+    if (call->m <= 0 || call->n <= 0 || call->batch <= 0) return;
+    job j = {.isa = isa, .call = call};
+    j.panels = (call->n + isa->panel - 1) / isa->panel;
+    const long workers = cml_worker_count();
+    const size_t b_bytes = (size_t)(call->n * call->k) * (call->storage == CML_F32 ? 4 : 2);
+    const size_t a_bytes = (size_t)(call->m * call->k) * 4;
+    const size_t operations = (size_t)(2 * call->m * call->n) * (size_t)call->k;
+    j.rows_each = call->m;
+    j.row_tasks = 1;
+    j.panels_each = j.panels;
+    j.panel_tasks = 1;
+    if (call->batch >= 2 * workers || operations < 40000) {
+        // Whole products are the tasks.
+    } else if (b_bytes > a_bytes && j.panels >= workers) {
+        // Every weight is read by one core only; a few tasks per worker leave room for stealing.
+        long tasks = j.panels < 4 * workers ? j.panels : 4 * workers;
+        if (j.panels % workers == 0 && j.panels < 4 * workers) tasks = j.panels;
+        j.panels_each = (j.panels + tasks - 1) / tasks;
+        j.panel_tasks = (j.panels + j.panels_each - 1) / j.panels_each;
+    } else {
+        long rows = TASK_BYTES / 4 / (call->k > 0 ? call->k : 1) / isa->rows * isa->rows;
+        if (rows < isa->rows) rows = isa->rows;
+        long share = (call->m + 2 * workers - 1) / (2 * workers);
+        if (rows > share) rows = (share + isa->rows - 1) / isa->rows * isa->rows;
+        long tasks = (call->m + rows - 1) / rows;
+        if (tasks > 1) tasks = (tasks + workers - 1) / workers * workers;
+        j.rows_each = (call->m + tasks - 1) / tasks;
+        j.row_tasks = (call->m + j.rows_each - 1) / j.rows_each;
+    }
+    cml_parallel_for(j.row_tasks * j.panel_tasks * call->batch, multiply, &j);
+}
+
+void cml_gemm_unpacked(const cml_isa *isa, const cml_gemm_call *call, long k_stride, long n_stride) {
+    if (call->m <= 0 || call->n <= 0 || call->batch <= 0) return;
+    const size_t count = cml_packed_count(isa, call->k, call->n);
+    const size_t element = call->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t);
+    // Batch items that share an operand share its packed form.
+    long *packed_offsets = cml_scratch(1, sizeof(long) * 2 * (size_t)call->batch);
+    long *source_offsets = packed_offsets + call->batch;
+    long distinct = 0;
+    for (long item = 0; item < call->batch; item++) {
+        long offset = call->b_offsets ? call->b_offsets[item] : 0;
+        if (distinct == 0 || source_offsets[distinct - 1] != offset) source_offsets[distinct++] = offset;
+        packed_offsets[item] = (distinct - 1) * (long)count;
+    }
+    void *packed = cml_scratch(0, count * element * (size_t)distinct);
+    pack_job pack = {isa, call->b, call->storage, call->k, call->n, k_stride, n_stride, packed, source_offsets,
+                     (call->n + isa->panel - 1) / isa->panel, count};
+    cml_parallel_for(pack.panels * distinct, pack_panel, &pack);
+    cml_gemm_call packed_call = *call;
+    packed_call.b = packed;
+    packed_call.b_offsets = packed_offsets;
+    cml_gemm(isa, &packed_call);
+}

@@ -1,0 +1,5 @@
+// Numeric kernels: plain C, one template per family compiled for each instruction set, chosen once at run time.
+// Every size and stride is counted in elements unless a name ends in `_bytes`.
+#pragma once
+#include "cml_runtime.h"
+#include "cml_gemm.h"

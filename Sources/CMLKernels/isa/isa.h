@@ -1,0 +1,54 @@
+// The table every instruction set fills, and the calls its tile kernels take.
+#pragma once
+#include "CMLKernels.h"
+
+#define CML_MAX_ROWS 14
+#define CML_MAX_PANEL 32
+
+// One tile of a product: up to CML_MAX_ROWS rows by one panel, summed over `taps` times `k` terms.
+typedef struct {
+    const float *a;          // row i, term j of tap t at a[tap_a[t] + i * lda + j]
+    long lda;
+    const long *tap_a;
+    const float *b;          // panel row of term j of tap t at b[tap_b[t] + j * ldb]
+    const long *tap_b;
+    long ldb;
+    long taps, k;
+    float *c;
+    long ldc;
+    long n;                  // columns stored, at most the panel width
+    int accumulate;          // c holds a partial sum
+    int last;                // the sum is complete: apply the epilogue
+    const float *bias;       // epilogue, already shifted to this tile
+    const float *residual;
+    long ldr;
+    const float *slope;
+    cml_unary function;
+    float alpha, beta;
+} cml_tile;
+
+// Rows times one panel for few rows; b is streamed once.
+typedef struct {
+    cml_tile tile;           // taps, tap_a, tap_b, accumulate, last unused
+    const void *packed;      // panel in its storage type
+    long prefetch_bytes;     // distance of the software prefetch
+} cml_stream;
+
+typedef void (*cml_tile_kernel)(const cml_tile *tile);
+typedef void (*cml_stream_kernel)(const cml_stream *stream);
+
+struct cml_isa {
+    int identifier;
+    const char *name;
+    long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
+    const cml_tile_kernel *tile_narrow, *tile_wide;    // [rows + 1], for n <= vector and n <= panel
+    const cml_stream_kernel *stream_f32, *stream_f16;  // [5], 1...4 rows
+    void (*pack_rows)(const float *source, long stride, long k, long n, float *packed);
+    void (*pack_columns)(const float *source, long stride, long k, long n, float *packed);
+    void (*widen)(const uint16_t *source, float *result, long count);
+    void (*narrow)(const float *source, uint16_t *result, long count);
+    void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
+    void (*prelu_row)(const float *slope, float *row, long count);
+};
+
+extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;

@@ -1,0 +1,59 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cml_runtime.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+#define SLOTS 4
+
+void *cml_allocate(size_t bytes) {
+    int huge = bytes >= 2 * HUGE_PAGE;
+    size_t alignment = huge ? HUGE_PAGE : 64;
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, (bytes + alignment - 1) / alignment * alignment + (bytes == 0)) != 0) {
+        return NULL;
+    }
+    if (huge) madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+void cml_free(void *memory, size_t bytes) {
+    (void)bytes;
+    free(memory);
+}
+
+typedef struct {
+    void *memory[SLOTS];
+    size_t bytes[SLOTS];
+} buffers;
+
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local buffers *mine;
+
+static void release(void *pointer) {
+    buffers *all = pointer;
+    for (int slot = 0; slot < SLOTS; slot++) free(all->memory[slot]);
+    free(all);
+}
+
+static void create_key(void) { pthread_key_create(&key, release); }
+
+void *cml_scratch(int slot, size_t bytes) {
+    if (!mine) {
+        pthread_once(&once, create_key);
+        mine = calloc(1, sizeof *mine);
+        if (!mine) abort();
+        pthread_setspecific(key, mine);
+    }
+    if (mine->bytes[slot] < bytes) {
+        free(mine->memory[slot]);
+        mine->memory[slot] = cml_allocate(bytes + bytes / 4);
+        if (!mine->memory[slot]) abort();
+        mine->bytes[slot] = bytes + bytes / 4;
+    }
+    return mine->memory[slot];
+}

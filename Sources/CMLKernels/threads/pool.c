@@ -1,0 +1,183 @@
+// The worker pool: contiguous slices first (the same rows stay on the same core from operator to operator), then
+// stealing of single items, so that a descheduled worker delays a job by one item at most.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "cml_runtime.h"
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_WORKERS 64
+#define SPIN_NANOSECONDS 60000
+
+typedef struct {
+    _Alignas(64) _Atomic long next;
+    long end;
+} slice;
+
+static struct {
+    slice slices[MAX_WORKERS];
+    _Alignas(64) _Atomic int epoch;     // increases with every job; workers sleep on it
+    _Alignas(64) _Atomic int active;    // participants of the open job, 0 when none is open
+    _Alignas(64) _Atomic int sleepers;
+    _Alignas(64) atomic_flag busy;
+    cml_task task;
+    void *context;
+    int participants;
+    int threads;
+    _Atomic int limit;
+    int spins;
+} pool = {.busy = ATOMIC_FLAG_INIT};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static long futex(_Atomic int *word, int operation, int value) {
+    return syscall(SYS_futex, (int *)word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+static void drain(int worker, int participants) {
+    for (int turn = 0; turn < participants; turn++) {
+        slice *own = &pool.slices[(worker + turn) % participants];
+        while (atomic_load_explicit(&own->next, memory_order_relaxed) < own->end) {
+            long index = atomic_fetch_add_explicit(&own->next, 1, memory_order_relaxed);
+            if (index >= own->end) break;
+            pool.task(pool.context, index, worker);
+        }
+    }
+}
+
+static void *work(void *argument) {
+    int worker = (int)(long)argument;
+    int seen = 0;
+    for (;;) {
+        int epoch;
+        for (int spins = 0; (epoch = atomic_load_explicit(&pool.epoch, memory_order_acquire)) == seen;) {
+            if (spins < pool.spins) {
+                spins++;
+                relax();
+            } else {
+                atomic_fetch_add(&pool.sleepers, 1);
+                if (atomic_load(&pool.epoch) == seen) futex(&pool.epoch, FUTEX_WAIT, seen);
+                atomic_fetch_sub(&pool.sleepers, 1);
+            }
+        }
+        seen = epoch;
+        // Join only while the job is open: `active` is positive as long as its caller has not closed it.
+        int active = atomic_load(&pool.active), joined = 0;
+        while (active > 0 && !joined) joined = atomic_compare_exchange_weak(&pool.active, &active, active + 1);
+        if (!joined) continue;
+        if (worker < pool.participants) drain(worker, pool.participants);
+        atomic_fetch_sub_explicit(&pool.active, 1, memory_order_release);
+    }
+    return NULL;
+}
+
+static long read_number(FILE *file) {
+    long value = -1;
+    if (!file) return -1;
+    if (fscanf(file, "%ld", &value) != 1) value = -1;
+    fclose(file);
+    return value;
+}
+
+// Processors the control group's quota pays for, rounded up; 0 when unlimited.
+static long quota(void) {
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
+    if (file) {
+        long limit = 0, period = 0;
+        int fields = fscanf(file, "%ld %ld", &limit, &period);
+        fclose(file);
+        return fields == 2 && period > 0 ? (limit + period - 1) / period : 0;
+    }
+    long limit = read_number(fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r"));
+    long period = read_number(fopen("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "r"));
+    return limit > 0 && period > 0 ? (limit + period - 1) / period : 0;
+}
+
+static int thread_count(void) {
+    const char *asked = getenv("COREML_THREADS");
+    long count = asked ? strtol(asked, NULL, 10) : 0;
+    if (count <= 0) {
+        cpu_set_t set;
+        count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+        long paid = quota();
+        if (paid > 0 && paid < count) count = paid;
+    }
+    return count < 1 ? 1 : count > MAX_WORKERS ? MAX_WORKERS : (int)count;
+}
+
+static long nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+static void start(void) {
+    long begin = nanoseconds();
+    for (int i = 0; i < 200; i++) relax();
+    long each = (nanoseconds() - begin) / 200;
+    pool.spins = (int)(SPIN_NANOSECONDS / (each > 2 ? each : 2));
+    int wanted = thread_count();
+    pool.threads = 1;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 2 << 20);
+    for (int worker = 1; worker < wanted; worker++) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, work, (void *)(long)worker) != 0) break;
+        pool.threads++;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+int cml_worker_count(void) {
+    pthread_once(&once, start);
+    int limit = atomic_load_explicit(&pool.limit, memory_order_relaxed);
+    return limit > 0 && limit < pool.threads ? limit : pool.threads;
+}
+
+void cml_worker_limit(int count) { atomic_store(&pool.limit, count); }
+
+void cml_parallel_for(long count, cml_task task, void *context) {
+    int participants = cml_worker_count();
+    if (count < 2 || participants < 2 || atomic_flag_test_and_set_explicit(&pool.busy, memory_order_acquire)) {
+        for (long index = 0; index < count; index++) task(context, index, 0);
+        return;
+    }
+    pool.task = task;
+    pool.context = context;
+    pool.participants = participants;
+    for (int worker = 0; worker < participants; worker++) {
+        pool.slices[worker].end = count * (worker + 1) / participants;
+        atomic_store_explicit(&pool.slices[worker].next, count * worker / participants, memory_order_relaxed);
+    }
+    atomic_store(&pool.active, 1);
+    atomic_fetch_add(&pool.epoch, 1);
+    if (atomic_load(&pool.sleepers) > 0) futex(&pool.epoch, FUTEX_WAKE, MAX_WORKERS);
+    drain(0, participants);
+    // Close the job: only when the caller is the last participant, so that nobody works on a finished job.
+    for (int spins = 0;; spins++) {
+        int alone = 1;
+        if (atomic_compare_exchange_weak(&pool.active, &alone, 0)) break;
+        if (spins < pool.spins) relax();
+        else sched_yield();
+    }
+    atomic_flag_clear_explicit(&pool.busy, memory_order_release);
+}

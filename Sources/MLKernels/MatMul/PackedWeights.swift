@@ -1,0 +1,71 @@
+import CMLKernels
+
+/// A constant matrix of `terms` × `columns` laid out for the micro-kernels of one instruction set, in the storage type
+/// it came in.  Immutable after it is made.
+package final class PackedWeights: Sendable {
+    /// How the source matrix lies in memory.
+    package enum Layout: Sendable {
+        /// `[terms][columns]`: MIL's `matmul` without transposition.
+        case termsByColumns
+        /// `[columns][terms]`: MIL's `linear`, `matmul` with `transpose_y`.
+        case columnsByTerms
+    }
+
+    /// The length of the sums: K.
+    package let terms: Int
+    /// The number of results a row: N.
+    package let columns: Int
+    /// True when the weights are stored as half floats; arithmetic is single precision either way.
+    package let isHalf: Bool
+
+    let memory: AlignedMemory
+    nonisolated(unsafe) let instructionSet: OpaquePointer
+
+    /// The bytes the packed form takes.
+    package var byteCount: Int { memory.byteCount }
+
+    /// Packs `source`, whose rows are `rowStride` elements apart (0: contiguous).
+    package convenience init(
+        _ source: UnsafePointer<Float>,
+        terms: Int,
+        columns: Int,
+        layout: Layout,
+        rowStride: Int = 0
+    ) {
+        self.init(raw: source, storage: CML_F32, terms: terms, columns: columns, layout: layout, rowStride: rowStride)
+    }
+
+    /// Packs half-precision `source`, given as bit patterns; the weights stay half floats.
+    package convenience init(
+        half source: UnsafePointer<UInt16>,
+        terms: Int,
+        columns: Int,
+        layout: Layout,
+        rowStride: Int = 0
+    ) {
+        self.init(raw: source, storage: CML_F16, terms: terms, columns: columns, layout: layout, rowStride: rowStride)
+    }
+
+    private init(
+        raw source: UnsafeRawPointer,
+        storage: cml_storage,
+        terms: Int,
+        columns: Int,
+        layout: Layout,
+        rowStride: Int
+    ) {
+        self.terms = terms
+        self.columns = columns
+        isHalf = storage == CML_F16
+        instructionSet = cml_isa_current()
+        let count = cml_packed_count(instructionSet, terms, columns)
+        memory = AlignedMemory(byteCount: count * (storage == CML_F16 ? 2 : 4))
+        let termStride: Int
+        let columnStride: Int
+        switch layout {
+        case .termsByColumns: (termStride, columnStride) = (rowStride == 0 ? columns : rowStride, 1)
+        case .columnsByTerms: (termStride, columnStride) = (1, rowStride == 0 ? terms : rowStride)
+        }
+        cml_pack(instructionSet, source, storage, terms, columns, termStride, columnStride, memory.address)
+    }
+}

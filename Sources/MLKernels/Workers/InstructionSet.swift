@@ -1,0 +1,28 @@
+import CMLKernels
+
+/// The instruction sets the kernels are compiled for.
+package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertible {
+    case sse2 = 0
+    case avx2 = 1
+    case avx512 = 2
+    case neon = 3
+
+    /// The one whose kernels run: the best of this processor, or what the environment's `COREML_ISA` names.
+    package static var current: InstructionSet {
+        InstructionSet(rawValue: Int(cml_isa_identifier(cml_isa_current()))) ?? .sse2
+    }
+
+    /// Makes this the current one; false when the processor lacks it.  For tests and benchmarks only: weights that
+    /// are already packed keep theirs.
+    @discardableResult
+    package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
+
+    package var description: String {
+        switch self {
+        case .sse2: "sse2"
+        case .avx2: "avx2"
+        case .avx512: "avx512"
+        case .neon: "neon"
+        }
+    }
+}

@@ -1,0 +1,4 @@
+import Testing
+
+/// All kernel tests, one after another: they switch the process's instruction set.
+@Suite(.serialized) enum KernelTests {}
