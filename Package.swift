@@ -51,6 +51,8 @@ let package = Package(
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
+        library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
+        tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", protobuf]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,186 @@
+import Glibc
+package import MLNumerics
+
+/// The file system, by POSIX calls; every failure names the path, what was tried and what to look at.
+package enum FileAccess {
+    package enum Kind: Sendable { case file, folder, other }
+
+    /// What `path` is (symbolic links are followed); `nil` when there is nothing.
+    package static func kind(of path: String) -> Kind? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// The names in a folder, sorted, without `.` and `..`.
+    package static func names(in folder: String) throws(ModelError) -> [String] {
+        guard let directory = opendir(folder) else { throw failure("list the folder", folder) }
+        defer { closedir(directory) }
+        var result: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { result.append(name) }
+        }
+        return result.sorted()
+    }
+
+    /// Makes a folder and those above it that are missing.
+    package static func makeFolder(_ path: String) throws(ModelError) {
+        if path.isEmpty || kind(of: path) == .folder { return }
+        let parent = folder(of: path)
+        if parent != path { try makeFolder(parent) }
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST && kind(of: path) == .folder else {
+            throw failure("make the folder", path)
+        }
+    }
+
+    /// Writes `parts` one after the other to a new file that takes the place of `path` once it is complete.
+    package static func write(_ parts: [UnsafeRawBufferPointer], to path: String) throws(ModelError) {
+        let file = try NewFile(replacing: path)
+        for part in parts { try file.append(part) }
+        try file.finish()
+    }
+
+    package static func write(_ bytes: [UInt8], to path: String) throws(ModelError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in
+            try write([UnsafeRawBufferPointer(buffer)], to: path)
+        }
+    }
+
+    package static func write(_ text: String, to path: String) throws(ModelError) {
+        try write([UInt8](text.utf8), to: path)
+    }
+
+    /// All bytes of a file.
+    package static func read(_ path: String) throws(ModelError) -> [UInt8] {
+        let file = try MappedFile(path)
+        return file.withBytes { [UInt8]($0) }
+    }
+
+    /// Gives `target` the contents of the file `source`: as a second name of the same file where the file system
+    /// can, else as a copy.
+    package static func linkOrCopy(_ source: String, to target: String) throws(ModelError) {
+        if link(source, target) == 0 { return }
+        let file = try MappedFile(source)
+        try file.withBytes { (bytes) throws(ModelError) in try write([bytes], to: target) }
+    }
+
+    /// Links or copies a file, or a folder with all that is in it; symbolic links inside are followed.
+    package static func linkOrCopyTree(_ source: String, to target: String, depth: Int = 0) throws(ModelError) {
+        switch kind(of: source) {
+        case .file: try linkOrCopy(source, to: target)
+        case .folder:
+            guard depth < 32 else {
+                throw ModelError(
+                    .io,
+                    "The folder is nested deeper than 32 levels: does a link in it lead back?",
+                    at: source
+                )
+            }
+            try makeFolder(target)
+            for name in try names(in: source) {
+                try linkOrCopyTree(source + "/" + name, to: target + "/" + name, depth: depth + 1)
+            }
+        case .other: throw ModelError(.io, "Neither a file nor a folder; remove it from the model.", at: source)
+        case nil: throw failure("open", source)
+        }
+    }
+
+    /// Removes a file, or a folder with all that is in it.  Nothing there is no error.
+    package static func remove(_ path: String) throws(ModelError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            for name in try names(in: path) { try remove(path + "/" + name) }
+            guard rmdir(path) == 0 || errno == ENOENT else { throw failure("remove the folder", path) }
+        } else {
+            guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove", path) }
+        }
+    }
+
+    /// Builds a folder under a temporary name beside `path` and lets it take that name when `build` has succeeded.
+    /// An older folder of that name is removed; after a failure everything is as before.
+    package static func replaceFolder(
+        _ path: String,
+        build: (_ temporary: String) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        let path = withoutTrailingSlash(path)
+        try makeFolder(folder(of: path))
+        let temporary = temporaryName(for: path)
+        do throws(ModelError) {
+            try makeFolder(temporary)
+            try build(temporary)
+            if kind(of: path) == nil {
+                guard rename(temporary, path) == 0 else { throw failure("name the finished folder", path) }
+            } else {
+                let old = temporaryName(for: path)
+                guard rename(path, old) == 0 else { throw failure("replace", path) }
+                guard rename(temporary, path) == 0 else {
+                    let error = failure("name the finished folder", path)
+                    _ = rename(old, path)
+                    throw error
+                }
+                try remove(old)
+            }
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+    }
+
+    /// A new empty folder for files that do not last, in `TMPDIR` or `/tmp`.
+    package static func makeTemporaryFolder(_ purpose: String) throws(ModelError) -> String {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = [CChar]((withoutTrailingSlash(base) + "/" + purpose + "-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw failure("make a temporary folder in", base) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The folder that holds `path`: `.` for a bare name.
+    package static func folder(of path: String) -> String {
+        let path = withoutTrailingSlash(path)
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The last component of `path`.
+    package static func name(of path: String) -> String {
+        let path = withoutTrailingSlash(path)
+        guard let slash = path.lastIndex(of: "/") else { return path }
+        return String(path[path.index(after: slash)...])
+    }
+
+    package static func withoutTrailingSlash(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+
+    /// A name beside `path` that nobody else uses.
+    static func temporaryName(for path: String) -> String {
+        let number = UInt32.random(in: .min ... .max)
+        return "\(folder(of: path))/.\(name(of: path)).\(getpid())-\(String(number, radix: 36))"
+    }
+
+    /// The error for the call that just failed, from `errno`.
+    static func failure(_ action: String, _ path: String) -> ModelError {
+        let number = errno
+        let reason = String(cString: strerror(number))
+        let remedy =
+            switch number {
+            case ENOENT: "check the spelling of the path"
+            case EACCES, EPERM: "check the permissions"
+            case ENOSPC, EDQUOT: "free some space"
+            case EMFILE, ENFILE: "close files or raise the limit of open files"
+            case ENOTDIR, EISDIR: "a file stands where a folder is meant, or the other way round"
+            default: "errno \(number)"
+            }
+        return ModelError(.io, "Cannot \(action): \(reason) (\(remedy)).", at: path)
+    }
+}

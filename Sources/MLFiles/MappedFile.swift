@@ -1,0 +1,54 @@
+import Glibc
+package import MLNumerics
+
+/// The bytes of a file, mapped: pages are read when touched and shared with other processes that map the file.
+///
+/// A file that somebody shortens while it is mapped ends the process when the missing part is touched, so files are
+/// replaced by renaming, never rewritten in place.
+package struct MappedFile: Sendable {
+    package let path: String
+    package let storage: TensorStorage
+
+    package init(_ path: String) throws(ModelError) {
+        self.path = path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileAccess.failure("open", path) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileAccess.failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw ModelError(.io, "Not a file; give the path of a file.", at: path)
+        }
+        let count = Int(status.st_size)
+        guard count > 0 else {
+            storage = TensorStorage(byteCount: 0)
+            return
+        }
+        guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
+            throw FileAccess.failure("map", path)
+        }
+        let bits = UInt(bitPattern: address)
+        storage = TensorStorage(borrowing: address, byteCount: count) {
+            munmap(UnsafeMutableRawPointer(bitPattern: bits), count)
+        }
+    }
+
+    /// Lends the bytes.
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try storage.withBytes(body)
+    }
+}
+
+extension TensorStorage {
+    /// Lends the bytes for reading.
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        defer { withExtendedLifetime(self) {} }
+        return try body(UnsafeRawBufferPointer(start: address, count: byteCount))
+    }
+
+    /// Storage of its own with a copy of `bytes`.
+    package convenience init(copying bytes: some Collection<UInt8>) {
+        self.init(byteCount: bytes.count)
+        UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyBytes(from: bytes)
+    }
+}

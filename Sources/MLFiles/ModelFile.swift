@@ -1,0 +1,84 @@
+package import MLNumerics
+package import MLSpecification
+
+/// An opened model: the decoded specification, and the weight files that its programs refer to.
+///
+/// Opening decodes the specification once and maps weight files when they are first asked for; both are immutable,
+/// so a model file can be shared and copied freely.
+package struct ModelFile: Sendable {
+    /// What was opened.
+    package enum Form: Sendable {
+        /// A `.mlmodel` file: one specification, weights inside.
+        case model
+        /// A `.mlpackage` folder: manifest, specification, weight files.
+        case package
+        /// A compiled folder, as `MLCompiler` writes.
+        case compiled
+        /// Bytes that the caller had in memory.
+        case memory
+    }
+
+    /// Where the model was opened, as the caller wrote it; a name for models in memory.
+    package let path: String
+    package let form: Form
+    package let specification: SpecModel
+    package let weights: WeightFiles
+    /// Files in a package that its manifest does not list; they are ignored.
+    package let foreignItems: [String]
+
+    init(
+        path: String,
+        form: Form,
+        specification: SpecModel,
+        weights: WeightFiles,
+        foreignItems: [String] = []
+    ) {
+        self.path = path
+        self.form = form
+        self.specification = specification
+        self.weights = weights
+        self.foreignItems = foreignItems
+    }
+
+    /// A model that is in memory.  `blobs` are its weight files by name, such as `@model_path/weights/weight.bin`.
+    package init(
+        specification bytes: [UInt8],
+        blobs: [String: [UInt8]] = [:],
+        path: String = "model in memory"
+    ) throws(ModelError) {
+        let specification = try trailing(path) { () throws(ModelError) in
+            let model = try SpecificationReader.decode(bytes)
+            try SpecificationReader.validate(model)
+            return model
+        }
+        self.init(path: path, form: .memory, specification: specification, weights: WeightFiles(blobs: blobs))
+    }
+
+    /// A model that was just built.
+    package init(
+        specification: SpecModel,
+        blobs: [String: [UInt8]] = [:],
+        path: String = "model in memory"
+    ) {
+        self.init(path: path, form: .memory, specification: specification, weights: WeightFiles(blobs: blobs))
+    }
+
+    /// A model inside this one, such as a stage of a pipeline: its own specification, the same weight files.
+    package func stage(_ specification: SpecModel, named name: String) -> ModelFile {
+        ModelFile(path: path + " › " + name, form: form, specification: specification, weights: weights)
+    }
+
+    /// The folder in which files that the model names (linked models) are looked for; `nil` for models in memory.
+    package var folder: String? {
+        switch form {
+        case .model: FileAccess.folder(of: path)
+        case .package, .compiled: weights.folders.first
+        case .memory: nil
+        }
+    }
+
+    /// The bytes that a MIL constant refers to.
+    package func blob(fileName: String, offset: UInt64) throws(ModelError) -> WeightBlob {
+        try trailing(path) { () throws(ModelError) in try weights.file(fileName).blob(at: offset) }
+    }
+}

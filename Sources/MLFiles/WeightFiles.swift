@@ -1,0 +1,81 @@
+package import MLNumerics
+import Synchronization
+
+/// The weight files of one model, found by the names that programs use (`@model_path/weights/weight.bin`), mapped
+/// when first asked for and shared from then on.
+package final class WeightFiles: Sendable {
+    private static let prefix = "@model_path/"
+
+    /// The folders that stand for `@model_path`, tried in order.
+    package let folders: [String]
+    /// Files that are in memory, by name.
+    private let blobs: [String: TensorStorage]
+    private let opened = Mutex<[String: WeightFile]>([:])
+
+    package init(folders: [String]) {
+        self.folders = folders
+        blobs = [:]
+    }
+
+    /// Weight files in memory.  A name fits a reference when it is the same with or without `@model_path/`, or when
+    /// their last components are equal and no other name fits better.
+    package init(blobs: [String: [UInt8]]) {
+        folders = []
+        self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
+    }
+
+    /// The weight file that a program calls `fileName`.
+    package func file(_ fileName: String) throws(ModelError) -> WeightFile {
+        if let file = opened.withLock({ $0[fileName] }) { return file }
+        let file = try open(fileName)
+        return opened.withLock { files in
+            if let other = files[fileName] { return other }
+            files[fileName] = file
+            return file
+        }
+    }
+
+    /// Where the file that a program calls `fileName` lies; `nil` for files in memory.
+    package func path(_ fileName: String) throws(ModelError) -> String? {
+        let relative = try relativeName(fileName)
+        if !blobs.isEmpty { return nil }
+        for folder in folders {
+            let path = folder + "/" + relative
+            if FileAccess.kind(of: path) == .file { return path }
+        }
+        throw missing(fileName, searched: folders.map { $0 + "/" + relative })
+    }
+
+    private func open(_ fileName: String) throws(ModelError) -> WeightFile {
+        if let path = try path(fileName) { return try WeightFile(path: path) }
+        let relative = try relativeName(fileName)
+        let exact = [fileName, relative, Self.prefix + relative].first { blobs[$0] != nil }
+        let similar = blobs.keys.filter { FileAccess.name(of: $0) == FileAccess.name(of: relative) }
+        guard let name = exact ?? (similar.count == 1 ? similar[0] : nil), let storage = blobs[name] else {
+            throw missing(fileName, searched: blobs.keys.sorted())
+        }
+        return try WeightFile(storage, path: name)
+    }
+
+    private func relativeName(_ fileName: String) throws(ModelError) -> String {
+        var relative = fileName[...]
+        if relative.hasPrefix(Self.prefix) { relative.removeFirst(Self.prefix.count) }
+        let name = String(relative)
+        guard PackageManifest.isInside(name) else {
+            throw ModelError(
+                .malformed,
+                "The weight file name \"\(fileName)\" leads out of the model; expected @model_path/ and a relative path."
+            )
+        }
+        return name
+    }
+
+    private func missing(_ fileName: String, searched: [String]) -> ModelError {
+        let list =
+            searched.isEmpty ? "the model came without weight files" : "looked for " + searched.joined(separator: ", ")
+        return ModelError(
+            .io,
+            "The weight file \"\(fileName)\" is missing (\(list)); keep the weights folder with the model."
+        )
+    }
+}
