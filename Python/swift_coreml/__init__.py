@@ -1,0 +1,1 @@
+"""Core ML for Linux, as coremltools wants it: see `coremltools.libcoremlpython`."""

@@ -1,0 +1,195 @@
+"""Python values to and from feature values, by the rules of Apple's binding.
+
+In: integers become int64, floats double, strings and bytes string, dictionaries dictionary, pictures of Pillow images,
+writable arrays of int8, int32, float32 and float64 multi-arrays; lists and tuples are dropped.  Out: float16 arrays
+become float32, pictures RGBA.  Whatever else is given is "not convertible".
+"""
+import ctypes
+import json
+
+import numpy as np
+
+from .library import Handle, call, json_bytes, sizes
+
+try:
+    from PIL import Image
+except ImportError:
+    Image = None
+
+# Raw values of MLMultiArrayDataType.
+_DATA_TYPES = {"float64": 0x10040, "float32": 0x10020, "float16": 0x10010, "int32": 0x20020, "int8": 0x20008}
+_DTYPES = {code: np.dtype(name) for name, code in _DATA_TYPES.items()}
+_GIVEN = ("float64", "float32", "int32", "int8")
+
+# Raw values of MLFeatureType.
+_INT64, _DOUBLE, _STRING, _IMAGE, _ARRAY, _DICTIONARY, _SEQUENCE = 1, 2, 3, 4, 5, 6, 7
+
+_BGRA, _GREY, _GREY_HALF = 0, 1, 2
+
+
+class Features(Handle):
+    """A table of feature values; keeps alive the arrays lent to it."""
+
+    def __init__(self, address=None):
+        super().__init__(call("features_new") if address is None else address)
+        self._lent = []
+
+    @classmethod
+    def of(cls, dictionary):
+        features = cls()
+        for name, value in dictionary.items():
+            features.set(str(name), value)
+        return features
+
+    def set(self, name, value):
+        key = name.encode()
+        if _is_integer(value) and -(1 << 63) <= int(value) < 1 << 63:
+            call("features_set_int64", self.address, key, int(value))
+        elif isinstance(value, float):
+            call("features_set_double", self.address, key, value)
+        elif isinstance(value, (str, bytes)):
+            call("features_set_string", self.address, key, value.encode() if isinstance(value, str) else value)
+        elif isinstance(value, (list, tuple)):
+            pass
+        elif isinstance(value, dict) and _is_convertible(value):
+            self._set_dictionary(key, value)
+        elif Image is not None and isinstance(value, Image.Image):
+            self._set_image(key, value)
+        elif _is_array(value):
+            self._set_array(key, np.asarray(value))
+        else:
+            print("Error: value type not convertible:")
+            print(value)
+            raise RuntimeError("value type not convertible")
+
+    def _set_array(self, key, array):
+        # The strides of an axis of extent 1 mean nothing and may be anything.
+        usable = all(
+            stride >= 0 and stride % array.itemsize == 0
+            for stride, extent in zip(array.strides, array.shape) if extent > 1)
+        if not usable or not array.flags.aligned:
+            array = np.ascontiguousarray(array)
+        self._lent.append(array)
+        strides = [max(stride, 0) // array.itemsize for stride in array.strides]
+        call("features_set_array", self.address, key, array.ctypes.data, _DATA_TYPES[array.dtype.name], array.ndim,
+             sizes(array.shape), sizes(strides))
+
+    def _set_dictionary(self, key, dictionary):
+        count = len(dictionary)
+        numbers = (ctypes.c_double * count)(*[float(value) for value in dictionary.values()])
+        if dictionary and not _is_integer(next(iter(dictionary))):
+            names = [name.decode() if isinstance(name, bytes) else str(name) for name in dictionary]
+            call("features_set_dictionary", self.address, key, json_bytes(names), None, numbers, count)
+        else:
+            keys = (ctypes.c_int64 * count)(*[int(name) for name in dictionary])
+            call("features_set_dictionary", self.address, key, None, keys, numbers, count)
+
+    def _set_image(self, key, picture):
+        if picture.mode == "RGB":
+            rgb = np.asarray(picture, dtype=np.uint8)
+            pixels, layout = np.dstack([rgb[..., ::-1], np.full(rgb.shape[:2], 255, np.uint8)]), _BGRA
+        elif picture.mode == "RGBA":
+            pixels, layout = np.asarray(picture, dtype=np.uint8)[..., [2, 1, 0, 3]], _BGRA
+        elif picture.mode == "L":
+            pixels, layout = np.asarray(picture, dtype=np.uint8), _GREY
+        elif picture.mode == "F":
+            pixels, layout = np.asarray(picture, dtype=np.float32).astype(np.float16), _GREY_HALF
+        else:
+            raise RuntimeError(f"Unsupported image type {picture.mode}. Supported types are: RGB, RGBA, L, F.")
+        pixels = np.ascontiguousarray(pixels)
+        call("features_set_image", self.address, key, pixels.ctypes.data, layout, picture.width, picture.height)
+
+    def dictionary(self):
+        """All features as Python values."""
+        return {entry["name"]: self.get(entry["name"], entry["type"])
+                for entry in json.loads(call("features_list", self.address))}
+
+    def get(self, name, kind):
+        key = name.encode()
+        if kind == _INT64:
+            return call("features_int64", self.address, key)
+        if kind == _DOUBLE:
+            return call("features_double", self.address, key)
+        if kind == _STRING:
+            return call("features_string", self.address, key)
+        if kind == _ARRAY:
+            return self._array(key)
+        if kind == _DICTIONARY:
+            return self._dictionary(key)
+        if kind == _IMAGE:
+            return self._image(key)
+        if kind == _SEQUENCE:
+            return self._sequence(key)
+        raise RuntimeError(f"Error: Unrecognized feature value {kind!r}.")
+
+    def _array(self, key):
+        rank = call("features_array_rank", self.address, key)
+        shape, strides, code = sizes(count=rank), sizes(count=rank), sizes(count=1)
+        address = call("features_array", self.address, key, shape, strides, code)
+        dtype = _DTYPES[code[0]]
+        out_dtype = np.float32 if dtype == np.float16 else dtype
+        if 0 in shape:
+            return np.zeros(tuple(shape), out_dtype)
+        extent = sum((count - 1) * stride for count, stride in zip(shape, strides)) + 1
+        flat = np.frombuffer((ctypes.c_char * (extent * dtype.itemsize)).from_address(address), dtype)
+        view = np.lib.stride_tricks.as_strided(flat, tuple(shape), [stride * dtype.itemsize for stride in strides])
+        return view.astype(out_dtype, order="C", copy=True)
+
+    def _dictionary(self, key):
+        count = call("features_count", self.address, key)
+        numbers, keys = (ctypes.c_double * count)(), (ctypes.c_int64 * count)()
+        names = call("features_dictionary", self.address, key, numbers, keys)
+        return dict(zip(json.loads(names) if names else keys, numbers))
+
+    def _image(self, key):
+        width, height = sizes(count=1), sizes(count=1)
+        layout = call("features_image_size", self.address, key, width, height)
+        shape = (height[0], width[0])
+        if layout == _BGRA:
+            pixels = np.empty(shape + (4,), np.uint8)
+        elif layout == _GREY:
+            pixels = np.empty(shape, np.uint8)
+        elif layout == _GREY_HALF:
+            pixels = np.empty(shape, np.float16)
+        else:
+            raise RuntimeError(f"The pixel format of output '{key.decode()}' cannot be converted to a picture.")
+        call("features_image", self.address, key, layout, pixels.ctypes.data)
+        if layout == _BGRA:
+            return Image.fromarray(np.ascontiguousarray(pixels[..., [2, 1, 0, 3]]))
+        return Image.fromarray(pixels if layout == _GREY else pixels.astype(np.float32))
+
+    def _sequence(self, key):
+        numbers = (ctypes.c_int64 * call("features_count", self.address, key))()
+        names = call("features_sequence", self.address, key, numbers)
+        return json.loads(names) if names else list(numbers)
+
+
+def _is_integer(value):
+    return isinstance(value, (int, np.integer))
+
+
+def _is_array(value):
+    """Whether the value lends its memory as an array that Core ML has a type for."""
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return False
+    array = np.asarray(value)
+    return array.ndim > 0 and array.dtype.name in _GIVEN and array.dtype.isnative and array.flags.writeable
+
+
+def _is_convertible(dictionary):
+    """Whether the first pair is one that Core ML has dictionaries of, and the others are like it."""
+    if not dictionary:
+        return True
+    key, value = next(iter(dictionary.items()))
+    if not isinstance(key, (int, np.integer, str, bytes)) or not isinstance(value, (int, np.integer, float)):
+        return False
+    try:
+        for other, number in dictionary.items():
+            if _is_integer(key):
+                int(other)
+            float(number)
+    except (TypeError, ValueError):
+        return False
+    return True

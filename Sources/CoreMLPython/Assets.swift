@@ -1,0 +1,59 @@
+import CoreML
+import Foundation
+
+/// The asset of a compiled model's folder.
+@c(coreml_asset_from_path)
+public func asset(_ path: UnsafePointer<CChar>, _ failure: Failure) -> UnsafeMutableRawPointer? {
+    reporting(failure) { handle(try MLModelAsset(url: URL(fileURLWithPath: String(cString: path)))) }
+}
+
+/// The asset of a specification in memory and its `count` weight files: their names as a JSON list, their bytes and
+/// byte counts.
+@c(coreml_asset_from_memory)
+public func asset(
+    _ specification: UnsafeRawPointer,
+    _ byteCount: Int,
+    _ names: UnsafePointer<CChar>,
+    _ files: UnsafePointer<UnsafeRawPointer>,
+    _ byteCounts: UnsafePointer<Int>,
+    _ count: Int,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        let names = try JSONDecoder().decode([String].self, from: Data(String(cString: names).utf8))
+        var mapping: [URL: Data] = [:]
+        for (index, name) in names.prefix(count).enumerated() {
+            guard let url = URL(string: name) else { throw BorderError.feature(name) }
+            mapping[url] = Data(bytes: files[index], count: byteCounts[index])
+        }
+        let data = Data(bytes: specification, count: byteCount)
+        return handle(
+            try mapping.isEmpty
+                ? MLModelAsset(specification: data) : MLModelAsset(specification: data, blobMapping: mapping)
+        )
+    }
+}
+
+/// Loads a model from an asset; the other parameters are those of `coreml_model_load`.
+@c(coreml_asset_load)
+public func loadAsset(
+    _ asset: UnsafeMutableRawPointer,
+    _ computeUnits: UnsafePointer<CChar>,
+    _ functionName: UnsafePointer<CChar>,
+    _ hints: UnsafePointer<CChar>,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        nonisolated(unsafe) let asset = object(asset, as: MLModelAsset.self)
+        nonisolated(unsafe) let configuration = try configuration(computeUnits, functionName, hints)
+        nonisolated(unsafe) let model = try awaiting {
+            Loaded(model: try await MLModel.load(asset: asset, configuration: configuration))
+        }.model
+        return handle(model)
+    }
+}
+
+/// A model on its way to the waiting thread.  `@unchecked Sendable`: handed over, never shared.
+private struct Loaded: @unchecked Sendable {
+    let model: MLModel
+}

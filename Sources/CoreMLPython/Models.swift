@@ -1,0 +1,135 @@
+import CoreML
+import Foundation
+
+/// Compiles a `.mlmodel` or `.mlpackage` into a temporary folder; returns the path of the `.mlmodelc`.
+@c(coreml_compile)
+public func compile(_ path: UnsafePointer<CChar>, _ failure: Failure) -> UnsafeMutablePointer<CChar>? {
+    reporting(failure) { text(try MLModel.compileModel(at: URL(fileURLWithPath: String(cString: path))).path) }
+}
+
+/// A configuration from coremltools' words.  `hints` is a JSON dictionary of strings.
+func configuration(
+    _ computeUnits: UnsafePointer<CChar>,
+    _ functionName: UnsafePointer<CChar>,
+    _ hints: UnsafePointer<CChar>
+) throws -> MLModelConfiguration {
+    let configuration = MLModelConfiguration()
+    switch String(cString: computeUnits) {
+    case "CPU_ONLY": configuration.computeUnits = .cpuOnly
+    case "CPU_AND_GPU": configuration.computeUnits = .cpuAndGPU
+    case "CPU_AND_NE": configuration.computeUnits = .cpuAndNeuralEngine
+    default: configuration.computeUnits = .all
+    }
+    let name = String(cString: functionName)
+    if !name.isEmpty { configuration.functionName = name }
+    let hints = try JSONDecoder().decode([String: String].self, from: Data(String(cString: hints).utf8))
+    configuration.allowLowPrecisionAccumulationOnGPU = hints["allowLowPrecisionAccumulationOnGPU"] == "True"
+    if hints["reshapeFrequency"] == "Infrequent" { configuration.optimizationHints.reshapeFrequency = .infrequent }
+    if hints["specializationStrategy"] == "FastPrediction" {
+        configuration.optimizationHints.specializationStrategy = .fastPrediction
+    }
+    return configuration
+}
+
+/// Loads a model.  `computeUnits` is coremltools' name of a choice, `functionName` is empty for the default function.
+@c(coreml_model_load)
+public func loadModel(
+    _ path: UnsafePointer<CChar>,
+    _ computeUnits: UnsafePointer<CChar>,
+    _ functionName: UnsafePointer<CChar>,
+    _ hints: UnsafePointer<CChar>,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        handle(
+            try MLModel(
+                contentsOf: URL(fileURLWithPath: String(cString: path)),
+                configuration: configuration(computeUnits, functionName, hints)
+            )
+        )
+    }
+}
+
+/// One prediction; `state` may be `nil`.  Returns a table.
+@c(coreml_model_predict)
+public func predict(
+    _ model: UnsafeMutableRawPointer,
+    _ features: UnsafeMutableRawPointer,
+    _ state: UnsafeMutableRawPointer?,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        let model = object(model, as: MLModel.self)
+        let inputs = try object(features, as: FeatureTable.self).provider()
+        let outputs: any MLFeatureProvider
+        if let state {
+            outputs = try model.prediction(from: inputs, using: object(state, as: MLState.self))
+        } else {
+            outputs = try model.prediction(from: inputs)
+        }
+        return handle(FeatureTable(outputs))
+    }
+}
+
+/// Predicts for `count` tables; the tables of the answers go to `answers`.
+@c(coreml_model_predict_batch)
+public func predictBatch(
+    _ model: UnsafeMutableRawPointer,
+    _ features: UnsafePointer<UnsafeMutableRawPointer>,
+    _ count: Int,
+    _ answers: UnsafeMutablePointer<UnsafeMutableRawPointer>,
+    _ failure: Failure
+) -> Bool {
+    reporting(failure) {
+        let inputs = try (0..<count).map { try object(features[$0], as: FeatureTable.self).provider() }
+        let outputs = try object(model, as: MLModel.self).predictions(fromBatch: MLArrayBatchProvider(array: inputs))
+        for index in 0..<outputs.count { answers[index] = handle(FeatureTable(outputs.features(at: index))) }
+        return true
+    } ?? false
+}
+
+/// A new state of a stateful model.
+@c(coreml_state_new)
+public func newState(_ model: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    handle(object(model, as: MLModel.self).makeState())
+}
+
+/// A copy of a state's value, as the feature `name` of a table.
+@c(coreml_state_read)
+public func readState(
+    _ state: UnsafeMutableRawPointer,
+    _ name: UnsafePointer<CChar>,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        let name = String(cString: name)
+        let table = FeatureTable()
+        try object(state, as: MLState.self).withMultiArray(for: name) { value in
+            let copy = try MLMultiArray(shape: value.shape, dataType: value.dataType)
+            value.transfer(to: copy)
+            table.values[name] = MLFeatureValue(multiArray: copy)
+        }
+        return handle(table)
+    }
+}
+
+/// Overwrites a state's value with the feature `name` of a table.
+@c(coreml_state_write)
+public func writeState(
+    _ state: UnsafeMutableRawPointer,
+    _ name: UnsafePointer<CChar>,
+    _ features: UnsafeMutableRawPointer,
+    _ failure: Failure
+) -> Bool {
+    reporting(failure) {
+        let name = String(cString: name)
+        guard let source = object(features, as: FeatureTable.self).values[name]?.multiArrayValue else {
+            throw BorderError.feature(name)
+        }
+        try object(state, as: MLState.self).withMultiArray(for: name) { value in
+            guard value.shape == source.shape else { throw BorderError.stateShape(name, value.shape, source.shape) }
+            source.transfer(to: value)
+        }
+        return true
+    } ?? false
+}
