@@ -11,10 +11,11 @@ RELEASE = (26, 0)
 """The release of macOS whose Core ML is offered here."""
 
 
-def lift():
-    answers = {"_is_macos": lambda: True, "_macos_version": lambda: RELEASE}
-    import coremltools.models.utils  # so that modules loaded later take the answers from there
 
+
+def lift():
+    """Replaces the two functions in the modules of `coremltools.models` that are loaded; safe to call again."""
+    answers = {"_is_macos": lambda: True, "_macos_version": lambda: RELEASE}
     for name, module in list(sys.modules.items()):
         if module is not None and name.startswith("coremltools.models"):
             for function, answer in answers.items():
