@@ -3,3 +3,4 @@
 #pragma once
 #include "cml_runtime.h"
 #include "cml_gemm.h"
+#include "cml_conv.h"

@@ -34,6 +34,21 @@ typedef struct {
     long prefetch_bytes;     // distance of the software prefetch
 } cml_stream;
 
+// One output row of a depthwise convolution.
+struct cml_depthwise_row {
+    long channels, count, width, stride, taps, x_step, y_step, residual_step;
+    const long *tap, *offset;             // of the width axis
+    const float *const *rows;             // input rows inside the input, and their weights [kw][channels]
+    const float *const *weights;
+    long row_count;
+    long inside_lo, inside_hi;            // pixels for which every horizontal tap is inside
+    int dense;                            // no dilation
+    float *y;
+    const float *residual, *bias, *slope;
+    cml_unary function;
+    float alpha, beta;
+};
+
 typedef void (*cml_tile_kernel)(const cml_tile *tile);
 typedef void (*cml_stream_kernel)(const cml_stream *stream);
 
@@ -48,6 +63,7 @@ struct cml_isa {
     void (*widen)(const uint16_t *source, float *result, long count);
     void (*narrow)(const float *source, uint16_t *result, long count);
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
+    void (*depthwise_row)(const struct cml_depthwise_row *row);
     void (*prelu_row)(const float *slope, float *row, long count);
 };
 

@@ -1,0 +1,33 @@
+// What the convolution files share.
+#pragma once
+#include "../isa/isa.h"
+
+// One axis of a convolution: output q (of `count`) lies at out_start + q * out_step and takes, from tap i, input
+// q * in_stride + offset[i] with the kernel's element tap[i].  A transposed convolution is one of these per phase.
+typedef struct {
+    long count, in_size, in_stride, out_start, out_step;
+    long taps;
+    const long *tap, *offset;
+} cml_axis;
+
+// The outputs lo..<hi (within 0..<count) for which tap i reads inside the input.
+static inline void cml_axis_range(const cml_axis *axis, long i, long *lo, long *hi) {
+    long offset = axis->offset[i], stride = axis->in_stride;
+    long first = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    long last = axis->in_size - 1 - offset < 0 ? 0 : (axis->in_size - 1 - offset) / stride + 1;
+    *lo = first < axis->count ? first : axis->count;
+    *hi = last < axis->count ? last : axis->count;
+    if (*hi < *lo) *hi = *lo;
+}
+
+// Input rows one output row of the depthwise kernel takes, at most.
+#define CML_DEPTHWISE_ROWS 64
+
+static inline int cml_conv_is_depthwise(const cml_conv_shape *s) {
+    return s->kernel[0] * s->kernel[1] <= CML_DEPTHWISE_ROWS && !s->transposed && s->groups > 1 && s->groups == s->in_channels && s->out_channels == s->in_channels;
+}
+
+static inline long cml_conv_taps(const cml_conv_shape *s) { return s->kernel[0] * s->kernel[1] * s->kernel[2]; }
+
+void cml_depthwise(const cml_isa *isa, const cml_conv_shape *shape, const cml_axis axes[3], const float *x,
+                   const float *weights, float *y, const cml_epilogue *epilogue);

@@ -1,0 +1,22 @@
+// Convolutions over channels-last tensors: [batch][depth][height][width][channels].
+#pragma once
+#include "cml_gemm.h"
+
+// Axes in the order depth, height, width; unused leading axes have size 1, kernel 1, stride 1, dilation 1, padding 0.
+typedef struct {
+    long batch;
+    long in[3], out[3], kernel[3], stride[3], dilation[3];
+    long pad[3];                      // before the first element; out-of-range taps count as zero
+    long in_channels, out_channels, groups;
+    int transposed;                   // out[o = stride * i - pad + dilation * k] += in[i] weight[k]
+} cml_conv_shape;
+
+// Bytes of the packed weights.
+size_t cml_conv_packed_bytes(const cml_isa *isa, const cml_conv_shape *shape, cml_storage storage);
+// Packs the weight of (group g, output o of the group, input i of the group, tap t in [kd][kh][kw] order) found at
+// source[g * g_stride + o * o_stride + i * i_stride + t].
+void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
+                   long g_stride, long o_stride, long i_stride, void *packed);
+// y = epilogue(convolution(x)).  `storage` as packed; the residual has the layout of y, its row is a pixel.
+void cml_conv(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const void *packed,
+              cml_storage storage, float *y, const cml_epilogue *epilogue);

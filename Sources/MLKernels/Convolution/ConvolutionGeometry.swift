@@ -1,0 +1,36 @@
+import CMLKernels
+
+/// Where a convolution's window moves: sizes of up to three spatial axes, outermost first (1-D: `[width]`, 2-D:
+/// `[height, width]`, 3-D: `[depth, height, width]`).
+package struct ConvolutionGeometry: Hashable, Sendable {
+    package var batch: Int
+    package var inputSize: [Int]
+    package var outputSize: [Int]
+    package var strides: [Int]
+    package var dilations: [Int]
+    /// Implicit zeros before the first element; what is needed behind the last follows from `outputSize`.
+    package var paddingBefore: [Int]
+
+    package init(
+        batch: Int,
+        inputSize: [Int],
+        outputSize: [Int],
+        strides: [Int],
+        dilations: [Int],
+        paddingBefore: [Int]
+    ) {
+        precondition((1...3).contains(inputSize.count), "one to three spatial axes")
+        self.batch = batch
+        self.inputSize = inputSize
+        self.outputSize = outputSize
+        self.strides = strides
+        self.dilations = dilations
+        self.paddingBefore = paddingBefore
+    }
+}
+
+/// Up to three values as the C array of three, unused leading places holding `filler`.
+func triple(_ values: [Int], filler: Int) -> (Int, Int, Int) {
+    let padded = Array(repeating: filler, count: 3 - values.count) + values
+    return (padded[0], padded[1], padded[2])
+}

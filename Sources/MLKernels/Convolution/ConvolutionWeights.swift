@@ -1,0 +1,111 @@
+import CMLKernels
+
+/// The packed weights of a convolution or transposed convolution.  Immutable after it is made.
+package final class ConvolutionWeights: Sendable {
+    package let inputChannels: Int
+    package let outputChannels: Int
+    package let groups: Int
+    /// Window size, outermost axis first.
+    package let kernel: [Int]
+    package let isTransposed: Bool
+    /// True when stored as half floats; arithmetic is single precision either way.
+    package let isHalf: Bool
+
+    let memory: AlignedMemory
+    nonisolated(unsafe) let instructionSet: OpaquePointer
+
+    /// The bytes the packed form takes.
+    package var byteCount: Int { memory.byteCount }
+
+    /// Packs `source`: `[outputChannels, inputChannels/groups, kernel…]`, or, for a transposed convolution,
+    /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as MIL's `conv` and `conv_transpose` have it.
+    package convenience init(
+        _ source: UnsafePointer<Float>,
+        inputChannels: Int,
+        outputChannels: Int,
+        kernel: [Int],
+        groups: Int = 1,
+        isTransposed: Bool = false
+    ) {
+        self.init(
+            raw: source,
+            storage: CML_F32,
+            inputChannels: inputChannels,
+            outputChannels: outputChannels,
+            kernel: kernel,
+            groups: groups,
+            isTransposed: isTransposed
+        )
+    }
+
+    /// The same from half-precision bit patterns; dense weights stay half floats.
+    package convenience init(
+        half source: UnsafePointer<UInt16>,
+        inputChannels: Int,
+        outputChannels: Int,
+        kernel: [Int],
+        groups: Int = 1,
+        isTransposed: Bool = false
+    ) {
+        self.init(
+            raw: source,
+            storage: CML_F16,
+            inputChannels: inputChannels,
+            outputChannels: outputChannels,
+            kernel: kernel,
+            groups: groups,
+            isTransposed: isTransposed
+        )
+    }
+
+    private init(
+        raw source: UnsafeRawPointer,
+        storage: cml_storage,
+        inputChannels: Int,
+        outputChannels: Int,
+        kernel: [Int],
+        groups: Int,
+        isTransposed: Bool
+    ) {
+        self.inputChannels = inputChannels
+        self.outputChannels = outputChannels
+        self.groups = groups
+        self.kernel = kernel
+        self.isTransposed = isTransposed
+        isHalf = storage == CML_F16
+        instructionSet = cml_isa_current()
+        let taps = kernel.reduce(1, *)
+        let groupInputs = inputChannels / groups
+        let groupOutputs = outputChannels / groups
+        var shape = cml_conv_shape()
+        shape.kernel = triple(kernel, filler: 1)
+        shape.in_channels = inputChannels
+        shape.out_channels = outputChannels
+        shape.groups = groups
+        shape.transposed = isTransposed ? 1 : 0
+        memory = AlignedMemory(byteCount: cml_conv_packed_bytes(instructionSet, &shape, storage))
+        if isTransposed {
+            cml_conv_pack(
+                instructionSet,
+                &shape,
+                source,
+                storage,
+                groupInputs * groupOutputs * taps,
+                taps,
+                groupOutputs * taps,
+                memory.address
+            )
+        } else {
+            cml_conv_pack(
+                instructionSet,
+                &shape,
+                source,
+                storage,
+                groupOutputs * groupInputs * taps,
+                groupInputs * taps,
+                taps,
+                memory.address
+            )
+        }
+    }
+}
