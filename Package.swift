@@ -50,7 +50,14 @@ let package = Package(
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
-        tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics"]),
+        .target(
+            name: "TestSupport",
+            dependencies: ["MLGraph", "MLNumerics", "MLRuntime"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
+        tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics", "TestSupport"]),
         library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
         tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", protobuf]),
     ],
