@@ -35,5 +35,13 @@ package struct Catalogue: Sendable {
     package static let standard = Catalogue([
         Cast.self,
         Regroup.self,
+        // Convolution
+        Convolution.self, ConvolutionQuantized.self, ConvolutionTransposed.self,
+        // Linear
+        Einsum.self, Linear.self, MatMul.self,
+        // Normalization
+        BatchNorm.self, InstanceNorm.self, L2Norm.self, LayerNorm.self, LocalResponseNorm.self,
+        // Pooling
+        AveragePool.self, L2Pool.self, MaxPool.self,
     ])
 }

@@ -1,0 +1,108 @@
+package import MLGraph
+package import MLNumerics
+
+/// The product of two stacks of matrices: z[…, m, n] = Σ x[…, m, k] · y[…, k, n]; the axes before the last two
+/// broadcast.  An operand of rank 1 counts as a row (x) or a column (y), and its axis leaves the result again.
+///
+/// Operands: x, y.  Result: of the scalar type of the operand that is not a constant, else of x's.
+package struct MatMul: Operator {
+    package static let names: [MILName] = ["matmul"]
+
+    /// The last two axes of x change places first.
+    package var transposeX: Bool
+    /// The last two axes of y change places first.
+    package var transposeY: Bool
+
+    package init(transposeX: Bool = false, transposeY: Bool = false) {
+        self.transposeX = transposeX
+        self.transposeY = transposeY
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("y")
+        transposeX = try arguments.bool("transpose_x", default: false)
+        transposeY = try arguments.bool("transpose_y", default: false)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        let y = try operands.type(1)
+        guard x.rank > 0, y.rank > 0 else {
+            throw ModelError(.invalidModel, "matmul needs operands of rank 1 or more, not \(x) and \(y)")
+        }
+        let left = Self.matrix(x.shape, transposed: transposeX, isRow: true)
+        let right = Self.matrix(y.shape, transposed: transposeY, isRow: false)
+        if let k = left.columns.count, let rows = right.rows.count, k != rows {
+            throw ModelError(
+                .invalidModel,
+                "matmul sums over \(k) elements of x \(x.shape) but \(rows) of y \(y.shape)"
+            )
+        }
+        var shape = try broadcast(left.batch, right.batch)
+        if x.rank > 1 { shape.append(left.rows) }
+        if y.rank > 1 { shape.append(right.columns) }
+        let isLeftConstant = operands.constant(0) != nil && operands.constant(1) == nil
+        return [ValueType(isLeftConstant ? y.scalarType : x.scalarType, shape)]
+    }
+
+    /// The batch axes and the extents of the (transposed) matrix that an operand stands for.
+    static func matrix<Extent: ExpressibleByIntegerLiteral>(
+        _ shape: [Extent],
+        transposed: Bool,
+        isRow: Bool
+    ) -> (batch: [Extent], rows: Extent, columns: Extent) {
+        if shape.count == 1 { return isRow ? ([], 1, shape[0]) : ([], shape[0], 1) }
+        let (a, b) = (shape[shape.count - 2], shape[shape.count - 1])
+        return (Array(shape.dropLast(2)), transposed ? b : a, transposed ? a : b)
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let product = MatrixProduct(self, x: operands[0].shape, y: operands[1].shape, result: operands.shape())
+        let x = operands[0].values
+        let y = operands[1].values
+        var result: [Double] = []
+        result.reserveCapacity(operands.shape().elementCount)
+        for (a, b) in zip(product.xOffsets, product.yOffsets) {
+            for row in 0..<product.rows {
+                for column in 0..<product.columns {
+                    var sum = 0.0
+                    for k in 0..<product.depth {
+                        sum +=
+                            x[a + row * product.xStrides.row + k * product.xStrides.column]
+                            * y[b + k * product.yStrides.row + column * product.yStrides.column]
+                    }
+                    result.append(sum)
+                }
+            }
+        }
+        return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
+    }
+}
+
+/// A `MatMul` over concrete shapes: extents, strides in elements, and where each matrix of the stack begins.
+package struct MatrixProduct: Sendable {
+    package let rows: Int
+    package let columns: Int
+    package let depth: Int
+    package let xStrides: (row: Int, column: Int)
+    package let yStrides: (row: Int, column: Int)
+    package let xOffsets: [Int]
+    package let yOffsets: [Int]
+
+    package init(_ op: MatMul, x: [Int], y: [Int], result: [Int]) {
+        let left = MatMul.matrix(x, transposed: op.transposeX, isRow: true)
+        let right = MatMul.matrix(y, transposed: op.transposeY, isRow: false)
+        rows = left.rows
+        columns = right.columns
+        depth = left.columns
+        let batch = Array(result.dropLast((x.count > 1 ? 1 : 0) + (y.count > 1 ? 1 : 0)))
+        let isTransposedX = op.transposeX && x.count > 1
+        let isTransposedY = op.transposeY && y.count > 1
+        xStrides = isTransposedX ? (1, rows) : (depth, 1)
+        yStrides = isTransposedY ? (1, depth) : (columns, 1)
+        let (xCount, yCount) = (rows * depth, depth * columns)
+        xOffsets = broadcastOffsets(of: left.batch, in: batch).map { $0 * xCount }
+        yOffsets = broadcastOffsets(of: right.batch, in: batch).map { $0 * yCount }
+    }
+}

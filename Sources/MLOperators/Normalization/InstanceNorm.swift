@@ -1,0 +1,55 @@
+package import MLGraph
+package import MLNumerics
+
+/// Normalisation of each channel of each item by its own statistics:
+/// y = (x − E[x]) / √(Var[x] + epsilon) · gamma + beta over the axes from 2 on.
+///
+/// Operands: x [N, C, …], gamma [C]?, beta [C]?.  Result: like x.
+package struct InstanceNorm: Operator {
+    package static let names: [MILName] = ["instance_norm"]
+
+    package var epsilon: Double
+
+    package init(epsilon: Double = 1e-5) { self.epsilon = epsilon }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        arguments.optionalOperand("gamma")
+        arguments.optionalOperand("beta")
+        epsilon = try arguments.float("epsilon", default: 1e-5)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        guard x.rank >= 3 else { throw ModelError(.invalidModel, "instance_norm needs x of rank 3 or more, not \(x)") }
+        try checkVector(operands, 1, x.shape[1], "gamma")
+        try checkVector(operands, 2, x.shape[1], "beta")
+        return [x]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let gamma = operands.optional(1)?.values
+        let beta = operands.optional(2)?.values
+        let inner = x.shape.dropFirst(2).reduce(1, *)
+        var values = x.values
+        for slice in 0..<(inner == 0 ? 0 : values.count / inner) {
+            let channel = slice % x.shape[1]
+            let range = slice * inner..<(slice + 1) * inner
+            let line = standardizing(values[range], epsilon: epsilon)
+            for index in range {
+                let standard = (values[index] - line.mean) * line.scale
+                values[index] = standard * (gamma?[channel] ?? 1) + (beta?[channel] ?? 0)
+            }
+        }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: x.shape)]
+    }
+}
+
+/// The mean of `values` and 1 / √(variance + epsilon), the variance being that of the whole population.
+func standardizing(_ values: some Collection<Double>, epsilon: Double) -> (mean: Double, scale: Double) {
+    let count = Double(values.count)
+    let mean = values.reduce(0, +) / count
+    let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count
+    return (mean, 1 / (variance + epsilon).squareRoot())
+}

@@ -1,0 +1,194 @@
+package import MLGraph
+package import MLNumerics
+
+/// What a pool makes of the elements in its window.
+package protocol PoolingFunction: Hashable, Sendable {
+    static var milName: MILName { get }
+    /// - Parameters:
+    ///   - sum: what the elements gave: the largest, their sum, or the sum of their squares.
+    ///   - count: how many places the window has, borders included when they count.
+    static func result(_ sum: Double, count: Int) -> Double
+    static func combine(_ sum: Double, _ element: Double) -> Double
+    static var start: Double { get }
+}
+
+/// The largest element.
+package enum Maximum: PoolingFunction {
+    package static let milName: MILName = "max_pool"
+    package static let start = -Double.infinity
+    package static func combine(_ sum: Double, _ element: Double) -> Double { Swift.max(sum, element) }
+    package static func result(_ sum: Double, count: Int) -> Double { sum }
+}
+
+/// The mean; places on the border are zeros that count, unless `excludesPadding`.
+package enum Average: PoolingFunction {
+    package static let milName: MILName = "avg_pool"
+    package static let start = 0.0
+    package static func combine(_ sum: Double, _ element: Double) -> Double { sum + element }
+    package static func result(_ sum: Double, count: Int) -> Double { sum / Double(Swift.max(count, 1)) }
+}
+
+/// The Euclidean length.
+package enum EuclideanLength: PoolingFunction {
+    package static let milName: MILName = "l2_pool"
+    package static let start = 0.0
+    package static func combine(_ sum: Double, _ element: Double) -> Double { sum + element * element }
+    package static func result(_ sum: Double, count: Int) -> Double { sum.squareRoot() }
+}
+
+package typealias MaxPool = Pooling<Maximum>
+package typealias AveragePool = Pooling<Average>
+package typealias L2Pool = Pooling<EuclideanLength>
+
+/// Reduces the elements under a window that slides over the spatial axes.
+///
+/// Operand: x [N, C, spatial…] of rank 3 to 5.  Result: [N, C, ⌊(spatial + padding − window) / stride⌋ + 1 …], with
+/// `roundsUp` ⌈…⌉, less a window that would begin behind the input and its leading border.
+package struct Pooling<Function: PoolingFunction>: Operator {
+    package static var names: [MILName] { [Function.milName] }
+
+    /// The extents of the window; `nil` covers all spatial axes whole.
+    package var kernel: [Int]?
+    package var strides: [Int]
+    package var padding: WindowPadding
+    package var roundsUp: Bool
+    package var excludesPadding: Bool
+
+    /// A pool over the whole of every spatial axis.
+    package static var global: Pooling { Pooling() }
+
+    private init() {
+        kernel = nil
+        strides = []
+        padding = .valid
+        roundsUp = false
+        excludesPadding = false
+    }
+
+    package init(
+        kernel: [Int],
+        strides: [Int]? = nil,
+        padding: WindowPadding = .valid,
+        roundsUp: Bool = false,
+        excludesPadding: Bool = false
+    ) {
+        self.kernel = kernel
+        self.strides = strides ?? kernel.map { _ in 1 }
+        self.padding = padding
+        self.roundsUp = roundsUp
+        self.excludesPadding = excludesPadding
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        let kernel = try arguments.ints("kernel_sizes")
+        let isAverage = Function.self == Average.self
+        self.init(
+            kernel: kernel,
+            strides: try arguments.ints("strides", default: kernel.map { _ in 1 }),
+            padding: try WindowPadding(reading: &arguments, spatialRank: kernel.count),
+            roundsUp: try arguments.bool("ceil_mode", default: false),
+            excludesPadding: isAverage ? try arguments.bool("exclude_padding_from_average", default: false) : false
+        )
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        guard (3...5).contains(x.rank) else {
+            throw ModelError(.invalidModel, "\(displayName) needs x of rank 3 to 5, not \(x)")
+        }
+        var shape = Array(x.shape.prefix(2))
+        guard let kernel else { return [x.with(shape + [Dimension](repeating: 1, count: x.rank - 2))] }
+        guard kernel.count == x.rank - 2, strides.count == kernel.count, (kernel + strides).allSatisfy({ $0 > 0 })
+        else {
+            throw ModelError(
+                .invalidModel,
+                "kernel sizes \(kernel) and strides \(strides) must be \(x.rank - 2) positive numbers each"
+            )
+        }
+        try padding.check(spatialRank: kernel.count)
+        for axis in kernel.indices {
+            guard let extent = x.shape[axis + 2].count else {
+                shape.append(.unknown)
+                continue
+            }
+            let stride = strides[axis]
+            let pad = padding.amounts(axis: axis, extent: extent, window: kernel[axis], stride: stride)
+            let room = extent + pad.before + pad.after - kernel[axis]
+            guard room >= 0 else {
+                throw ModelError(
+                    .invalidModel,
+                    "a window of \(kernel[axis]) does not fit into spatial axis \(axis) of \(extent) elements"
+                )
+            }
+            var result = room / stride + 1
+            if roundsUp {
+                result = (room + stride - 1) / stride + 1
+                if pad.before + pad.after > 0, (result - 1) * stride >= extent + pad.before { result -= 1 }
+            }
+            shape.append(Dimension(result))
+        }
+        return [x.with(shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let shape = operands.shape()
+        let window = geometry(x.shape, shape).volumetric
+        let input = x.values
+        var result: [Double] = []
+        result.reserveCapacity(shape.elementCount)
+        for slice in 0..<shape[0] * shape[1] {
+            for d in 0..<window.output[0] {
+                for h in 0..<window.output[1] {
+                    for w in 0..<window.output[2] {
+                        var sum = Function.start
+                        var count = 0
+                        window.forEachTap(d, h, w) { place, _ in
+                            sum = Function.combine(sum, input[slice * window.inputCount + place])
+                            count += 1
+                        }
+                        if !excludesPadding { count = paddedCount(window, [d, h, w]) }
+                        result.append(Function.result(sum, count: count))
+                    }
+                }
+            }
+        }
+        return [Tensor(values: result, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    /// The window's places inside the input and its borders, which end `before` elements behind the input at least.
+    private func paddedCount(_ window: WindowGeometry, _ place: [Int]) -> Int {
+        place.indices.reduce(1) { count, axis in
+            let start = place[axis] * window.strides[axis] - window.before[axis]
+            let lead = 3 - strides.count
+            var end = window.input[axis]
+            if axis >= lead {
+                end +=
+                    padding.amounts(
+                        axis: axis - lead,
+                        extent: window.input[axis],
+                        window: window.kernel[axis],
+                        stride: window.strides[axis]
+                    ).after
+            }
+            return count * Swift.max(Swift.min(start + window.kernel[axis], end) - start, 1)
+        }
+    }
+
+    /// The window over concrete logical shapes.
+    package func geometry(_ x: [Int], _ result: [Int]) -> WindowGeometry {
+        let input = Array(x.dropFirst(2))
+        let ones = input.map { _ in 1 }
+        return WindowGeometry(
+            padding: padding,
+            input: input,
+            kernel: kernel ?? input,
+            strides: kernel == nil ? ones : strides,
+            dilations: ones,
+            output: Array(result.dropFirst(2))
+        )
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .channelsLast }
+}
