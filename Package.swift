@@ -58,7 +58,9 @@ let package = Package(
         ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics", "TestSupport"]),
+        library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
         library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
+        tests("MLCompilerTests", ["MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]),
         tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", protobuf]),
     ],
     cxxLanguageStandard: .cxx17

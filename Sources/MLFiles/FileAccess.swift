@@ -67,6 +67,11 @@ package enum FileAccess {
     /// can, else as a copy.
     package static func linkOrCopy(_ source: String, to target: String) throws(ModelError) {
         if link(source, target) == 0 { return }
+        try copy(source, to: target)
+    }
+
+    /// Gives `target` a copy of the contents of the file `source`.
+    package static func copy(_ source: String, to target: String) throws(ModelError) {
         let file = try MappedFile(source)
         try file.withBytes { (bytes) throws(ModelError) in try write([bytes], to: target) }
     }

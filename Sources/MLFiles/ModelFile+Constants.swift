@@ -2,6 +2,9 @@ package import MLNumerics
 package import MLSpecification
 
 extension ModelFile {
+    /// The most dimensions that a constant may have.
+    private static let highestRank = 64
+
     /// The tensor that a MIL constant stands for; elements in a weight file stay where they are.
     package func tensor(of value: MILValue) throws(ModelError) -> Tensor {
         guard case .tensorType(let type)? = value.type.type else {
@@ -34,6 +37,12 @@ extension ModelFile {
 
     /// The extents of a MIL tensor type whose extents are all known.
     package static func shape(of type: MILTensorType) throws(ModelError) -> [Int] {
+        guard type.dimensions.count <= highestRank else {
+            throw ModelError(
+                .malformed,
+                "A tensor has \(type.dimensions.count) dimensions; at most \(highestRank) can be."
+            )
+        }
         var shape: [Int] = []
         for dimension in type.dimensions {
             guard case .constant(let constant)? = dimension.dimension, let extent = Int(exactly: constant.size) else {

@@ -37,16 +37,24 @@ extension ModelFile {
     private static func openModel(_ path: String) throws(ModelError) -> ModelFile {
         let specification = try decode(path, named: path)
         let weights = WeightFiles(folders: [FileAccess.folder(of: path)])
-        return ModelFile(path: path, form: .model, specification: specification, weights: weights)
+        return ModelFile(
+            path: path,
+            form: .model,
+            specification: specification,
+            weights: weights,
+            specificationPath: path
+        )
     }
 
     private static func openCompiled(_ folder: String) throws(ModelError) -> ModelFile {
-        let specification = try decode(folder + "/" + compiledSpecificationName, named: folder)
+        let path = folder + "/" + compiledSpecificationName
+        let specification = try decode(path, named: folder)
         return ModelFile(
             path: folder,
             form: .compiled,
             specification: specification,
-            weights: WeightFiles(folders: [folder])
+            weights: WeightFiles(folders: [folder]),
+            specificationPath: path
         )
     }
 
@@ -87,6 +95,7 @@ extension ModelFile {
             form: .package,
             specification: specification,
             weights: WeightFiles(folders: folders),
+            specificationPath: path,
             foreignItems: try foreignItems(data, manifest)
         )
     }

@@ -23,6 +23,8 @@ package struct ModelFile: Sendable {
     package let form: Form
     package let specification: SpecModel
     package let weights: WeightFiles
+    /// The file that the specification was read from; `nil` for models in memory and stages.
+    package let specificationPath: String?
     /// Files in a package that its manifest does not list; they are ignored.
     package let foreignItems: [String]
 
@@ -31,12 +33,14 @@ package struct ModelFile: Sendable {
         form: Form,
         specification: SpecModel,
         weights: WeightFiles,
+        specificationPath: String? = nil,
         foreignItems: [String] = []
     ) {
         self.path = path
         self.form = form
         self.specification = specification
         self.weights = weights
+        self.specificationPath = specificationPath
         self.foreignItems = foreignItems
     }
 

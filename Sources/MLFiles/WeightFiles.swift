@@ -57,7 +57,8 @@ package final class WeightFiles: Sendable {
         return try WeightFile(storage, path: name)
     }
 
-    private func relativeName(_ fileName: String) throws(ModelError) -> String {
+    /// The name of a weight file relative to the model: `weights/weight.bin`.
+    package func relativeName(_ fileName: String) throws(ModelError) -> String {
         var relative = fileName[...]
         if relative.hasPrefix(Self.prefix) { relative.removeFirst(Self.prefix.count) }
         let name = String(relative)

@@ -1,0 +1,83 @@
+package import MLFiles
+package import MLNumerics
+import MLSpecification
+
+/// Turns a model file or package into a compiled folder (`.mlmodelc`), which `ModelFile.open` opens.
+///
+/// The folder holds
+/// - `specification.bin`: the specification as in a `.mlmodel` file;
+/// - `metadata.json`: the interface in words, for readers that do not decode the specification;
+/// - `model.mil`: the program as text, of an ML program; of a pipeline, `model0/model.mil` for its first stage, …;
+/// - `weights/…`: the weight files that programs refer to, by the same relative names.
+///
+/// Weight files are second names of the same files where the file system allows it.  The folder appears whole or not
+/// at all.
+package enum ModelCompiler {
+    /// Compiles what is at `path` and gives the path of the compiled folder, named after the model.
+    ///
+    /// - Parameter folder: where the compiled folder goes; a new temporary folder when `nil`.
+    package static func compile(path: String, into folder: String? = nil) throws(ModelError) -> String {
+        try compile(try ModelFile.open(path: path), into: folder)
+    }
+
+    /// Compiles an opened model.
+    ///
+    /// - Parameter name: the name of the compiled folder without `.mlmodelc`; that of the model's path when `nil`.
+    package static func compile(
+        _ file: ModelFile,
+        named name: String? = nil,
+        into folder: String? = nil
+    ) throws(ModelError) -> String {
+        guard file.form != .compiled else {
+            throw ModelError(.invalidInput, "The model is compiled already; load it as it is.", at: file.path)
+        }
+        let parent: String
+        if let folder { parent = folder } else { parent = try FileAccess.makeTemporaryFolder("coreml") }
+        let target = parent + "/" + (name ?? baseName(file)) + ".mlmodelc"
+        try FileAccess.replaceFolder(target) { (temporary) throws(ModelError) in
+            try trailing(file.path) { () throws(ModelError) in try build(file, in: temporary) }
+        }
+        return target
+    }
+
+    private static func build(_ file: ModelFile, in folder: String) throws(ModelError) {
+        let specification = folder + "/" + ModelFile.compiledSpecificationName
+        if let source = file.specificationPath {
+            try FileAccess.copy(source, to: specification)
+        } else {
+            try ModelFile.writeModel(file.specification, to: specification)
+        }
+        try FileAccess.write(CompiledMetadata.json(file.specification).text, to: folder + "/metadata.json")
+        try writePrograms(file.specification, in: folder)
+        for name in file.specification.weightFileNames.sorted() {
+            let target = folder + "/" + (try file.weights.relativeName(name))
+            try FileAccess.makeFolder(FileAccess.folder(of: target))
+            if let source = try file.weights.path(name) {
+                try FileAccess.linkOrCopy(source, to: target)
+            } else {
+                let weights = try file.weights.file(name)
+                try weights.storage.withBytes { (bytes) throws(ModelError) in try FileAccess.write([bytes], to: target)
+                }
+            }
+        }
+    }
+
+    private static func writePrograms(_ model: SpecModel, in folder: String) throws(ModelError) {
+        if case .mlProgram(let program)? = model.type {
+            try FileAccess.makeFolder(folder)
+            try FileAccess.write(try MILPrinter.text(program), to: folder + "/model.mil")
+        }
+        for (index, stage) in model.stages.enumerated() {
+            try writePrograms(stage, in: folder + "/model\(index)")
+        }
+    }
+
+    private static func baseName(_ file: ModelFile) -> String {
+        guard file.form != .memory else { return "model" }
+        let name = FileAccess.name(of: file.path)
+        for suffix in [".mlmodel", ".mlpackage"] where name.hasSuffix(suffix) && name.count > suffix.count {
+            return String(name.dropLast(suffix.count))
+        }
+        return name
+    }
+}
