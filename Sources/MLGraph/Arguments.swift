@@ -85,6 +85,20 @@ package struct Arguments {
         return constant
     }
 
+    /// The contents of a variadic argument all of whose values are constants.
+    package mutating func tensors(_ name: String) throws(ModelError) -> [Tensor] {
+        guard let all = bindings[name] else { throw missing(name) }
+        untaken.remove(name)
+        var result: [Tensor] = []
+        for binding in all {
+            guard let constant = binding.constant else {
+                throw ModelError(.unsupported, "argument '\(name)' of '\(operationName)' must be a constant")
+            }
+            result.append(constant)
+        }
+        return result
+    }
+
     package mutating func int(_ name: String, default value: Int? = nil) throws(ModelError) -> Int {
         guard let tensor = try numeric(name) else { return try defaulted(value, name) }
         guard let first = tensor.integers.first else { throw empty(name) }

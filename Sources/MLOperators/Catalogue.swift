@@ -33,15 +33,50 @@ package struct Catalogue: Sendable {
 
     /// Everything this package builds, by family.
     package static let standard = Catalogue([
-        Cast.self,
-        Regroup.self,
+        // Activations
+        PRelu.self, ParametricSoftplus.self, Softmax.self, Unary<ClampedRelu>.self, Unary<Elu>.self, Unary<Gelu>.self,
+        Unary<HardSigmoid>.self, Unary<LeakyRelu>.self, Unary<LinearActivation>.self, Unary<Relu>.self,
+        Unary<Relu6>.self, Unary<ScaledTanh>.self, Unary<Sigmoid>.self, Unary<Silu>.self, Unary<Softplus>.self,
+        Unary<Softsign>.self, Unary<ThresholdedRelu>.self,
+        // ControlFlow
+        Cond.self, WhileLoop.self,
         // Convolution
         Convolution.self, ConvolutionQuantized.self, ConvolutionTransposed.self,
+        // Elementwise
+        Cast.self, Select.self, Binary<Add>.self, Binary<Equal>.self, Binary<FloorDiv>.self, Binary<Greater>.self,
+        Binary<GreaterEqual>.self, Binary<Less>.self, Binary<LessEqual>.self, Binary<LogicalAnd>.self,
+        Binary<LogicalOr>.self, Binary<LogicalXor>.self, Binary<Max>.self, Binary<Min>.self, Binary<Mod>.self,
+        Binary<Mul>.self, Binary<NotEqual>.self, Binary<Pow>.self, Binary<RealDiv>.self, Binary<Sub>.self,
+        Unary<Abs>.self, Unary<Acos>.self, Unary<Asin>.self, Unary<Atan>.self, Unary<Atanh>.self, Unary<Ceil>.self,
+        Unary<Clip>.self, Unary<Cos>.self, Unary<Cosh>.self, Unary<Erf>.self, Unary<Exp>.self, Unary<Exp2>.self,
+        Unary<Floor>.self, Unary<Inverse>.self, Unary<Log>.self, Unary<LogicalNot>.self, Unary<Round>.self,
+        Unary<Rsqrt>.self, Unary<Sign>.self, Unary<Sin>.self, Unary<Sinh>.self, Unary<Sqrt>.self, Unary<Square>.self,
+        Unary<Tan>.self, Unary<Tanh>.self, Unary<Threshold>.self,
         // Linear
         Einsum.self, Linear.self, MatMul.self,
+        // Lists
+        ListGather.self, ListLength.self, ListRead.self, ListScatter.self, ListWrite.self, MakeList.self,
         // Normalization
         BatchNorm.self, InstanceNorm.self, L2Norm.self, LayerNorm.self, LocalResponseNorm.self,
         // Pooling
         AveragePool.self, L2Pool.self, MaxPool.self,
+        // Random
+        RandomCategorical.self, RandomFill<Bernoulli>.self, RandomFill<Normal>.self, RandomFill<Uniform>.self,
+        // Reduction
+        CumulativeSum.self, ReduceArg<Greatest>.self, ReduceArg<Least>.self, Reduction<L1NormOfElements>.self,
+        Reduction<L2NormOfElements>.self, Reduction<LargestElement>.self, Reduction<LogOfSum>.self,
+        Reduction<LogOfSumOfExponentials>.self, Reduction<MeanOfElements>.self, Reduction<ProductOfElements>.self,
+        Reduction<SmallestElement>.self, Reduction<SumOfElements>.self, Reduction<SumOfSquares>.self,
+        // ScatterGather
+        Gather.self, GatherAlongAxis.self, GatherND.self, Scatter.self, ScatterAlongAxis.self, ScatterND.self,
+        // Shapes
+        ArgSort.self, BandPart.self, BatchToSpace.self, Concat.self, Crop.self, DepthToSpace.self, ExpandDims.self,
+        Fill.self, FillLike.self, Flatten2D.self, Identity.self, NonZero.self, OneHot.self, Pad.self,
+        PixelShuffle.self, PixelUnshuffle.self, Range1D.self, Regroup.self, Reshape.self, ReshapeLike.self,
+        Reverse.self, ReverseSequence.self, ShapeOf.self, SliceByIndex.self, SliceBySize.self, SliceUpdate.self,
+        SlidingWindows.self, SpaceToBatch.self, SpaceToDepth.self, Split.self, Squeeze.self, Stack.self, Tile.self,
+        TopK.self, Transpose.self,
+        // State
+        ReadState.self, UpdateState.self,
     ])
 }

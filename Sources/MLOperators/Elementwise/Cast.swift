@@ -19,7 +19,7 @@ package struct Cast: Operator {
     }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
-        [try operands.type(0).with(scalarType)]
+        [try operands.numericType(0).with(scalarType)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {

@@ -1,0 +1,51 @@
+package import MLGraph
+package import MLNumerics
+
+/// `x` where it is not negative, otherwise `alpha[c] · x`, `c` being the place along axis 1.
+///
+/// Operands: x [n, C, …], alpha [C].  Result [n, C, …].
+package struct PRelu: Operator {
+    package static let names: [MILName] = ["prelu"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("alpha")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [try channelwiseType(operands, parameters: [1])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let alpha = operands[1].values
+        return [operands[0].mappingChannels { x, channel in x < 0 ? alpha[channel] * x : x }]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}
+
+/// The type of operand 0, after checking that it has a channel axis as long as the vectors `parameters`.
+func channelwiseType(_ operands: Operands, parameters: [Int]) throws(ModelError) -> ValueType {
+    let type = try operands.numericType(0)
+    guard type.rank >= 2 else {
+        throw ModelError(.invalidModel, "operand 0 must have a channel axis: rank 2 or more, not \(type.rank)")
+    }
+    for index in parameters {
+        let shape = try operands.require(rank: 1, of: index)
+        _ = try unified(shape[0], type.shape[1])
+    }
+    return type
+}
+
+extension Tensor {
+    /// Each element replaced by `function` of it and of its place along axis 1.
+    func mappingChannels(_ function: (Double, Int) -> Double) -> Tensor {
+        let channels = shape[1]
+        let inner = shape[2...].reduce(1, *)
+        var values = values
+        for index in values.indices { values[index] = function(values[index], index / inner % channels) }
+        return Tensor(values: values, scalarType: scalarType, shape: shape)
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+package import MLGraph
+package import MLNumerics
+
+/// `exp(x − max) / Σ exp(x − max)` along `axis`.  [d…] → [d…].
+package struct Softmax: Operator {
+    package static let names: [MILName] = ["softmax"]
+    package var axis: Int
+
+    package init(axis: Int) { self.axis = axis }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        axis = try arguments.int("axis", default: -1)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.axis(axis)
+        return [try operands.numericType(0)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        var values = x.values
+        let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
+        lines.forEach { start in
+            let places = lines.places(from: start)
+            let greatest = places.reduce(-Double.infinity) { max($0, values[$1]) }
+            var sum = 0.0
+            for place in places {
+                values[place] = exp(values[place] - greatest)
+                sum += values[place]
+            }
+            for place in places { values[place] /= sum }
+        }
+        return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}

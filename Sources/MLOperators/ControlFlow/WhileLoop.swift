@@ -1,0 +1,44 @@
+package import MLGraph
+package import MLNumerics
+
+/// A body repeated while a condition holds.
+///
+/// Operands: the values that go around.  Bodies: the condition, which gives one truth value, and the body, which gives
+/// the values of the next turn; both take the values of the present one.  `limit` bounds the number of turns.
+package struct WhileLoop: ControlFlowOperator {
+    package static let names: [MILName] = ["while_loop"]
+    /// `nil`: no bound.
+    package var limit: Int?
+
+    package init(limit: Int? = nil) { self.limit = limit }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        limit = nil
+        try arguments.variadicOperand("loop_vars")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        var types: [ValueType] = []
+        for index in 0..<operands.count { types.append(try operands.type(index)) }
+        guard operands.bodies.count == 2, operands.bodies[0].outputs.count == 1,
+            operands.bodies.allSatisfy({ $0.inputs.count == types.count })
+        else {
+            throw ModelError(.invalidModel, "a loop needs a condition and a body that take \(types.count) values")
+        }
+        return try merged(types, operands.bodies[1].outputs)
+    }
+
+    package func evaluate(_ operands: [Tensor], bodies: [BlockBody]) throws(ModelError) -> [Tensor] {
+        var values = operands
+        var turn = 0
+        while turn < limit ?? .max {
+            guard let condition = try bodies[0](values).first?.values.first else {
+                throw ModelError(.invalidInput, "the condition of a loop must be a scalar")
+            }
+            guard condition != 0 else { break }
+            values = try bodies[1](values)
+            turn += 1
+        }
+        return values
+    }
+}

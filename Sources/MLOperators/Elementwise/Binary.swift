@@ -1,0 +1,79 @@
+package import MLGraph
+package import MLNumerics
+
+/// A function of two numbers: what sets the members of the `Binary` family apart.
+package protocol BinaryFunction: Hashable, Sendable {
+    static var names: [MILName] { get }
+    /// True for the functions whose result is a truth value.
+    static var isPredicate: Bool { get }
+    init()
+    func callAsFunction(_ x: Double, _ y: Double) -> Double
+}
+
+extension BinaryFunction {
+    package static var isPredicate: Bool { false }
+}
+
+/// `z = f(x, y)`, element by element, with broadcasting.
+///
+/// Operands: x, y of one scalar type (or the wider of two floating or integer types).  The result has that type, or
+/// `bool` for comparisons.
+package struct Binary<Function: BinaryFunction>: Operator {
+    package static var names: [MILName] { Function.names }
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("y")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let scalarType = try operands.promotedType(0, 1)
+        return [
+            ValueType(
+                Function.isPredicate ? .bool : scalarType,
+                try broadcast(operands.shape(0), operands.shape(1))
+            )
+        ]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let function = Function()
+        let shape = broadcastCounts([operands[0].shape, operands[1].shape])
+        let x = operands[0].values(broadcastTo: shape)
+        let y = operands[1].values(broadcastTo: shape)
+        return [
+            Tensor(values: zip(x, y).map { function($0, $1) }, scalarType: operands.scalarType(), shape: shape)
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { elementwiseLayoutRole(operands) }
+}
+
+/// The layout role of an elementwise operator: any layout, when every operand has the result's rank or one element.
+func elementwiseLayoutRole(_ operands: Operands) -> LayoutRole {
+    var ranks: Set<Int> = []
+    for index in 0..<operands.count {
+        guard let type = try? operands.type(index) else { continue }
+        if type.shape.elementCount.count != 1 { ranks.insert(type.rank) }
+    }
+    return ranks.count <= 1 ? .agnostic : .rowMajor
+}
+
+/// The shape that arrays of shapes known to broadcast give together.
+func broadcastCounts(_ shapes: [[Int]]) -> [Int] {
+    var result = [Int](repeating: 1, count: shapes.map(\.count).max() ?? 0)
+    for shape in shapes {
+        let missing = result.count - shape.count
+        for axis in shape.indices where shape[axis] != 1 { result[axis + missing] = shape[axis] }
+    }
+    return result
+}
+
+extension Tensor {
+    /// All elements, repeated to fill `shape` by the rules of broadcasting.
+    func values(broadcastTo target: [Int]) -> [Double] {
+        shape == target ? values : StridedView(dense: shape).broadcast(to: target).read(values)
+    }
+}

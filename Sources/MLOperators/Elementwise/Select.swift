@@ -1,0 +1,35 @@
+package import MLGraph
+package import MLNumerics
+
+/// `a` where `condition` holds, otherwise `b`, with broadcasting of all three.
+///
+/// Operands: condition (bool), a, b of one scalar type.
+package struct Select: Operator {
+    package static let names: [MILName] = ["select"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("cond")
+        try arguments.operand("a")
+        try arguments.operand("b")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.numericType(0)
+        let scalarType = try operands.promotedType(1, 2)
+        let values = try broadcast(operands.shape(1), operands.shape(2))
+        return [ValueType(scalarType, try broadcast(operands.shape(0), values))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let shape = broadcastCounts((0..<3).map { operands[$0].shape })
+        let condition = operands[0].values(broadcastTo: shape)
+        var values = operands[1].values(broadcastTo: shape)
+        let other = operands[2].values(broadcastTo: shape)
+        for index in values.indices where condition[index] == 0 { values[index] = other[index] }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { elementwiseLayoutRole(operands) }
+}

@@ -1,0 +1,48 @@
+package import MLGraph
+package import MLNumerics
+
+/// A function of one number with its parameters: what sets the members of the `Unary` family apart.
+package protocol ScalarFunction: Hashable, Sendable {
+    static var names: [MILName] { get }
+    /// Reads the parameters; the operand `x` is taken already.
+    init(reading arguments: inout Arguments) throws(ModelError)
+    func callAsFunction(_ x: Double) -> Double
+}
+
+/// A function without parameters.
+package protocol PlainFunction: ScalarFunction {
+    init()
+}
+
+extension PlainFunction {
+    package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
+}
+
+/// `y = f(x)`, element by element.  [d…] → [d…] of the same scalar type.
+package struct Unary<Function: ScalarFunction>: Operator {
+    package static var names: [MILName] { Function.names }
+
+    package var function: Function
+
+    package init(_ function: Function) { self.function = function }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        function = try Function(reading: &arguments)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [try operands.numericType(0)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        return [Tensor(values: x.values.map { function($0) }, scalarType: x.scalarType, shape: x.shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}
+
+extension Unary where Function: PlainFunction {
+    package init() { function = Function() }
+}

@@ -1,0 +1,179 @@
+package import MLGraph
+package import MLNumerics
+
+/// The number of elements of a list, an int32 scalar.
+package struct ListLength: Operator {
+    package static let names: [MILName] = ["list_length"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) { try arguments.operand("ls") }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try listType(operands)
+        return [ValueType(.int32, [])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        [Tensor(scalar: Double(operands[0].shape[0]), .int32)]
+    }
+}
+
+/// The element of a list at an index.
+///
+/// Operands: list, index (a scalar).
+package struct ListRead: Operator {
+    package static let names: [MILName] = ["list_read"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("ls")
+        try arguments.operand("index")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let list = try listType(operands)
+        _ = try operands.integerType(1)
+        return [ValueType(list.scalarType, Shape(list.shape.dropFirst()))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let elements = try operands[0].rows(operands[1].integers)
+        return [elements.reshaped(Array(elements.shape.dropFirst()))]
+    }
+}
+
+/// The elements of a list at several indices, one behind the other on a new first axis.
+///
+/// Operands: list, indices [n].
+package struct ListGather: Operator {
+    package static let names: [MILName] = ["list_gather"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("ls")
+        try arguments.operand("indices")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let list = try listType(operands)
+        _ = try operands.integerCount(1)
+        return [ValueType(list.scalarType, try operands.shape(1) + list.shape.dropFirst())]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        [try operands[0].rows(operands[1].integers)]
+    }
+}
+
+/// A list with the element at an index replaced; the list grows when it is too short.
+///
+/// Operands: list, index (a scalar), value.
+package struct ListWrite: Operator {
+    package static let names: [MILName] = ["list_write"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("ls")
+        try arguments.operand("index")
+        try arguments.operand("value")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.integerType(1)
+        return [try writtenType(operands, element: operands.shape(2))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        [try operands[0].replacingRows(operands[1].integers, by: operands[2].reshaped([1] + operands[2].shape))]
+    }
+}
+
+/// A list with the elements at several indices replaced; the list grows when it is too short.
+///
+/// Operands: list, indices [n], values [n, …].
+package struct ListScatter: Operator {
+    package static let names: [MILName] = ["list_scatter"]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("ls")
+        try arguments.operand("indices")
+        try arguments.operand("value")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.integerCount(1)
+        guard let count = try operands.shape(2).first else {
+            throw ModelError(.invalidModel, "values scattered into a list need rank 1 or more")
+        }
+        _ = try unified(count, operands.shape(1)[0])
+        return [try writtenType(operands, element: Shape(operands.shape(2).dropFirst()))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        [try operands[0].replacingRows(operands[1].integers, by: operands[2])]
+    }
+}
+
+/// The type of operand 0, which must be a list.
+private func listType(_ operands: Operands) throws(ModelError) -> ValueType {
+    let type = try operands.type(0)
+    guard type.kind == .list, type.rank > 0 else {
+        throw ModelError(.invalidModel, "operand 0 must be a list, not \(type)")
+    }
+    return type
+}
+
+/// The type of list 0 after elements of shape `element` were written to it: it may have grown.
+private func writtenType(_ operands: Operands, element: Shape) throws(ModelError) -> ValueType {
+    let list = try listType(operands)
+    let known = try unified(Shape(list.shape.dropFirst()), element)
+    return list.with([.unknown] + known)
+}
+
+extension Tensor {
+    /// The elements at `indices` of the first axis.
+    fileprivate func rows(_ indices: [Int]) throws(ModelError) -> Tensor {
+        let size = shape.dropFirst().reduce(1, *)
+        let source = values
+        var result: [Double] = []
+        for index in indices {
+            guard (0..<shape[0]).contains(index) else {
+                throw ModelError(.invalidInput, "element \(index) of a list of \(shape[0]) was never written")
+            }
+            result += source[(index * size)..<((index + 1) * size)]
+        }
+        return Tensor(values: result, scalarType: scalarType, shape: [indices.count] + shape.dropFirst())
+    }
+
+    /// The tensor with `elements` at `indices` of the first axis, grown as needed.
+    fileprivate func replacingRows(_ indices: [Int], by elements: Tensor) throws(ModelError) -> Tensor {
+        let element = Array(elements.shape.dropFirst())
+        let size = element.reduce(1, *)
+        guard indices.count == elements.shape[0], indices.allSatisfy({ (0..<1 << 40).contains($0) }),
+            count == 0 || Array(shape.dropFirst()) == element
+        else {
+            throw ModelError(
+                .invalidInput,
+                "elements of shape \(element) at \(indices) do not fit a list of elements \(shape.dropFirst())"
+            )
+        }
+        let length = max(shape[0], (indices.max() ?? -1) + 1)
+        let whole = try extents([length] + element)
+        var result = values
+        result += [Double](repeating: 0, count: whole.elementCount - result.count)
+        let source = elements.values
+        for (position, index) in indices.enumerated() {
+            result.replaceSubrange(
+                (index * size)..<((index + 1) * size),
+                with: source[(position * size)..<((position + 1) * size)]
+            )
+        }
+        return Tensor(values: result, scalarType: scalarType, shape: whole)
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+package import MLGraph
+package import MLNumerics
+
+/// Random classes, drawn with replacement by the weights on the last axis.
+///
+/// [d0…, classes] of probabilities, or of their logarithms up to a constant → [d0…, count] of class numbers.
+package struct RandomCategorical: Operator {
+    package static let names: [MILName] = ["random_categorical"]
+    package var isLogarithmic: Bool
+    package var count: Int
+    package var seed: Int
+
+    package init(isLogarithmic: Bool, count: Int, seed: Int = -1) {
+        self.isLogarithmic = isLogarithmic
+        self.count = count
+        self.seed = seed
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        let mode = try arguments.string("mode", default: "logits")
+        guard mode == "logits" || mode == "probs" else {
+            throw ModelError(.invalidModel, "'\(mode)' is no mode of random_categorical; use logits or probs")
+        }
+        isLogarithmic = mode == "logits"
+        count = try arguments.int("size", default: 1)
+        seed = try arguments.int("seed", default: -1)
+    }
+
+    package var isPure: Bool { seed >= 0 }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        guard type.rank > 0, (0...Int(Int32.max)).contains(count), type.shape.last != 0 else {
+            throw ModelError(.invalidModel, "\(count) draws from classes of shape \(type.shape)")
+        }
+        return [type.with(type.shape.dropLast() + [Dimension(count)])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let classes = x.shape[x.shape.count - 1]
+        let values = x.values
+        var generator = RandomGenerator(seed: seed)
+        var result: [Double] = []
+        for start in stride(from: 0, to: values.count, by: max(classes, 1)) {
+            let line = values[start..<(start + classes)]
+            let largest = line.max() ?? 0
+            let weights = isLogarithmic ? line.map { exp($0 - largest) } : Array(line)
+            let total = weights.reduce(0, +)
+            for _ in 0..<count {
+                var rest = generator.uniform() * total
+                var choice = classes - 1
+                for (index, weight) in weights.enumerated() {
+                    rest -= weight
+                    if rest < 0 {
+                        choice = index
+                        break
+                    }
+                }
+                result.append(Double(choice))
+            }
+        }
+        return [Tensor(values: result, scalarType: x.scalarType, shape: operands.shape())]
+    }
+}

@@ -1,0 +1,97 @@
+package import MLGraph
+package import MLNumerics
+
+/// A distribution of numbers with its parameters: what sets the members of the `RandomFill` family apart.
+package protocol Distribution: Hashable, Sendable {
+    static var names: [MILName] { get }
+    /// The arguments whose type is that of the result.
+    static var typedArguments: [String] { get }
+    init(reading arguments: inout Arguments) throws(ModelError)
+    func sample(_ generator: inout RandomGenerator) -> Double
+}
+
+/// 1 with the given probability, otherwise 0.
+package struct Bernoulli: Distribution {
+    package static let names: [MILName] = ["random_bernoulli"]
+    package static let typedArguments = ["prob"]
+    package var probability: Double
+
+    package init(probability: Double) { self.probability = probability }
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        probability = try arguments.float("prob", default: 0.5)
+    }
+    package func sample(_ generator: inout RandomGenerator) -> Double { generator.uniform() < probability ? 1 : 0 }
+}
+
+package struct Normal: Distribution {
+    package static let names: [MILName] = ["random_normal"]
+    package static let typedArguments = ["mean", "stddev"]
+    package var mean: Double
+    package var deviation: Double
+
+    package init(mean: Double, deviation: Double) {
+        self.mean = mean
+        self.deviation = deviation
+    }
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        mean = try arguments.float("mean", default: 0)
+        deviation = try arguments.float("stddev", default: 1)
+    }
+    package func sample(_ generator: inout RandomGenerator) -> Double { mean + deviation * generator.normal() }
+}
+
+/// `low ≤ x < high`, every number as likely as another.
+package struct Uniform: Distribution {
+    package static let names: [MILName] = ["random_uniform"]
+    package static let typedArguments = ["low", "high"]
+    package var low: Double
+    package var high: Double
+
+    package init(low: Double, high: Double) {
+        self.low = low
+        self.high = high
+    }
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        low = try arguments.float("low", default: 0)
+        high = try arguments.float("high", default: 1)
+    }
+    package func sample(_ generator: inout RandomGenerator) -> Double { low + (high - low) * generator.uniform() }
+}
+
+/// A tensor of random numbers; the same at every run when `seed` is not negative.
+///
+/// Operands: shape [K].
+package struct RandomFill<Numbers: Distribution>: Operator {
+    package static var names: [MILName] { Numbers.names }
+    package var distribution: Numbers
+    package var scalarType: ScalarType
+    package var seed: Int
+
+    package init(_ distribution: Numbers, scalarType: ScalarType = .float32, seed: Int = -1) {
+        self.distribution = distribution
+        self.scalarType = scalarType
+        self.seed = seed
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("shape")
+        let given = Numbers.typedArguments.first { arguments.has($0) }
+        scalarType = given.flatMap { arguments.type($0) }?.scalarType ?? .float32
+        distribution = try Numbers(reading: &arguments)
+        seed = try arguments.int("seed", default: -1)
+    }
+
+    package var shapeOperands: [Int] { [0] }
+    package var isPure: Bool { seed >= 0 }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [ValueType(scalarType, try shapeFromContents(operands, 0))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let shape = try extents(operands[0].integers)
+        var generator = RandomGenerator(seed: seed)
+        let values = (0..<shape.elementCount).map { _ in distribution.sample(&generator) }
+        return [Tensor(values: values, scalarType: scalarType, shape: shape)]
+    }
+}

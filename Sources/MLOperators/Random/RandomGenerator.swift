@@ -1,0 +1,42 @@
+import Glibc
+
+/// Reproducible random numbers: the same seed gives the same sequence on every machine (xoshiro256**).
+package struct RandomGenerator: RandomNumberGenerator, Sendable {
+    private var state: (UInt64, UInt64, UInt64, UInt64)
+
+    /// A generator with the sequence that belongs to `seed`; a negative seed stands for an arbitrary one.
+    package init(seed: Int) {
+        var source = seed < 0 ? UInt64.random(in: .min ... .max) : UInt64(seed)
+        // SplitMix64 spreads the seed over the state.
+        func next() -> UInt64 {
+            source &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = source
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+        state = (next(), next(), next(), next())
+    }
+
+    package mutating func next() -> UInt64 {
+        func rotated(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 - count) }
+        let result = rotated(state.1 &* 5, 7) &* 9
+        let shifted = state.1 << 17
+        state.2 ^= state.0
+        state.3 ^= state.1
+        state.1 ^= state.2
+        state.0 ^= state.3
+        state.2 ^= shifted
+        state.3 = rotated(state.3, 45)
+        return result
+    }
+
+    /// A number in 0 ..< 1.
+    package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// A number of the normal distribution with mean 0 and deviation 1.
+    package mutating func normal() -> Double {
+        let radius = (-2 * log(1 - uniform())).squareRoot()
+        return radius * cos(2 * Double.pi * uniform())
+    }
+}

@@ -1,0 +1,46 @@
+package import MLGraph
+package import MLNumerics
+
+/// Running sums along `axis`.  [d…] → [d…].
+///
+/// `isExclusive` leaves each element out of its own sum; `isReversed` runs from the end.
+package struct CumulativeSum: Operator {
+    package static let names: [MILName] = ["cumsum"]
+    package var axis: Int
+    package var isExclusive: Bool
+    package var isReversed: Bool
+
+    package init(axis: Int, isExclusive: Bool = false, isReversed: Bool = false) {
+        self.axis = axis
+        self.isExclusive = isExclusive
+        self.isReversed = isReversed
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        axis = try arguments.int("axis", default: 0)
+        isExclusive = try arguments.bool("exclusive", default: false)
+        isReversed = try arguments.bool("reverse", default: false)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.axis(axis)
+        return [try operands.numericType(0)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        var values = x.values
+        let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
+        lines.forEach { start in
+            var sum = 0.0
+            let places = lines.places(from: start)
+            for place in isReversed ? places.reversed() : places {
+                let element = values[place]
+                values[place] = isExclusive ? sum : sum + element
+                sum += element
+            }
+        }
+        return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+}

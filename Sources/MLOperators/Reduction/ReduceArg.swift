@@ -1,0 +1,76 @@
+package import MLGraph
+package import MLNumerics
+
+/// Which end of the order an `ReduceArg` looks for.
+package protocol Extremum: Hashable, Sendable {
+    static var names: [MILName] { get }
+    static func prefers(_ candidate: Double, over best: Double) -> Bool
+}
+
+package enum Greatest: Extremum {
+    package static let names: [MILName] = ["reduce_argmax"]
+    package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate > best }
+}
+
+package enum Least: Extremum {
+    package static let names: [MILName] = ["reduce_argmin"]
+    package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate < best }
+}
+
+/// The place of the greatest or least element along `axis`, the first one among equals.
+///
+/// [d0…dn] → the same without `axis`, or with extent 1 there, of integers.
+package struct ReduceArg<Which: Extremum>: Operator {
+    package static var names: [MILName] { Which.names }
+
+    package var axis: Int
+    package var keepsDimensions: Bool
+    package var scalarType: ScalarType
+
+    package init(axis: Int, keepsDimensions: Bool, scalarType: ScalarType = .int32) {
+        self.axis = axis
+        self.keepsDimensions = keepsDimensions
+        self.scalarType = scalarType
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        axis = try arguments.int("axis", default: -1)
+        keepsDimensions = try arguments.bool("keep_dims", default: false)
+        scalarType = try arguments.indexType("output_dtype")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        var shape = try operands.numericType(0).shape
+        let axis = try operands.axis(axis)
+        if keepsDimensions { shape[axis] = 1 } else { shape.remove(at: axis) }
+        return [ValueType(scalarType, shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let values = x.values
+        let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
+        var result: [Double] = []
+        lines.forEach { start in
+            var best = 0
+            for index in 0..<lines.count
+            where Which.prefers(values[start + index * lines.stride], over: values[start + best * lines.stride]) {
+                best = index
+            }
+            result.append(Double(best))
+        }
+        return [Tensor(values: result, scalarType: scalarType, shape: operands.shape())]
+    }
+}
+
+extension Arguments {
+    /// The scalar type of indices that an argument names: `int32` (the default) or `uint16`.
+    mutating func indexType(_ name: String) throws(ModelError) -> ScalarType {
+        let text = try string(name, default: "int32")
+        guard let type = ScalarType(milName: text.lowercased()), type == .int32 || type == .uint16 else {
+            throw ModelError(.invalidModel, "'\(name)' of '\(operationName)' must be int32 or uint16, not '\(text)'")
+        }
+        return type
+    }
+}

@@ -1,0 +1,81 @@
+package import MLGraph
+package import MLNumerics
+
+/// The slices of `x` whose leading places the last axis of `indices` lists.
+///
+/// Operands: x [D], indices [K…, n].  The first `batchDimensions` axes of both go together.
+/// Result: K + D[(batchDimensions + n)...].
+package struct GatherND: Operator {
+    package static let names: [MILName] = ["gather_nd"]
+    package var batchDimensions: Int
+    package var indexRule: IndexRule
+
+    package init(batchDimensions: Int = 0, indexRule: IndexRule = IndexRule()) {
+        self.batchDimensions = batchDimensions
+        self.indexRule = indexRule
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("indices")
+        batchDimensions = try arguments.int("batch_dims", default: 0)
+        indexRule = try IndexRule(reading: &arguments)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        let indices = try operands.integerType(1).shape
+        guard let length = indices.last?.count else {
+            throw ModelError(.unsupported, "the last extent of the indices must be known; give it a fixed length")
+        }
+        guard batchDimensions >= 0, batchDimensions < indices.count, batchDimensions + length <= type.rank else {
+            throw ModelError(
+                .invalidModel,
+                "\(batchDimensions) batch axes and \(length) indices do not fit shapes \(type.shape) and \(indices)"
+            )
+        }
+        for axis in 0..<batchDimensions { _ = try unified(type.shape[axis], indices[axis]) }
+        return [type.with(Shape(indices.dropLast() + type.shape[(batchDimensions + length)...]))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let indices = operands[1]
+        let length = indices.shape[indices.shape.count - 1]
+        let slice = x.shape[(batchDimensions + length)...].reduce(1, *)
+        let items = indices.shape[batchDimensions...].dropLast().reduce(1, *)
+        let starts = try indexRule.starts(
+            indices.integers,
+            length: length,
+            axes: Array(x.shape[batchDimensions..<(batchDimensions + length)])
+        )
+        let batchSize = x.shape[batchDimensions...].reduce(1, *)
+        let values = x.values
+        var result: [Double] = []
+        for (position, start) in starts.enumerated() where slice > 0 {
+            let place = position / items * batchSize + start * slice
+            result += values[place..<(place + slice)]
+        }
+        let shape = Array(indices.shape.dropLast() + x.shape[(batchDimensions + length)...])
+        return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
+    }
+}
+
+extension IndexRule {
+    /// For each group of `length` indices the place that they name together in an array of shape `axes`.
+    func starts(_ indices: [Int], length: Int, axes: [Int]) throws(ModelError) -> [Int] {
+        guard length > 0 else { return indices.isEmpty ? [0] : [] }
+        guard !axes.contains(0) || indices.isEmpty else {
+            throw ModelError(.invalidInput, "there are no elements to index")
+        }
+        var result: [Int] = []
+        for group in 0..<(indices.count / length) {
+            var start = 0
+            for axis in 0..<length {
+                start = start * axes[axis] + (try place(indices[group * length + axis], extent: axes[axis]))
+            }
+            result.append(start)
+        }
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+package import MLGraph
+package import MLNumerics
+
+/// What an index outside its axis does.
+///
+/// Up to iOS 16 an index counts from the end when negative.  From iOS 17 on operations with `validate_indices` report
+/// every index outside; without it the result is undefined but safe: indices count from the end when negative and are
+/// clamped.
+package struct IndexRule: Hashable, Sendable {
+    package var isValidated: Bool
+
+    package init(isValidated: Bool = false) { self.isValidated = isValidated }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        isValidated = try arguments.bool("validate_indices", default: false)
+    }
+
+    /// The place on an axis of `extent` elements (at least 1) that `index` means.
+    package func place(_ index: Int, extent: Int) throws(ModelError) -> Int {
+        if isValidated, !(0..<extent).contains(index) {
+            throw ModelError(.invalidInput, "index \(index) does not exist on an axis of \(extent) elements")
+        }
+        return min(max(index < 0 ? index + extent : index, 0), max(extent - 1, 0))
+    }
+}
+
+/// How a scattered element joins the one that is there.
+package enum ScatterMode: String, Hashable, Sendable {
+    case update, add, sub, mul, div, max, min
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        let name = try arguments.string("mode", default: ScatterMode.add.rawValue)
+        guard let mode = ScatterMode(rawValue: name) else {
+            throw ModelError(
+                .invalidModel,
+                "'\(name)' is no mode of '\(arguments.operationName)'; use update, add, sub, mul, div, max or min"
+            )
+        }
+        self = mode
+    }
+
+    package func callAsFunction(_ old: Double, _ new: Double) -> Double {
+        switch self {
+        case .update: new
+        case .add: old + new
+        case .sub: old - new
+        case .mul: old * new
+        case .div: old / new
+        case .max: Swift.max(old, new)
+        case .min: Swift.min(old, new)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package import MLGraph
+package import MLNumerics
+
+/// `data` with the slices whose leading places the last axis of `indices` lists joined by those of `updates`.
+///
+/// Operands: data [D], indices [K…, n], updates K + D[n...].  Result: as data.
+package struct ScatterND: Operator {
+    package static let names: [MILName] = ["scatter_nd"]
+    package var mode: ScatterMode
+    package var indexRule: IndexRule
+
+    package init(mode: ScatterMode, indexRule: IndexRule = IndexRule()) {
+        self.mode = mode
+        self.indexRule = indexRule
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("data")
+        try arguments.operand("indices")
+        try arguments.operand("updates")
+        mode = try ScatterMode(reading: &arguments)
+        indexRule = try IndexRule(reading: &arguments)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        let indices = try operands.integerType(1).shape
+        guard let length = indices.last?.count else {
+            throw ModelError(.unsupported, "the last extent of the indices must be known; give it a fixed length")
+        }
+        guard length <= type.rank else {
+            throw ModelError(.invalidModel, "\(length) indices are too many for rank \(type.rank)")
+        }
+        _ = try unified(Shape(indices.dropLast() + type.shape[length...]), operands.shape(2))
+        return [type]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let data = operands[0]
+        let indices = operands[1]
+        let length = indices.shape[indices.shape.count - 1]
+        let slice = data.shape[length...].reduce(1, *)
+        let starts = try indexRule.starts(indices.integers, length: length, axes: Array(data.shape[..<length]))
+        let updates = operands[2].values
+        var values = data.values
+        guard !values.isEmpty else { return [data] }
+        for (position, update) in updates.enumerated() {
+            let target = starts[position / slice] * slice + position % slice
+            values[target] = mode(values[target], update)
+        }
+        return [Tensor(values: values, scalarType: data.scalarType, shape: data.shape)]
+    }
+}

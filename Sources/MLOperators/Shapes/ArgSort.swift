@@ -1,0 +1,34 @@
+package import MLGraph
+package import MLNumerics
+
+/// The places of the elements along `axis` in sorted order, greatest first or ascending; equals keep their order.
+///
+/// [d…] → [d…] of int32.
+package struct ArgSort: Operator {
+    package static let names: [MILName] = ["argsort"]
+    package var axis: Int
+    package var isAscending: Bool
+
+    package init(axis: Int = -1, isAscending: Bool = false) {
+        self.axis = axis
+        self.isAscending = isAscending
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        axis = try arguments.int("axis", default: -1)
+        isAscending = try arguments.bool("ascending", default: false)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        _ = try operands.axis(axis)
+        return [try operands.numericType(0).with(.int32)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let order = sortedPlaces(x.values, shape: x.shape, axis: place, isAscending: isAscending)
+        return [Tensor(order.map(Int32.init(truncatingIfNeeded:)), shape: x.shape)]
+    }
+}

@@ -1,0 +1,39 @@
+package import MLGraph
+package import MLNumerics
+
+/// The innermost matrices with everything outside a band around the diagonal set to 0.
+///
+/// Kept is element (m, n) when `m − n ≤ lower` (or `lower` is negative) and `n − m ≤ upper` (or `upper` is negative).
+package struct BandPart: Operator {
+    package static let names: [MILName] = ["band_part"]
+    package var lower: Int
+    package var upper: Int
+
+    package init(lower: Int, upper: Int) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        lower = try arguments.int("lower", default: -1)
+        upper = try arguments.int("upper", default: -1)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        guard type.rank >= 2 else { throw ModelError(.invalidModel, "band_part needs a matrix, not rank \(type.rank)") }
+        return [type]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let (rows, columns) = (x.shape[x.shape.count - 2], x.shape[x.shape.count - 1])
+        var values = x.values
+        for index in values.indices {
+            let (row, column) = (index / columns % rows, index % columns)
+            if !(lower < 0 || row - column <= lower) || !(upper < 0 || column - row <= upper) { values[index] = 0 }
+        }
+        return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+}

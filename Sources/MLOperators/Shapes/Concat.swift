@@ -1,0 +1,77 @@
+package import MLGraph
+package import MLNumerics
+
+/// The operands one behind the other along `axis`; interleaved, element `i` of operand `k` of `n` goes to `i·n + k`.
+///
+/// Operands: any number of tensors of one scalar type that differ at most in `axis` (not at all when interleaved).
+/// Scalars are taken as vectors of one element.
+package struct Concat: Operator {
+    package static let names: [MILName] = ["concat"]
+    package var axis: Int
+    package var isInterleaved: Bool
+
+    package init(axis: Int, isInterleaved: Bool = false) {
+        self.axis = axis
+        self.isInterleaved = isInterleaved
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.variadicOperand("values")
+        axis = try arguments.int("axis")
+        isInterleaved = try arguments.bool("interleave", default: false)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        guard operands.count > 0 else { throw ModelError(.invalidModel, "there is nothing to concatenate") }
+        var type = try operands.type(0)
+        if type.rank == 0 { type.shape = [1] }
+        let place = try normalizedAxis(axis, rank: type.rank)
+        var total: Dimension = 0
+        for index in 0..<operands.count {
+            let other = try operands.type(index)
+            var shape = other.rank == 0 ? [1] : other.shape
+            guard shape.count == type.rank else {
+                throw ModelError(.invalidModel, "operands of shapes \(type.shape) and \(shape) do not line up")
+            }
+            if other.scalarType != type.scalarType { type.scalarType = try operands.promotedType(0, index) }
+            total = total + shape[place]
+            if !isInterleaved { shape[place] = type.shape[place] }
+            type.shape = try unified(type.shape, shape)
+        }
+        type.shape[place] = total
+        return [type]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let shapes = (0..<operands.count).map { operands[$0].shape.isEmpty ? [1] : operands[$0].shape }
+        let place = try normalizedAxis(axis, rank: shapes[0].count)
+        var shape = shapes[0]
+        shape[place] = shapes.reduce(0) { $0 + $1[place] }
+        if operands.scalarType() == .string {
+            var strings = [String](repeating: "", count: shape.elementCount)
+            for (index, view) in targets(shapes, in: shape, along: place).enumerated() {
+                view.write(operands[index].strings, into: &strings)
+            }
+            return [Tensor(strings: strings, shape: shape)]
+        }
+        var values = [Double](repeating: 0, count: shape.elementCount)
+        for (index, view) in targets(shapes, in: shape, along: place).enumerated() {
+            view.write(operands[index].values, into: &values)
+        }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+
+    /// Where each operand goes in the dense result.
+    private func targets(_ shapes: [[Int]], in shape: [Int], along axis: Int) -> [StridedView] {
+        let whole = StridedView(dense: shape)
+        var start = 0
+        return shapes.enumerated().map { index, operand in
+            defer { start += operand[axis] }
+            return isInterleaved
+                ? whole.sliced(axis, from: index, by: shapes.count, count: operand[axis])
+                : whole.sliced(axis, from: start, count: operand[axis])
+        }
+    }
+}

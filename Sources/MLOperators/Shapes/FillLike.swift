@@ -1,0 +1,33 @@
+package import MLGraph
+package import MLNumerics
+
+/// A tensor of one value with the shape of the operand.
+package struct FillLike: Operator {
+    package static let names: [MILName] = ["fill_like"]
+    package var value: Double
+    package var scalarType: ScalarType
+
+    package init(value: Double, scalarType: ScalarType) {
+        self.value = value
+        self.scalarType = scalarType
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("ref_tensor")
+        scalarType = arguments.type("value")?.scalarType ?? .float32
+        value = try arguments.float("value", default: 0)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [ValueType(scalarType, try operands.shape(0))]
+    }
+
+    package func knownResults(_ operands: Operands) -> [Tensor]? {
+        guard let shape = (try? operands.shape(0))?.counts, shape.elementCount <= 1 << 16 else { return nil }
+        return [Tensor(repeating: value, scalarType, shape: shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        [Tensor(repeating: value, scalarType, shape: operands[0].shape)]
+    }
+}

@@ -1,0 +1,60 @@
+package import MLGraph
+package import MLNumerics
+
+/// A new axis of `size` elements that are `off` but for `on` at the place that the index says; an index outside
+/// gives `off` throughout.
+///
+/// Operands: indices, size (one integer).  [d0…dn] → [d0…, size, …dn]
+package struct OneHot: Operator {
+    package static let names: [MILName] = ["one_hot"]
+    /// The place of the new axis in the result.
+    package var axis: Int
+    package var on: Double
+    package var off: Double
+    package var scalarType: ScalarType
+
+    package init(axis: Int, on: Double = 1, off: Double = 0, scalarType: ScalarType) {
+        self.axis = axis
+        self.on = on
+        self.off = off
+        self.scalarType = scalarType
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("indices")
+        try arguments.operand("one_hot_vector_size")
+        axis = try arguments.int("axis", default: -1)
+        scalarType = (arguments.type("on_value") ?? arguments.type("off_value"))?.scalarType ?? .int32
+        on = try arguments.float("on_value", default: 1)
+        off = try arguments.float("off_value", default: 0)
+    }
+
+    package var shapeOperands: [Int] { [1] }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        var shape = try operands.numericType(0).shape
+        let place = try normalizedAxis(axis, rank: shape.count + 1)
+        let size = operands.integers(1)?.first
+        guard (0...Int(Int32.max)).contains(size ?? 0) else {
+            throw ModelError(.invalidModel, "a one-hot vector of \(size ?? 0) elements")
+        }
+        shape.insert(size.map { Dimension($0) } ?? .unknown, at: place)
+        return [ValueType(scalarType, shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let indices = operands[0]
+        guard let size = operands[1].integers.first else {
+            throw ModelError(.invalidInput, "the size of one-hot vectors must be one integer")
+        }
+        let place = try normalizedAxis(axis, rank: indices.shape.count + 1)
+        var shape = indices.shape
+        shape.insert(size, at: place)
+        let inner = indices.shape[place...].reduce(1, *)
+        var values = [Double](repeating: off, count: try extents(shape).elementCount)
+        for (position, index) in indices.integers.enumerated() where (0..<size).contains(index) {
+            values[(position / inner * size + index) * inner + position % inner] = on
+        }
+        return [Tensor(values: values, scalarType: scalarType, shape: shape)]
+    }
+}

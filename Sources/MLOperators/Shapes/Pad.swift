@@ -1,0 +1,105 @@
+package import MLGraph
+package import MLNumerics
+
+/// `x` with elements added before and behind on its last axes.
+///
+/// Operands: x, amounts [2·N]: before and behind for each of the last N axes.  Added elements are `value`, or those
+/// of `x` mirrored without its edge, or its edge repeated.
+package struct Pad: Operator {
+    package enum Mode: String, Hashable, Sendable {
+        case constant, reflect, replicate
+    }
+
+    package static let names: [MILName] = ["pad"]
+    package var mode: Mode
+    package var value: Double
+
+    package init(mode: Mode, value: Double = 0) {
+        self.mode = mode
+        self.value = value
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("pad")
+        let name = try arguments.string("mode", default: Mode.constant.rawValue)
+        guard let mode = Mode(rawValue: name) else {
+            throw ModelError(.invalidModel, "'\(name)' is no mode of pad; use constant, reflect or replicate")
+        }
+        self.mode = mode
+        value = try arguments.float("constant_val", default: 0)
+    }
+
+    package var shapeOperands: [Int] { [1] }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        guard let count = try operands.integerCount(1), count % 2 == 0, count / 2 <= type.rank else {
+            throw ModelError(.invalidModel, "the amounts of a pad must be pairs, at most one an axis")
+        }
+        var shape = type.shape
+        let first = type.rank - count / 2
+        guard let amounts = operands.integers(1) else {
+            for axis in first..<type.rank { shape[axis] = .unknown }
+            return [type.with(shape)]
+        }
+        for axis in first..<type.rank {
+            let (before, behind) = (amounts[(axis - first) * 2], amounts[(axis - first) * 2 + 1])
+            guard (0...Int(Int32.max)).contains(before), (0...Int(Int32.max)).contains(behind) else {
+                throw ModelError(.invalidModel, "a pad of \(before) and \(behind) elements; use slices to cut")
+            }
+            if let extent = type.shape[axis].count, before + behind > 0 {
+                let limit = mode == .reflect ? extent - 1 : mode == .replicate && extent == 0 ? 0 : Int.max
+                guard max(before, behind) <= limit else {
+                    throw ModelError(.invalidModel, "a pad of \(max(before, behind)) by \(mode) exceeds \(limit)")
+                }
+            }
+            shape[axis] = shape[axis] + Dimension(before) + Dimension(behind)
+        }
+        return [type.with(shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let type = try resultTypes(
+            of: Operands([.init(type: ValueType(x)), .init(type: ValueType(operands[1]), constant: operands[1])])
+        )
+        let shape = type[0].shape.counts ?? x.shape
+        let tables = tables(x.shape, operands[1].integers)
+        let strides = x.shape.rowMajorStrides
+        let values = x.values
+        var result = [Double](repeating: value, count: shape.elementCount)
+        var place = 0
+        func visit(_ axis: Int, _ base: Int?) {
+            if axis == shape.count {
+                if let base { result[place] = values[base] }
+                place += 1
+                return
+            }
+            for source in tables[axis] {
+                visit(axis + 1, base.flatMap { base in source.map { base + $0 * strides[axis] } })
+            }
+        }
+        visit(0, 0)
+        return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+
+    /// For each place on each axis of the result the place in `x`; `nil` for the constant.
+    package func tables(_ shape: [Int], _ amounts: [Int]) -> [[Int?]] {
+        let first = shape.count - amounts.count / 2
+        return shape.enumerated().map { axis, extent in
+            guard axis >= first else { return Array(0..<extent) }
+            let (before, behind) = (amounts[(axis - first) * 2], amounts[(axis - first) * 2 + 1])
+            return (0..<(before + extent + behind)).map { place in
+                let source = place - before
+                switch mode {
+                case .constant: return (0..<extent).contains(source) ? source : nil
+                case .replicate: return min(max(source, 0), extent - 1)
+                case .reflect: return source < 0 ? -source : source < extent ? source : 2 * (extent - 1) - source
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package import MLGraph
+package import MLNumerics
+
+/// For each place on `batchAxis`, the first `lengths[place]` elements along `sequenceAxis` backwards.
+///
+/// Operands: x, lengths [x.shape[batchAxis]].
+package struct ReverseSequence: Operator {
+    package static let names: [MILName] = ["reverse_sequence"]
+    package var sequenceAxis: Int
+    package var batchAxis: Int
+
+    package init(sequenceAxis: Int, batchAxis: Int) {
+        self.sequenceAxis = sequenceAxis
+        self.batchAxis = batchAxis
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("lengths")
+        sequenceAxis = try arguments.int("seq_axis", default: 0)
+        batchAxis = try arguments.int("batch_axis", default: 0)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        _ = try operands.axis(sequenceAxis)
+        let lengths = try operands.require(rank: 1, of: 1)
+        _ = try unified(lengths[0], type.shape[try operands.axis(batchAxis)])
+        return [type]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let sequence = try normalizedAxis(sequenceAxis, rank: x.shape.count)
+        let batch = try normalizedAxis(batchAxis, rank: x.shape.count)
+        let lengths = operands[1].integers
+        let strides = x.shape.rowMajorStrides
+        let values = x.values
+        var result = values
+        for place in values.indices {
+            let position = place / strides[sequence] % x.shape[sequence]
+            let length = min(max(lengths[place / strides[batch] % x.shape[batch]], 0), x.shape[sequence])
+            if position < length { result[place] = values[place + (length - 1 - 2 * position) * strides[sequence]] }
+        }
+        return [Tensor(values: result, scalarType: x.scalarType, shape: x.shape)]
+    }
+}

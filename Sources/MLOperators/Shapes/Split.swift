@@ -1,0 +1,79 @@
+package import MLGraph
+package import MLNumerics
+
+/// `x` cut along `axis` into parts of `sizes`, or into `count` equal parts.
+package struct Split: Operator {
+    package static let names: [MILName] = ["split"]
+    package var axis: Int
+    package var count: Int
+    /// `nil`: equal parts.
+    package var sizes: [Int]?
+
+    package init(axis: Int, count: Int) {
+        self.axis = axis
+        self.count = count
+        sizes = nil
+    }
+
+    package init(axis: Int, sizes: [Int]) {
+        self.axis = axis
+        count = sizes.count
+        self.sizes = sizes
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        axis = try arguments.int("axis")
+        let sizes = arguments.has("split_sizes") ? try arguments.ints("split_sizes") : nil
+        guard sizes != nil || arguments.has("num_splits") else {
+            throw ModelError(.invalidModel, "split needs one of 'num_splits' and 'split_sizes'")
+        }
+        count = try arguments.int("num_splits", default: sizes?.count)
+        self.sizes = sizes
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.type(0)
+        let place = try operands.axis(axis)
+        guard count > 0, count <= 1 << 20, sizes.map({ $0.count == count && $0.allSatisfy { $0 >= 0 } }) ?? true else {
+            throw ModelError(.invalidModel, "\(count) parts of sizes \(sizes ?? []) contradict each other")
+        }
+        if let extent = type.shape[place].count {
+            guard try parts(of: extent).reduce(0, +) == extent else {
+                throw ModelError(.invalidModel, "parts of sizes \(sizes ?? []) do not make up an extent of \(extent)")
+            }
+        }
+        return try (0..<count).map { part throws(ModelError) in
+            var shape = type.shape
+            if let sizes {
+                shape[place] = Dimension(sizes[part])
+            } else {
+                shape[place] = shape[place].map { $0 / count }
+            }
+            return type.with(shape)
+        }
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let values = x.values
+        var start = 0
+        return try parts(of: x.shape[place]).map { size in
+            let view = StridedView(dense: x.shape).sliced(place, from: start, count: size)
+            start += size
+            return Tensor(values: view.read(values), scalarType: x.scalarType, shape: view.shape)
+        }
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+
+    /// The extents of the parts of an axis of `extent`.
+    private func parts(of extent: Int) throws(ModelError) -> [Int] {
+        if let sizes { return sizes }
+        guard extent % count == 0 else {
+            throw ModelError(.invalidModel, "an extent of \(extent) does not divide into \(count) equal parts")
+        }
+        return [Int](repeating: extent / count, count: count)
+    }
+}

@@ -1,0 +1,41 @@
+package import MLGraph
+package import MLNumerics
+
+/// Operands of one shape side by side along a new axis.
+package struct Stack: Operator {
+    package static let names: [MILName] = ["stack"]
+    /// The place of the new axis in the result.
+    package var axis: Int
+
+    package init(axis: Int) { self.axis = axis }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.variadicOperand("values")
+        axis = try arguments.int("axis")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        guard operands.count > 0 else { throw ModelError(.invalidModel, "there is nothing to stack") }
+        var type = try operands.type(0)
+        for index in 0..<operands.count {
+            type.shape = try unified(type.shape, operands.shape(index))
+            if try operands.type(index).scalarType != type.scalarType {
+                type.scalarType = try operands.promotedType(0, index)
+            }
+        }
+        type.shape.insert(Dimension(operands.count), at: try normalizedAxis(axis, rank: type.rank + 1))
+        return [type]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let one = operands[0].shape
+        let place = try normalizedAxis(axis, rank: one.count + 1)
+        var shape = one
+        shape.insert(operands.count, at: place)
+        var values = [Double](repeating: 0, count: shape.elementCount)
+        for index in 0..<operands.count {
+            StridedView(dense: shape).sliced(place, from: index, count: 1).write(operands[index].values, into: &values)
+        }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
+    }
+}

@@ -1,0 +1,91 @@
+package import MLGraph
+package import MLNumerics
+
+/// The `count` greatest (or, ascending, least) elements along `axis`, best first, and their places there.
+///
+/// Equal elements keep their order.  [d0…dn] → two tensors with extent `count` at `axis`: values as `x`, places as
+/// integers (absent when `givesIndices` is false).
+package struct TopK: Operator {
+    package static let names: [MILName] = ["topk"]
+    /// −1 stands for all.
+    package var count: Int
+    package var axis: Int
+    package var isAscending: Bool
+    package var givesIndices: Bool
+    package var indexType: ScalarType
+
+    package init(
+        count: Int,
+        axis: Int = -1,
+        isAscending: Bool = false,
+        givesIndices: Bool = true,
+        indexType: ScalarType = .int32
+    ) {
+        self.count = count
+        self.axis = axis
+        self.isAscending = isAscending
+        self.givesIndices = givesIndices
+        self.indexType = indexType
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        count = try arguments.int("k", default: 1)
+        axis = try arguments.int("axis", default: -1)
+        isAscending = try arguments.bool("ascending", default: false)
+        // Unsorted results may come in any order, so also in this one.
+        arguments.ignore("sort")
+        givesIndices = try arguments.bool("return_indices", default: true)
+        indexType = try arguments.indexType("output_indices_dtype")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.numericType(0)
+        let place = try operands.axis(axis)
+        var shape = type.shape
+        guard count >= -1, count <= type.shape[place].count ?? Int.max else {
+            throw ModelError(.invalidModel, "there are no \(count) elements on an axis of \(type.shape[place])")
+        }
+        if count >= 0 { shape[place] = Dimension(count) }
+        return givesIndices ? [type.with(shape), ValueType(indexType, shape)] : [type.with(shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let values = x.values
+        var shape = x.shape
+        if count >= 0 { shape[place] = count }
+        guard shape[place] <= x.shape[place] else {
+            throw ModelError(.invalidInput, "there are no \(count) elements on an axis of \(x.shape[place])")
+        }
+        let order = sortedPlaces(values, shape: x.shape, axis: place, isAscending: isAscending)
+        let view = StridedView(dense: x.shape).sliced(place, from: 0, count: shape[place])
+        let indices = view.read(order)
+        let source = Lines(shape: x.shape, axis: place)
+        let target = Lines(shape: shape, axis: place)
+        var best = [Double](repeating: 0, count: indices.count)
+        for index in indices.indices where target.count > 0 {
+            let start = index / (target.count * target.stride) * source.count * source.stride + index % target.stride
+            best[index] = values[start + indices[index] * source.stride]
+        }
+        let found = Tensor(values: best, scalarType: x.scalarType, shape: shape)
+        guard givesIndices else { return [found] }
+        return [found, Tensor(values: indices.map(Double.init), scalarType: indexType, shape: shape)]
+    }
+}
+
+/// For each line along `axis` the places of its elements in sorted order, laid out as the elements are.
+func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool) -> [Int] {
+    let lines = Lines(shape: shape, axis: axis)
+    var result = [Int](repeating: 0, count: values.count)
+    lines.forEach { start in
+        // Swift's sort is stable.
+        let order = (0..<lines.count).sorted { a, b in
+            let (x, y) = (values[start + a * lines.stride], values[start + b * lines.stride])
+            return isAscending ? x < y : x > y
+        }
+        for (rank, place) in order.enumerated() { result[start + rank * lines.stride] = place }
+    }
+    return result
+}
