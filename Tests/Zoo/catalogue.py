@@ -60,6 +60,14 @@ def classifier(name, size=224, **options):
     return make
 
 
+def vision_transformer():
+    """ViT-B/16; torchvision starts its head with zeros, which would answer zeros."""
+    import torchvision
+    module = torchvision.models.vit_b_16(weights=None).eval()
+    nn.init.normal_(module.heads.head.weight, 0.0, 0.05)
+    return Network(module, {"image": picture(224)}, ["scores"])
+
+
 def segmenter(name, size=256):
     def make():
         from torchvision.models import segmentation
@@ -191,7 +199,7 @@ ZOO = {
     "detector": Entry(detector, half_target="iOS17", set_outputs=True, onnx=True),
     "translator": Entry(own(networks.Translator, translator, ["logits"]), onnx=True),
     "bert_128": Entry(bert(128), onnx=True),
-    "vit_b_16": Entry(classifier("vit_b_16"), half_target="iOS18", onnx=True),
+    "vit_b_16": Entry(vision_transformer, half_target="iOS18", onnx=True),
     "densenet121": Entry(classifier("densenet121"), onnx=True),
     "inception_v3": Entry(classifier("inception_v3", 299, aux_logits=False, init_weights=False), onnx=True),
     "gpt2": Entry(gpt2, onnx=True),
