@@ -47,6 +47,11 @@ let package = Package(
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
         library("CoreVideo", ["CoreGraphics", "MLImages"]),
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
+        library(
+            "CoreML",
+            ["CoreGraphics", "CoreVideo", "ImageIO", "MLFiles", "MLImages", "MLNumerics", "MLSpecification"]
+        ),
+        tests("CoreMLTests", ["CoreML"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
