@@ -61,6 +61,14 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "FixtureRunner",
+            dependencies: [
+                "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification", "TestSupport",
+            ],
+            path: "Tests/FixtureRunner",
+            swiftSettings: settings
+        ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics", "TestSupport"]),
         library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
