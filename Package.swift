@@ -34,9 +34,14 @@ let package = Package(
         library("MLKernels", ["CMLKernels"]),
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLGraph", "MLNumerics", "MLSpecification"]),
-        library("MLLowering", ["MLOperators", "MLGraph", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
+        library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
+        library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
+        library(
+            "MLEngine",
+            ["MLLowering", "MLPasses", "MLRuntime", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]
+        ),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
         .target(
@@ -47,11 +52,6 @@ let package = Package(
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
         library("CoreVideo", ["CoreGraphics", "MLImages"]),
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
-        library(
-            "CoreML",
-            ["CoreGraphics", "CoreVideo", "ImageIO", "MLFiles", "MLImages", "MLNumerics", "MLSpecification"]
-        ),
-        tests("CoreMLTests", ["CoreML"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
@@ -59,14 +59,6 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["MLGraph", "MLNumerics", "MLRuntime"],
             path: "Tests/TestSupport",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "FixtureRunner",
-            dependencies: [
-                "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification", "TestSupport",
-            ],
-            path: "Tests/FixtureRunner",
             swiftSettings: settings
         ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),

@@ -1,5 +1,11 @@
 package import MLNumerics
 
+/// What becomes of one operation when a graph is written anew: the results that take the place of its own, or `nil`
+/// to append it as it is.  Operands are values of the new graph.
+package typealias OperationRewrite = (
+    _ operation: Operation, _ operands: [ValueID?], _ builder: inout GraphBuilder
+) throws(ModelError) -> [ValueID]?
+
 extension Graph {
     /// The graph for concrete inputs: types inferred anew front to back, operations on constants folded, operators
     /// that only stand for others expanded.
@@ -11,59 +17,88 @@ extension Graph {
         _ types: [ValueID: ValueType] = [:],
         constants: [ValueID: Tensor] = [:]
     ) throws(ModelError) -> Graph {
-        var builder = GraphBuilder()
-        var map: [ValueID: ValueID] = [:]
-        for id in body.inputs {
-            map[id] = builder.input(self[id].name, types[id] ?? type(of: id))
-            if let tensor = constants[id] { map[id] = builder.constant(tensor, name: self[id].name) }
+        try rebuilt { (id, builder) throws(ModelError) in
+            let input = builder.input(self[id].name, types[id] ?? type(of: id))
+            return constants[id].map { builder.constant($0, name: self[id].name) } ?? input
+        } operation: { (operation, operands, builder) throws(ModelError) in
+            try operation.op.expansion(operands, in: &builder)
         }
-        try copy(body, into: &builder, &map)
+    }
+
+    /// The graph written anew, front to back, with types inferred and constants folded on the way.
+    ///
+    /// - Parameters:
+    ///   - input: appends one input of the body, and gives the value that stands for it.
+    ///   - blockInput: the type of an input of a nested block.
+    ///   - output: gives the value that leaves in the place of an output.
+    ///   - operation: decides what becomes of each operation.
+    package func rebuilt(
+        input: (ValueID, inout GraphBuilder) throws(ModelError) -> ValueID,
+        blockInput: ((ValueType) -> ValueType)? = nil,
+        output: ((_ old: ValueID, _ new: ValueID, inout GraphBuilder) throws(ModelError) -> ValueID)? = nil,
+        operation: OperationRewrite
+    ) throws(ModelError) -> Graph {
+        var copier = GraphCopier(graph: self)
+        for id in body.inputs { copier.map[id] = try input(id, &copier.builder) }
+        try copier.copy(body, blockInput: blockInput, operation)
         var outputs: [(String, ValueID)] = []
-        for (name, id) in zip(outputNames, body.outputs) { outputs.append((name, try resolve(id, &map, &builder))) }
-        var result = builder.finished(outputs: outputs)
+        for (name, id) in zip(outputNames, body.outputs) {
+            let new = try copier.resolve(id)
+            outputs.append((name, try output?(id, new, &copier.builder) ?? new))
+        }
+        var result = copier.builder.finished(outputs: outputs)
         result.body = result.body.withoutDeadOperations()
         return result
     }
+}
 
-    private func resolve(
-        _ id: ValueID,
-        _ map: inout [ValueID: ValueID],
-        _ builder: inout GraphBuilder
-    ) throws(ModelError) -> ValueID {
+private struct GraphCopier {
+    let graph: Graph
+    var builder = GraphBuilder()
+    var map: [ValueID: ValueID] = [:]
+
+    init(graph: Graph) { self.graph = graph }
+
+    mutating func resolve(_ id: ValueID) throws(ModelError) -> ValueID {
         if let known = map[id] { return known }
-        guard let tensor = constant(id) else {
-            throw ModelError(.invalidModel, "value '\(self[id].name)' is used before it is defined")
+        guard let tensor = graph.constant(id) else {
+            throw ModelError(.invalidModel, "value '\(graph[id].name)' is used before it is defined")
         }
-        let copy = builder.constant(tensor, name: self[id].name)
+        let copy = builder.constant(tensor, name: graph[id].name)
         map[id] = copy
         return copy
     }
 
-    private func copy(
+    mutating func copy(
         _ block: Block,
-        into builder: inout GraphBuilder,
-        _ map: inout [ValueID: ValueID]
+        blockInput: ((ValueType) -> ValueType)?,
+        _ rewrite: OperationRewrite
     ) throws(ModelError) {
         for operation in block.operations {
             var operands: [ValueID?] = []
             for operand in operation.operands {
-                if let operand { operands.append(try resolve(operand, &map, &builder)) } else { operands.append(nil) }
+                if let operand { operands.append(try resolve(operand)) } else { operands.append(nil) }
             }
             var bodies: [Block] = []
             for body in operation.blocks {
                 builder.beginBlock()
-                for input in body.inputs { map[input] = builder.input(self[input].name, type(of: input)) }
-                try copy(body, into: &builder, &map)
+                for input in body.inputs {
+                    let type = graph.type(of: input)
+                    map[input] = builder.input(graph[input].name, blockInput?(type) ?? type)
+                }
+                try copy(body, blockInput: blockInput, rewrite)
                 var outputs: [ValueID] = []
-                for output in body.outputs { outputs.append(try resolve(output, &map, &builder)) }
+                for output in body.outputs { outputs.append(try resolve(output)) }
                 bodies.append(builder.endBlock(outputs: outputs))
             }
             builder.location = operation.location
-            let names = operation.results.map { self[$0].name }
+            let names = operation.results.map { graph[$0].name }
             let results: [ValueID]
-            if let expanded = try operation.op.expansion(operands, in: &builder) {
-                results = expanded
-                for (id, name) in zip(expanded, names) where !name.isEmpty { builder.name(id, name) }
+            if bodies.isEmpty, let rewritten = try rewrite(operation, operands, &builder) {
+                results = rewritten
+                for (id, name) in zip(rewritten, names) where !name.isEmpty && builder.constant(id) == nil {
+                    builder.name(id, name)
+                }
             } else {
                 results = try builder.append(operation.op, operands, names: names, blocks: bodies)
             }

@@ -14,6 +14,9 @@ package enum Layout: Hashable, Sendable {
         }
     }
 
+    /// For each logical axis the physical axis where it lies.
+    package func logicalOrder(rank: Int) -> [Int] { (0..<rank).map { physicalAxis($0, rank: rank) } }
+
     /// Where logical `axis` lies physically.
     package func physicalAxis(_ axis: Int, rank: Int) -> Int {
         switch self {

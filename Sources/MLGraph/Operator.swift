@@ -41,6 +41,12 @@ package protocol Operator: Hashable, Sendable {
     /// Operands whose contents, not only shapes, decide the extents of the results (the `shape` of `reshape`).
     var shapeOperands: [Int] { get }
 
+    /// Operands that kernels read as float16 constants directly (weights, tables), while the rest is float32.
+    var halfPrecisionOperands: [Int] { get }
+
+    /// The operator to use when float16 results are computed and kept as float32; differs for those that name a type.
+    var widened: any Operator { get }
+
     /// False when running twice or not at all makes a difference (random numbers without seed, states).
     var isPure: Bool { get }
 
@@ -77,6 +83,8 @@ extension Operator {
     }
     package func layoutRole(_ operands: Operands) -> LayoutRole { .rowMajor }
     package var shapeOperands: [Int] { [] }
+    package var halfPrecisionOperands: [Int] { [] }
+    package var widened: any Operator { self }
     package var isPure: Bool { true }
 
     package func gradient(_ context: inout GradientContext) throws(ModelError) {

@@ -57,43 +57,48 @@ extension Plan {
                     scratch: workspace.scratch
                 )
             )
-        case .reference(let op, let operandTypes, let resultTypes):
-            try trailing(step.location) { () throws(ModelError) in
-                try evaluate(op, operandTypes, resultTypes, step, workspace)
-            }
+        case .reference(let op, let request):
+            try trailing(step.location) { () throws(ModelError) in try evaluate(op, request, step, workspace) }
         }
     }
 
+    /// Evaluates an operator plainly: on logical row-major tensors, whatever the layouts in memory are.
     private func evaluate(
         _ op: any Operator,
-        _ operandTypes: [ValueType?],
-        _ resultTypes: [ValueType],
+        _ request: KernelRequest,
         _ step: Step,
         _ workspace: Workspace
     ) throws(ModelError) {
         var operands: [Tensor?] = []
-        for (index, type) in operandTypes.enumerated() {
-            guard let type, let address = workspace.pointers[Int(slots[step.firstSlot + index])] else {
+        for (index, buffer) in request.operands.enumerated() {
+            guard let buffer, let address = workspace.pointers[Int(slots[step.firstSlot + index])] else {
                 operands.append(nil)
                 continue
             }
-            let shape = type.shape.counts ?? []
-            let byteCount = type.scalarType.byteCount(of: shape.elementCount)
-            let storage = TensorStorage(borrowing: address, byteCount: byteCount, release: nil)
-            operands.append(Tensor(scalarType: type.scalarType, shape: shape, storage: storage))
+            let storage = TensorStorage(borrowing: address, byteCount: buffer.byteCount, release: nil)
+            let tensor = Tensor(scalarType: buffer.scalarType, shape: buffer.shape, storage: storage)
+            operands.append(
+                buffer.layout == .rowMajor
+                    ? tensor : tensor.permuted(buffer.layout.logicalOrder(rank: tensor.shape.count))
+            )
         }
-        let results = try op.reference(ReferenceOperands(operands, resultTypes: resultTypes))
-        for (index, result) in results.enumerated() {
-            guard index < resultTypes.count, result.scalarType == resultTypes[index].scalarType,
-                result.shape == resultTypes[index].shape.counts,
+        let types = request.results.map { ValueType($0.scalarType, Shape($0.logicalShape)) }
+        let results = try op.reference(ReferenceOperands(operands, resultTypes: types))
+        for (index, buffer) in request.results.enumerated() {
+            guard index < results.count, results[index].scalarType == buffer.scalarType,
+                results[index].shape == buffer.logicalShape,
                 let target = workspace.pointers[Int(slots[step.firstSlot + step.operandCount + index])]
             else {
                 throw ModelError(
                     .invalidModel,
-                    "'\(op.displayName)' computed \(result.scalarType.milName) \(result.shape) where its type rule says \(resultTypes)"
+                    "'\(op.displayName)' computed \(results.map(\.shape)) where its type rule says \(types)"
                 )
             }
-            target.copyMemory(from: result.address, byteCount: result.byteCount)
+            let result = results[index]
+            let placed =
+                buffer.layout == .rowMajor
+                ? result : result.permuted(buffer.layout.permutation(rank: result.shape.count))
+            target.copyMemory(from: placed.address, byteCount: placed.byteCount)
         }
     }
 }

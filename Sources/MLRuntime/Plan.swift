@@ -8,8 +8,8 @@ package final class Plan: Sendable {
     package struct Step: Sendable {
         package enum Body: Sendable {
             case kernel(Kernel.Body)
-            /// The operator's plain evaluation, on tensors of these types.
-            case reference(any Operator, operands: [ValueType?], results: [ValueType])
+            /// The operator's plain evaluation, on buffers of these forms.
+            case reference(any Operator, KernelRequest)
         }
 
         package let location: String

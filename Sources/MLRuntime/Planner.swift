@@ -77,12 +77,7 @@ struct Planner {
             append(operation, request, kernel.name, .kernel(body), at: index)
             return
         }
-        guard request.operands.allSatisfy({ $0?.layout != .channelsLast || $0?.constant != nil }),
-            request.results.allSatisfy({ $0.layout == .rowMajor })
-        else { throw ModelError(.unsupported, "'\(operation.op.displayName)' has no channels-last kernel") }
-        let types = operation.operands.map { $0.map(graph.type(of:)) }
-        let results = operation.results.map(graph.type(of:))
-        append(operation, request, "reference", .reference(operation.op, operands: types, results: results), at: index)
+        append(operation, request, "reference", .reference(operation.op, request), at: index)
     }
 
     /// Lets the first result live in the buffer of an operand that nobody needs after this step.

@@ -1,0 +1,32 @@
+package import MLGraph
+package import MLNumerics
+import MLOperators
+
+/// Operations that give their operand back: `identity`, `cast` to the same type, a transposition that moves nothing,
+/// a reshape to the same shape.
+package struct RemoveIdentities: Pass {
+    package let name = "remove identities"
+    package init() {}
+
+    package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
+        var patches: [GraphPatch] = []
+        for (index, operation) in block.operations.enumerated() {
+            guard let source = operation.operands.first ?? nil, operation.results.count == 1,
+                block.type(of: source) == block.type(of: operation.results[0]), isIdentity(operation, source, block)
+            else { continue }
+            patches.append(try block.patch(before: index) { _ in [(operation.results[0], source)] })
+        }
+        return patches
+    }
+
+    private func isIdentity(_ operation: Operation, _ source: ValueID, _ block: BlockView) -> Bool {
+        switch operation.op {
+        case is Identity, is Cast: return true
+        case is Reshape: return block.type(of: source).isBound
+        case let transpose as Transpose:
+            let rank = block.type(of: source).rank
+            return (try? transpose.normalizedPermutation(rank: rank)) == Array(0..<rank)
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import MLGraph
+package import MLNumerics
+import MLOperators
+
+/// matmul(x, constant of rank 2) → linear(x), whose weights are packed once.
+package struct ConstantMatMulToLinear: Pass {
+    package let name = "matmul with constant to linear"
+    package init() {}
+
+    package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
+        var patches: [GraphPatch] = []
+        for (index, operation) in block.operations.enumerated() {
+            guard let matmul = operation.op as? MatMul, !matmul.transposeX, let x = operation.operands[0],
+                let weight = block.constant(operation.operands[1]), weight.shape.count == 2,
+                block.constant(x) == nil, block.type(of: x).rank >= 2
+            else { continue }
+            let rows = matmul.transposeY ? weight : weight.permuted([1, 0])
+            patches.append(
+                try block.patch(before: index) { (builder) throws(ModelError) in
+                    let linear = try builder.add(Linear(), x, builder.constant(rows))
+                    return [(operation.results[0], linear)]
+                }
+            )
+        }
+        return patches
+    }
+}

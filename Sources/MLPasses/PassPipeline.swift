@@ -1,0 +1,35 @@
+package import MLGraph
+package import MLNumerics
+
+/// The rewrites that every graph goes through before it is planned, in order, to a fixed point.
+package enum PassPipeline {
+    /// Cleaning first, so that fusions see plain patterns; wide fusions before narrow ones; activations last, because
+    /// a fused activation hides its producer from the others.
+    package static let passes: [any Pass] = [
+        RemoveIdentities(),
+        ComposeTransposes(),
+        ConstantMatMulToLinear(),
+        FoldBatchNorm(),
+        FuseBias(),
+        FuseResidual(),
+        FuseActivation(),
+    ]
+
+    /// Rounds after which the pipeline stops even if something still changes.
+    private static let roundLimit = 12
+
+    package static func optimize(_ graph: Graph) throws(ModelError) -> Graph {
+        var graph = graph
+        for _ in 0..<roundLimit {
+            var changed = false
+            for pass in passes {
+                let result = try graph.applying(pass)
+                graph = result.graph
+                changed = changed || result.changed
+            }
+            if !changed { break }
+        }
+        assert((try? graph.verify()) != nil, "a pass broke the graph")
+        return graph
+    }
+}
