@@ -4,3 +4,4 @@
 #include "cml_runtime.h"
 #include "cml_gemm.h"
 #include "cml_conv.h"
+#include "cml_move.h"

@@ -65,6 +65,8 @@ struct cml_isa {
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
     void (*depthwise_row)(const struct cml_depthwise_row *row);
     void (*prelu_row)(const float *slope, float *row, long count);
+    void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
+                            long result_stride);
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;

@@ -1,0 +1,154 @@
+// Copies by index tables (padding, slicing, repetition), gathers and fills.
+#include "../isa/isa.h"
+#include <string.h>
+
+#define SERIAL_BYTES (64 << 10)
+
+static void fill(char *target, long bytes, const void *value, long count) {
+    switch (bytes) {
+    case 1: memset(target, *(const uint8_t *)value, (size_t)count); return;
+    case 2: for (long i = 0; i < count; i++) ((uint16_t *)target)[i] = *(const uint16_t *)value; return;
+    case 4: for (long i = 0; i < count; i++) ((uint32_t *)target)[i] = *(const uint32_t *)value; return;
+    default: for (long i = 0; i < count; i++) ((uint64_t *)target)[i] = *(const uint64_t *)value; return;
+    }
+}
+
+typedef struct {
+    const cml_remap_shape *shape;
+    long bytes, rows, rows_each;
+    const char *source;
+    char *target;
+    const void *constant;
+} remap_job;
+
+#define STEPS(type)                                                                            \
+    for (long i = 0; i < s->count; i++) ((type *)target)[i] = ((const type *)from)[i * s->step];
+
+static void remap_row(const remap_job *j, const char *source, char *target) {
+    const cml_segment *segments = j->shape->segments;
+    for (long n = 0; n < j->shape->segment_count; n++, target += segments[n - 1].count * j->bytes) {
+        const cml_segment *s = segments + n;
+        const char *from = source + s->source * j->bytes;
+        if (s->source < 0) {
+            fill(target, j->bytes, j->constant, s->count);
+        } else if (s->step == 1) {
+            memcpy(target, from, (size_t)(s->count * j->bytes));
+        } else {
+            switch (j->bytes) {
+            case 1: STEPS(uint8_t) break;
+            case 2: STEPS(uint16_t) break;
+            case 4: STEPS(uint32_t) break;
+            default: STEPS(uint64_t) break;
+            }
+        }
+    }
+}
+
+static void remap_rows(void *context, long task, int worker) {
+    (void)worker;
+    const remap_job *j = context;
+    const cml_remap_shape *s = j->shape;
+    const long end = (task + 1) * j->rows_each < j->rows ? (task + 1) * j->rows_each : j->rows;
+    for (long row = task * j->rows_each; row < end; row++) {
+        long rest = row, offset = 0;
+        for (int axis = s->rank - 1; axis >= 0; axis--) {
+            const long step = s->offset[axis][rest % s->extent[axis]];
+            rest /= s->extent[axis];
+            if (step < 0) {
+                offset = -1;
+                break;
+            }
+            offset += step;
+        }
+        char *target = j->target + row * s->width * j->bytes;
+        if (offset < 0) fill(target, j->bytes, j->constant, s->width);
+        else remap_row(j, j->source + offset * j->bytes, target);
+    }
+}
+
+// Rows of one task: everything, or a share that gives each worker a few tasks.
+static long share(long rows, long bytes) {
+    const long workers = cml_worker_count();
+    if (rows * bytes < SERIAL_BYTES || workers < 2) return rows > 0 ? rows : 1;
+    return (rows + 4 * workers - 1) / (4 * workers);
+}
+
+void cml_remap(const cml_isa *isa, const cml_remap_shape *shape, long element_bytes, const void *source, void *target,
+               const void *constant) {
+    (void)isa;
+    remap_job j = {.shape = shape, .bytes = element_bytes, .rows = 1, .source = source, .target = target,
+                   .constant = constant};
+    for (int axis = 0; axis < shape->rank; axis++) j.rows *= shape->extent[axis];
+    if (j.rows <= 0 || shape->width <= 0) return;
+    j.rows_each = share(j.rows, shape->width * element_bytes);
+    cml_parallel_for((j.rows + j.rows_each - 1) / j.rows_each, remap_rows, &j);
+}
+
+typedef struct {
+    const cml_isa *isa;
+    const char *source;
+    const int32_t *indices;
+    char *target;
+    long bytes, axis, inner, count, rows, rows_each;
+    int half;
+} gather_job;
+
+static void gather_rows(void *context, long task, int worker) {
+    (void)worker;
+    const gather_job *j = context;
+    const long end = (task + 1) * j->rows_each < j->rows ? (task + 1) * j->rows_each : j->rows;
+    const long row_bytes = j->inner * j->bytes;
+    for (long row = task * j->rows_each; row < end; row++) {
+        long index = j->indices[row % j->count];
+        if (index < 0) index += j->axis;
+        if (index >= j->axis) index = j->axis - 1;
+        if (index < 0) index = 0;
+        const char *source = j->source + (row / j->count * j->axis + index) * row_bytes;
+        if (j->half) {
+            j->isa->widen((const uint16_t *)source, (float *)j->target + row * j->inner, j->inner);
+        } else if (row_bytes == 4) {
+            memcpy(j->target + row * 4, source, 4);
+        } else {
+            memcpy(j->target + row * row_bytes, source, (size_t)row_bytes);
+        }
+    }
+}
+
+static void gather(gather_job *j, long outer) {
+    j->rows = outer * j->count;
+    if (j->rows <= 0 || j->inner <= 0 || j->axis <= 0) return;
+    j->rows_each = share(j->rows, j->inner * j->bytes);
+    cml_parallel_for((j->rows + j->rows_each - 1) / j->rows_each, gather_rows, j);
+}
+
+void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long outer, long axis, long inner,
+                const int32_t *indices, long count, void *target) {
+    gather_job j = {.isa = isa, .source = source, .indices = indices, .target = target, .bytes = element_bytes,
+                    .axis = axis, .inner = inner, .count = count};
+    gather(&j, outer);
+}
+
+void cml_gather_half(const cml_isa *isa, const uint16_t *source, long outer, long axis, long inner,
+                     const int32_t *indices, long count, float *target) {
+    gather_job j = {.isa = isa, .source = (const char *)source, .indices = indices, .target = (char *)target,
+                    .bytes = 2, .axis = axis, .inner = inner, .count = count, .half = 1};
+    gather(&j, outer);
+}
+
+typedef struct {
+    char *target;
+    long bytes, count, each;
+    const void *value;
+} fill_job;
+
+static void fill_part(void *context, long task, int worker) {
+    (void)worker;
+    const fill_job *j = context;
+    const long start = task * j->each, count = j->count - start < j->each ? j->count - start : j->each;
+    fill(j->target + start * j->bytes, j->bytes, j->value, count);
+}
+
+void cml_fill(void *target, long element_bytes, const void *value, long count) {
+    fill_job j = {target, element_bytes, count, share(count, element_bytes), value};
+    cml_parallel_for((count + j.each - 1) / j.each, fill_part, &j);
+}

@@ -1,0 +1,33 @@
+import CMLKernels
+
+/// Taking slices along one axis by numbers known only at run time: embeddings, MIL's `gather`.
+///
+/// Negative indices count from the end; indices that are still outside take the nearest slice inside.
+package enum GatherKernel {
+    /// `target[o][i][:] = source[o][indices[i]][:]` for contiguous `[outer, axis, inner]`.
+    package static func run(
+        _ source: UnsafeRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        elementByteCount: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        into target: UnsafeMutableRawPointer
+    ) {
+        cml_gather(cml_isa_current(), elementByteCount, source, outer, axis, inner, indices, count, target)
+    }
+
+    /// The same from half-precision bit patterns to single precision.
+    package static func run(
+        half source: UnsafePointer<UInt16>,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        into target: UnsafeMutablePointer<Float>
+    ) {
+        cml_gather_half(cml_isa_current(), source, outer, axis, inner, indices, count, target)
+    }
+}
