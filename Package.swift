@@ -52,6 +52,11 @@ let package = Package(
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
         library("CoreVideo", ["CoreGraphics", "MLImages"]),
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
+        library(
+            "CoreML",
+            ["CoreGraphics", "CoreVideo", "ImageIO", "MLFiles", "MLImages", "MLNumerics", "MLSpecification"]
+        ),
+        tests("CoreMLTests", ["CoreML"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
@@ -59,6 +64,14 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["MLGraph", "MLNumerics", "MLRuntime"],
             path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "FixtureRunner",
+            dependencies: [
+                "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification", "TestSupport",
+            ],
+            path: "Tests/FixtureRunner",
             swiftSettings: settings
         ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),

@@ -1,0 +1,269 @@
+/// An array of numbers with any number of axes, which models take and give.
+///
+/// Writing through one reference is seen by all others.
+open class MLMultiArray: NSObject, NSSecureCoding {
+    /// The first element.
+    let address: UnsafeMutableRawPointer
+    /// The extents, outermost first.
+    let extents: [Int]
+    /// How many elements lie between neighbours along each axis.
+    let steps: [Int]
+    public let dataType: MLMultiArrayDataType
+    public let pixelBuffer: CVPixelBuffer?
+    private let release: () -> Void
+
+    init(
+        address: UnsafeMutableRawPointer,
+        shape: [Int],
+        strides: [Int],
+        dataType: MLMultiArrayDataType,
+        pixelBuffer: CVPixelBuffer? = nil,
+        release: @escaping () -> Void
+    ) {
+        self.address = address
+        extents = shape
+        steps = strides
+        self.dataType = dataType
+        self.pixelBuffer = pixelBuffer
+        self.release = release
+    }
+
+    deinit { release() }
+
+    /// New memory for `span` elements, zeroed; `nil` when there is not so much.
+    private static func allocate(_ span: Int, _ dataType: MLMultiArrayDataType) -> UnsafeMutableRawPointer? {
+        var memory: UnsafeMutableRawPointer?
+        let bytes = max(span * dataType.byteCount, 1)
+        guard posix_memalign(&memory, 64, bytes) == 0 else { return nil }
+        memory?.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        return memory
+    }
+
+    private static func numbers(_ values: [NSNumber]) -> [Int] { values.map { $0.intValue } }
+
+    /// An array of zeros.
+    public init(shape: [NSNumber], dataType: MLMultiArrayDataType) throws {
+        extents = Self.numbers(shape)
+        guard let count = checkedCount(of: extents), let memory = Self.allocate(count, dataType) else {
+            throw MLModelError(
+                .generic,
+                "A multi-array of shape \(Self.numbers(shape)) cannot be made: extents must be 0 or more and their "
+                    + "product must fit in memory."
+            )
+        }
+        steps = contiguousStrides(of: extents)
+        address = memory
+        self.dataType = dataType
+        pixelBuffer = nil
+        release = { free(memory) }
+    }
+
+    /// An array over memory of the caller, which `deallocator` gives up.
+    public init(
+        dataPointer: UnsafeMutableRawPointer,
+        shape: [NSNumber],
+        dataType: MLMultiArrayDataType,
+        strides: [NSNumber],
+        deallocator: ((UnsafeMutableRawPointer) -> Void)? = nil
+    ) throws {
+        extents = Self.numbers(shape)
+        steps = Self.numbers(strides)
+        guard checkedCount(of: extents) != nil, extents.count == steps.count, steps.allSatisfy({ $0 >= 0 }) else {
+            throw MLModelError(
+                .generic,
+                "Strides \(Self.numbers(strides)) do not fit shape \(Self.numbers(shape)): give one stride of 0 or "
+                    + "more for each axis."
+            )
+        }
+        address = dataPointer
+        self.dataType = dataType
+        pixelBuffer = nil
+        release = { deallocator?(dataPointer) }
+    }
+
+    /// An array of half-precision numbers over the pixels of a `kCVPixelFormatType_OneComponent16Half` buffer.
+    ///
+    /// The last extent is the buffer's width; the product of the others is its height.
+    public init(pixelBuffer: CVPixelBuffer, shape: [NSNumber]) {
+        extents = Self.numbers(shape)
+        precondition(
+            pixelBuffer.pixelFormatType == kCVPixelFormatType_OneComponent16Half,
+            "a multi-array over a pixel buffer needs the format OneComponent16Half, not \(pixelBuffer)"
+        )
+        precondition(
+            extents.last == pixelBuffer.width && extents.dropLast().reduce(1, *) == pixelBuffer.height,
+            "shape \(extents) does not fit \(pixelBuffer)"
+        )
+        let row = pixelBuffer.planes[0].bytesPerRow / 2
+        var steps = [Int](repeating: 1, count: extents.count)
+        var step = row
+        for axis in stride(from: extents.count - 2, through: 0, by: -1) {
+            steps[axis] = step
+            step *= extents[axis]
+        }
+        self.steps = steps
+        address = pixelBuffer.planes[0].address
+        dataType = .float16
+        self.pixelBuffer = pixelBuffer
+        release = {}
+    }
+
+    /// An array of zeros with the given memory layout.
+    public convenience init(shape: [Int], dataType: MLMultiArrayDataType, strides: [Int]) {
+        precondition(checkedCount(of: shape) != nil && shape.count == strides.count && strides.allSatisfy { $0 >= 0 })
+        guard let memory = Self.allocate(spanCount(shape: shape, strides: strides), dataType) else {
+            preconditionFailure("no memory for a multi-array of shape \(shape)")
+        }
+        self.init(address: memory, shape: shape, strides: strides, dataType: dataType, release: { free(memory) })
+    }
+
+    /// A contiguous array of zeros; `shape` must be valid.
+    convenience init(zeros shape: [Int], dataType: MLMultiArrayDataType) {
+        self.init(shape: shape, dataType: dataType, strides: contiguousStrides(of: shape))
+    }
+
+    /// A vector of `Int32`.
+    public convenience init<C>(_ data: C) throws where C: Collection, C.Element: FixedWidthInteger {
+        self.init(zeros: [data.count], dataType: .int32)
+        let elements = address.assumingMemoryBound(to: Int32.self)
+        for (index, value) in data.enumerated() { elements[index] = Int32(clamping: value) }
+    }
+
+    /// A vector of `Float`.
+    public convenience init<C>(_ data: C) throws where C: Collection, C.Element == Float {
+        self.init(zeros: [data.count], dataType: .float32)
+        let elements = address.assumingMemoryBound(to: Float.self)
+        for (index, value) in data.enumerated() { elements[index] = value }
+    }
+
+    /// A vector of `Double`.
+    public convenience init<C>(_ data: C) throws where C: Collection, C.Element == Double {
+        self.init(zeros: [data.count], dataType: .double)
+        let elements = address.assumingMemoryBound(to: Double.self)
+        for (index, value) in data.enumerated() { elements[index] = value }
+    }
+
+    /// A copy of a shaped array.
+    public convenience init<ShapedArray>(_ shapedArray: ShapedArray) where ShapedArray: MLShapedArrayProtocol {
+        self.init(zeros: shapedArray.shape, dataType: ShapedArray.Scalar.multiArrayDataType)
+        let target = elements
+        let shape = extents
+        shapedArray.withUnsafeShapedBufferPointer { buffer, _, strides in
+            guard let start = buffer.baseAddress else { return }
+            let source = StridedElements(
+                address: UnsafeMutableRawPointer(mutating: start),
+                dataType: ShapedArray.Scalar.multiArrayDataType,
+                strides: strides
+            )
+            target.copy(source, shape: shape)
+        }
+    }
+
+    /// The arrays one after another along `axis`, converted to `dataType`.  All other extents must agree.
+    public convenience init(concatenating multiArrays: [MLMultiArray], axis: Int, dataType: MLMultiArrayDataType) {
+        guard let first = multiArrays.first else { preconditionFailure("nothing to concatenate") }
+        let rank = first.extents.count
+        let axis = axis < 0 ? axis + rank : axis
+        precondition(first.extents.indices.contains(axis), "axis \(axis) is not one of the \(rank) axes")
+        var shape = first.extents
+        shape[axis] = 0
+        for array in multiArrays {
+            precondition(
+                array.extents.count == rank
+                    && array.extents.indices.allSatisfy { $0 == axis || array.extents[$0] == first.extents[$0] },
+                "shapes \(array.extents) and \(first.extents) cannot be concatenated along axis \(axis)"
+            )
+            shape[axis] += array.extents[axis]
+        }
+        self.init(zeros: shape, dataType: dataType)
+        var offset = 0
+        for array in multiArrays {
+            var target = elements
+            target.address += offset * steps[axis] * dataType.byteCount
+            target.copy(array.elements, shape: array.extents)
+            offset += array.extents[axis]
+        }
+    }
+
+    public var shape: [NSNumber] { extents.map { NSNumber(value: $0) } }
+    public var strides: [NSNumber] { steps.map { NSNumber(value: $0) } }
+    public var count: Int { extents.reduce(1, *) }
+    /// The first element.
+    public var dataPointer: UnsafeMutableRawPointer { address }
+
+    var elements: StridedElements { StridedElements(address: address, dataType: dataType, strides: steps) }
+    var isContiguous: Bool {
+        var expected = 1
+        for axis in extents.indices.reversed() where extents[axis] != 1 {
+            if steps[axis] != expected { return false }
+            expected *= extents[axis]
+        }
+        return true
+    }
+
+    /// Copies the elements into an array of the same shape, converting to its type and layout.
+    public func transfer(to destinationMultiArray: MLMultiArray) {
+        precondition(extents == destinationMultiArray.extents, "transfer needs equal shapes")
+        destinationMultiArray.elements.copy(elements, shape: extents)
+    }
+
+    open override var description: String {
+        let kind =
+            switch extents.count {
+            case 0: "scalar"
+            case 1: "vector"
+            case 2: "matrix"
+            default: "array"
+            }
+        let head = "\(dataType.name) \(extents.map(String.init).joined(separator: " × ")) \(kind)"
+        guard extents.count <= 2, count <= 10_000 else { return head }
+        let texts = values.map {
+            $0 == $0.rounded() && abs($0) < 1e15 ? String(Int($0)) : dataType == .double ? "\($0)" : "\(Float($0))"
+        }
+        let width = max(extents.last ?? 1, 1)
+        let rows = stride(from: 0, to: texts.count, by: width).map {
+            texts[$0..<min($0 + width, texts.count)].joined(separator: ",")
+        }
+        return head + "\n[" + rows.joined(separator: ";\n ") + "]"
+    }
+
+    /// Arrays are equal when type, shape and elements are; layouts may differ.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? MLMultiArray else { return false }
+        return self === other || dataType == other.dataType && extents == other.extents && values == other.values
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(dataType)
+        hasher.combine(extents)
+        return hasher.finalize()
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func encode(with coder: NSCoder) {
+        let copy = MLMultiArray(zeros: extents, dataType: dataType)
+        transfer(to: copy)
+        coder.encode(NSNumber(value: dataType.rawValue), forKey: "dataType")
+        coder.encode(extents.map { NSNumber(value: $0) } as NSArray, forKey: "shape")
+        coder.encode(NSData(bytes: copy.address, length: copy.count * dataType.byteCount), forKey: "bytes")
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let type = coder.decodeObject(of: NSNumber.self, forKey: "dataType"),
+            let dataType = MLMultiArrayDataType(rawValue: type.intValue),
+            let shape = coder.decodeObject(of: [NSArray.self, NSNumber.self], forKey: "shape") as? [NSNumber],
+            let bytes = coder.decodeObject(of: NSData.self, forKey: "bytes"),
+            let count = checkedCount(of: Self.numbers(shape)), bytes.length == count * dataType.byteCount,
+            let memory = Self.allocate(count, dataType)
+        else { return nil }
+        bytes.getBytes(memory, length: bytes.length)
+        extents = Self.numbers(shape)
+        steps = contiguousStrides(of: extents)
+        address = memory
+        self.dataType = dataType
+        pixelBuffer = nil
+        release = { free(memory) }
+    }
+}

@@ -1,0 +1,69 @@
+import MLNumerics
+package import MLSpecification
+
+/// The labels of a classifier, wherever its kind keeps them.
+package enum ClassLabels: Sendable, Equatable {
+    case strings([String])
+    case integers([Int64])
+
+    /// `nil` when the model is no classifier, or keeps no list.
+    package init?(of model: SpecModel) {
+        func strings(_ labels: [String]) -> ClassLabels? { labels.isEmpty ? nil : .strings(labels) }
+        func integers(_ labels: [Int64]) -> ClassLabels? { labels.isEmpty ? nil : .integers(labels) }
+        var found: ClassLabels?
+        switch model.type {
+        case .neuralNetworkClassifier(let kind)?:
+            found = strings(kind.stringClassLabels.vector) ?? integers(kind.int64ClassLabels.vector)
+        case .glmClassifier(let kind)?:
+            found = strings(kind.stringClassLabels.vector) ?? integers(kind.int64ClassLabels.vector)
+        case .supportVectorClassifier(let kind)?:
+            found = strings(kind.stringClassLabels.vector) ?? integers(kind.int64ClassLabels.vector)
+        case .treeEnsembleClassifier(let kind)?:
+            found = strings(kind.stringClassLabels.vector) ?? integers(kind.int64ClassLabels.vector)
+        case .kNearestNeighborsClassifier(let kind)?:
+            found = strings(kind.stringClassLabels.vector) ?? integers(kind.int64ClassLabels.vector)
+        case .textClassifier(let kind)?: found = strings(kind.stringClassLabels.vector)
+        case .pipelineClassifier(let kind)?: found = kind.pipeline.models.lazy.compactMap { ClassLabels(of: $0) }.last
+        case .pipeline(let kind)?: found = kind.models.lazy.compactMap { ClassLabels(of: $0) }.last
+        case .mlProgram(let program)?: found = ClassLabels(program)
+        default: break
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// The `classes` of a program's `classify` operation.
+    private init?(_ program: MILProgram) {
+        for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+            guard let block = function.blockSpecializations[function.opset] else { continue }
+            for operation in block.operations where operation.type == "classify" {
+                guard let argument = operation.inputs["classes"]?.arguments.first else { continue }
+                var value = argument.value
+                if case .name(let name)? = argument.binding {
+                    let constant = block.operations.first { $0.outputs.first?.name == name }
+                    guard let attribute = constant?.attributes["val"] else { continue }
+                    value = attribute
+                }
+                let tensor = value.immediateValue.tensor
+                if !tensor.strings.values.isEmpty {
+                    self = .strings(tensor.strings.values)
+                    return
+                }
+                let integers =
+                    tensor.longInts.values.isEmpty ? tensor.ints.values.map { Int64($0) } : tensor.longInts.values
+                if !integers.isEmpty {
+                    self = .integers(integers)
+                    return
+                }
+            }
+        }
+        return nil
+    }
+
+    var values: [Any] {
+        switch self {
+        case .strings(let labels): labels
+        case .integers(let labels): labels
+        }
+    }
+}

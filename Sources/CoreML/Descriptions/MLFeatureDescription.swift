@@ -1,0 +1,156 @@
+package import MLSpecification
+
+/// The keys of a dictionary feature.
+open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
+    /// `.string` or `.int64`.
+    public let keyType: MLFeatureType
+
+    init(keyType: MLFeatureType) { self.keyType = keyType }
+    open override var description: String { "Dictionary (\(keyType) → Double)" }
+}
+
+/// The elements of a sequence feature.
+open class MLSequenceConstraint: NSObject, @unchecked Sendable {
+    /// What each element is.
+    public let valueDescription: MLFeatureDescription
+    let counts: ClosedRange<Int>
+    /// Contains the allowed numbers of elements.
+    public var countRange: NSRange { NSRange(extents: counts) }
+
+    init(_ feature: SpecSequenceFeatureType) {
+        var element = SpecFeatureDescription()
+        switch feature.type {
+        case .int64Type(let type)?: element.type.int64Type = type
+        default: element.type.stringType = feature.stringType
+        }
+        valueDescription = MLFeatureDescription(element)
+        counts = feature.hasSizeRange ? feature.sizeRange.extents : 0...Int.max
+    }
+
+    open override var description: String { "Sequence (\(valueDescription.type))" }
+}
+
+/// The buffer of a state feature.
+open class MLStateConstraint: NSObject, @unchecked Sendable {
+    public let bufferShape: [Int]
+    public let dataType: MLMultiArrayDataType
+
+    init(_ array: SpecArrayFeatureType) {
+        bufferShape = array.shape.map { Int($0) }
+        dataType = MLMultiArrayDataType(rawValue: array.dataType.rawValue) ?? .float16
+    }
+
+    open override var description: String {
+        "State (\(dataType.name), \(bufferShape.map(String.init).joined(separator: " × ")))"
+    }
+}
+
+/// Name and type of an input, an output or a state, and which values it allows.
+open class MLFeatureDescription: NSObject, @unchecked Sendable {
+    public let name: String
+    public let type: MLFeatureType
+    public let isOptional: Bool
+    public let imageConstraint: MLImageConstraint?
+    public let multiArrayConstraint: MLMultiArrayConstraint?
+    public let dictionaryConstraint: MLDictionaryConstraint?
+    public let sequenceConstraint: MLSequenceConstraint?
+    public let stateConstraint: MLStateConstraint?
+    /// What the model's author wrote about it.
+    package let shortDescription: String
+
+    package init(_ feature: SpecFeatureDescription) {
+        var image: MLImageConstraint?
+        var array: MLMultiArrayConstraint?
+        var dictionary: MLDictionaryConstraint?
+        var sequence: MLSequenceConstraint?
+        var state: MLStateConstraint?
+        switch feature.type.type {
+        case .int64Type?: type = .int64
+        case .doubleType?: type = .double
+        case .stringType?: type = .string
+        case .imageType(let constraint)?:
+            type = .image
+            image = MLImageConstraint(constraint)
+        case .multiArrayType(let constraint)?:
+            type = .multiArray
+            array = MLMultiArrayConstraint(constraint)
+        case .dictionaryType(let constraint)?:
+            type = .dictionary
+            if case .int64KeyType? = constraint.keyType {
+                dictionary = MLDictionaryConstraint(keyType: .int64)
+            } else {
+                dictionary = MLDictionaryConstraint(keyType: .string)
+            }
+        case .sequenceType(let constraint)?:
+            type = .sequence
+            sequence = MLSequenceConstraint(constraint)
+        case .stateType(let constraint)?:
+            type = .state
+            state = MLStateConstraint(constraint.arrayType)
+        case nil: type = .invalid
+        }
+        name = feature.name
+        isOptional = feature.type.isOptional
+        shortDescription = feature.shortDescription
+        imageConstraint = image
+        multiArrayConstraint = array
+        dictionaryConstraint = dictionary
+        sequenceConstraint = sequence
+        stateConstraint = state
+    }
+
+    /// Whether a model with this input takes `value`.
+    public func isAllowedValue(_ value: MLFeatureValue) -> Bool { objection(to: value) == nil }
+
+    /// The type in words: `Image (Color, 224 × 224)`.
+    package var typeText: String {
+        let constraint: NSObject? =
+            imageConstraint ?? multiArrayConstraint ?? dictionaryConstraint ?? sequenceConstraint ?? stateConstraint
+        return (constraint?.description ?? type.description) + (isOptional ? ", optional" : "")
+    }
+
+    open override var description: String { "\(name) : \(typeText)" }
+
+    /// What is wrong with `value`; `nil` when it can be used.
+    /// - Parameter allowsLegacyRanks: whether arrays may carry the sequence and batch axes of old neural networks.
+    func objection(to value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
+        if value.isUndefined { return isOptional ? nil : "has no value, but is not optional" }
+        // A number is a number: integers and doubles are converted.
+        if type == .int64 || type == .double, value.type == .int64 || value.type == .double { return nil }
+        guard value.type == type else { return "is a \(value.type), but must be a \(type)" }
+        switch value.content {
+        case .image(let buffer):
+            guard let constraint = imageConstraint?.sizeConstraint else { return nil }
+            if !constraint.allows(width: buffer.width, height: buffer.height) {
+                return "is an image of \(buffer.width) × \(buffer.height) pixels, but must be \(constraint.text)"
+            }
+        case .multiArray(let array):
+            guard let constraint = multiArrayConstraint else { return nil }
+            let stated = constraint.extents.count
+            if allowsLegacyRanks, array.extents.count == 5 || array.extents.count == stated + 2 { return nil }
+            if !constraint.shapeConstraint.allows(array.extents) {
+                let shape = array.extents.map(String.init).joined(separator: " × ")
+                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text)"
+            }
+        case .strings(let values):
+            if dictionaryConstraint?.keyType == .int64, !values.isEmpty {
+                return "is a dictionary with string keys, but must have integer keys"
+            }
+        case .integers:
+            if dictionaryConstraint?.keyType == .string {
+                return "is a dictionary with integer keys, but must have string keys"
+            }
+        case .sequence(let sequence):
+            guard let constraint = sequenceConstraint else { return nil }
+            if sequence.type != constraint.valueDescription.type {
+                return "is a sequence of \(sequence.type), but must be one of \(constraint.valueDescription.type)"
+            }
+            let count = sequence.stringValues.count + sequence.int64Values.count
+            if !constraint.counts.contains(count) {
+                return "is a sequence of \(count) elements, but must have \(extentText(constraint.counts))"
+            }
+        default: break
+        }
+        return nil
+    }
+}

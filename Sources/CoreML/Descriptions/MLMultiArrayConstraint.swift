@@ -1,0 +1,97 @@
+package import MLSpecification
+
+public enum MLMultiArrayShapeConstraintType: Int, Sendable {
+    /// Any shape.
+    case unspecified = 1
+    /// One of some shapes.
+    case enumerated = 2
+    /// An extent in a range for each axis.
+    case range = 3
+}
+
+/// The shapes that a multi-array feature may have.
+open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
+    public let type: MLMultiArrayShapeConstraintType
+    private let shapes: [[Int]]
+    let ranges: [ClosedRange<Int>]
+
+    /// Empty unless `type` is `.enumerated`.
+    public var enumeratedShapes: [[NSNumber]] { shapes.map { $0.map { NSNumber(value: $0) } } }
+    /// Empty unless `type` is `.range`.  Each value is an `NSRange` that contains the allowed extents.
+    public var sizeRangeForDimension: [NSValue] { ranges.map { NSValue(range: NSRange(extents: $0)) } }
+
+    init(_ feature: SpecArrayFeatureType) {
+        let fixed = feature.shape.map { Int($0) }
+        switch feature.shapeFlexibility {
+        case .enumeratedShapes(let choices)? where !choices.shapes.isEmpty:
+            type = .enumerated
+            shapes = choices.shapes.map { $0.shape.map { Int($0) } }
+            ranges = []
+        case .shapeRange(let range)? where !range.sizeRanges.isEmpty:
+            type = .range
+            shapes = []
+            ranges = range.sizeRanges.map { $0.extents }
+        default:
+            type = fixed.isEmpty ? .unspecified : .enumerated
+            shapes = fixed.isEmpty ? [] : [fixed]
+            ranges = []
+        }
+    }
+
+    func allows(_ shape: [Int]) -> Bool {
+        switch type {
+        case .unspecified: true
+        case .enumerated: shapes.contains(shape)
+        case .range: ranges.count == shape.count && zip(ranges, shape).allSatisfy { $0.contains($1) }
+        }
+    }
+
+    var text: String {
+        switch type {
+        case .unspecified: "any shape"
+        case .enumerated:
+            shapes.map { $0.map(String.init).joined(separator: " × ") }.joined(separator: " or ")
+        case .range: ranges.map { extentText($0) }.joined(separator: " × ")
+        }
+    }
+
+    open override var description: String { text }
+}
+
+/// The element type and the shapes of a multi-array feature.
+open class MLMultiArrayConstraint: NSObject, @unchecked Sendable {
+    public let dataType: MLMultiArrayDataType
+    let extents: [Int]
+    /// The shape that the model states; with a flexible shape, the default one.
+    public var shape: [NSNumber] { extents.map { NSNumber(value: $0) } }
+    public let shapeConstraint: MLMultiArrayShapeConstraint
+
+    package init(_ feature: SpecArrayFeatureType) {
+        dataType = MLMultiArrayDataType(rawValue: feature.dataType.rawValue) ?? .double
+        extents = feature.shape.map { Int($0) }
+        shapeConstraint = MLMultiArrayShapeConstraint(feature)
+    }
+
+    open override var description: String { "MultiArray (\(dataType.name), \(shapeConstraint.text))" }
+}
+
+extension SpecSizeRange {
+    /// The allowed extents; without an upper bound, up to the largest number.
+    var extents: ClosedRange<Int> {
+        let lower = Int(clamping: lowerBound)
+        return lower...(upperBound < 0 ? Int.max : max(Int(upperBound), lower))
+    }
+}
+
+extension NSRange {
+    /// The range that contains the given extents.
+    init(extents: ClosedRange<Int>) {
+        let length = extents.upperBound == Int.max ? Int.max - extents.lowerBound : extents.count
+        self.init(location: extents.lowerBound, length: length)
+    }
+}
+
+func extentText(_ range: ClosedRange<Int>) -> String {
+    if range.lowerBound == range.upperBound { return "\(range.lowerBound)" }
+    return range.upperBound == Int.max ? "(\(range.lowerBound) or more)" : "(\(range.lowerBound)…\(range.upperBound))"
+}

@@ -1,0 +1,28 @@
+/// The kind of a feature's value.
+public enum MLFeatureType: Int, Hashable, Sendable {
+    case invalid = 0
+    case int64 = 1
+    case double = 2
+    case string = 3
+    case image = 4
+    case multiArray = 5
+    case dictionary = 6
+    case sequence = 7
+    case state = 8
+}
+
+extension MLFeatureType: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalid: "Invalid"
+        case .int64: "Int64"
+        case .double: "Double"
+        case .string: "String"
+        case .image: "Image"
+        case .multiArray: "MultiArray"
+        case .dictionary: "Dictionary"
+        case .sequence: "Sequence"
+        case .state: "State"
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import MLImages
+import MLNumerics
+
+extension MLFeatureValue {
+    /// How a picture is brought to the form a model takes.
+    public struct ImageOption: Hashable, RawRepresentable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(_ rawValue: String) { self.rawValue = rawValue }
+
+        /// A `CGRect` in fractions of the upright picture, origin at the bottom left: the part that is used.
+        public static let cropRect = ImageOption(rawValue: "MLFeatureValueImageOptionCropRect")
+        /// A `VNImageCropAndScaleOption` or its raw value; without it the picture is stretched (`scaleFill`).
+        public static let cropAndScale = ImageOption(rawValue: "MLFeatureValueImageOptionCropAndScale")
+    }
+
+    /// The picture of a file, turned upright as its Exif part says, in a size and format that `constraint` allows.
+    public convenience init(imageAt url: URL, constraint: MLImageConstraint, options: [ImageOption: Any]? = nil) throws
+    {
+        let (bitmap, orientation) = try Self.read(url)
+        try self.init(bitmap, orientation, constraint, options)
+    }
+
+    /// The picture of a file, turned as `orientation` says, in a size and format that `constraint` allows.
+    public convenience init(
+        imageAt url: URL,
+        orientation: CGImagePropertyOrientation,
+        constraint: MLImageConstraint,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        try self.init(Self.read(url).0, orientation.rawValue, constraint, options)
+    }
+
+    /// The picture of a file, turned upright as its Exif part says, in the given size and format.
+    public convenience init(
+        imageAt url: URL,
+        pixelsWide: Int,
+        pixelsHigh: Int,
+        pixelFormatType: OSType,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        let (bitmap, orientation) = try Self.read(url)
+        try self.init(bitmap, orientation, pixelsWide, pixelsHigh, pixelFormatType, options)
+    }
+
+    /// The picture of a file, turned as `orientation` says, in the given size and format.
+    public convenience init(
+        imageAt url: URL,
+        orientation: CGImagePropertyOrientation,
+        pixelsWide: Int,
+        pixelsHigh: Int,
+        pixelFormatType: OSType,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        try self.init(Self.read(url).0, orientation.rawValue, pixelsWide, pixelsHigh, pixelFormatType, options)
+    }
+
+    /// A picture in a size and format that `constraint` allows.
+    public convenience init(cgImage: CGImage, constraint: MLImageConstraint, options: [ImageOption: Any]? = nil) throws
+    {
+        try self.init(cgImage.bitmap, 1, constraint, options)
+    }
+
+    /// A picture, turned as `orientation` says, in a size and format that `constraint` allows.
+    public convenience init(
+        cgImage: CGImage,
+        orientation: CGImagePropertyOrientation,
+        constraint: MLImageConstraint,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        try self.init(cgImage.bitmap, orientation.rawValue, constraint, options)
+    }
+
+    /// A picture in the given size and format.
+    public convenience init(
+        cgImage: CGImage,
+        pixelsWide: Int,
+        pixelsHigh: Int,
+        pixelFormatType: OSType,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        try self.init(cgImage.bitmap, 1, pixelsWide, pixelsHigh, pixelFormatType, options)
+    }
+
+    /// A picture, turned as `orientation` says, in the given size and format.
+    public convenience init(
+        cgImage: CGImage,
+        orientation: CGImagePropertyOrientation,
+        pixelsWide: Int,
+        pixelsHigh: Int,
+        pixelFormatType: OSType,
+        options: [ImageOption: Any]? = nil
+    ) throws {
+        try self.init(cgImage.bitmap, orientation.rawValue, pixelsWide, pixelsHigh, pixelFormatType, options)
+    }
+
+    private convenience init(
+        _ bitmap: Bitmap,
+        _ orientation: UInt32,
+        _ constraint: MLImageConstraint,
+        _ options: [ImageOption: Any]?
+    ) throws {
+        let size = constraint.size(forWidth: bitmap.width, height: bitmap.height)
+        try self.init(bitmap, orientation, size.width, size.height, constraint.pixelFormatType, options)
+    }
+
+    private convenience init(
+        _ bitmap: Bitmap,
+        _ orientation: UInt32,
+        _ width: Int,
+        _ height: Int,
+        _ format: OSType,
+        _ options: [ImageOption: Any]?
+    ) throws {
+        guard width > 0, height > 0, width <= 1 << 16, height <= 1 << 16 else {
+            throw MLModelError(.generic, "An image cannot be scaled to \(width) × \(height) pixels.")
+        }
+        let upright = bitmap.upright(fromExifOrientation: orientation)
+        var region: Bitmap.Box?
+        if let value = options?[.cropRect] {
+            guard let rect = value as? CGRect ?? (value as? NSValue)?.rectValue else {
+                throw MLModelError(.generic, "The image option cropRect takes a CGRect, not \(value).")
+            }
+            if rect != .zero {
+                region = Bitmap.Box(
+                    x: rect.minX * Double(upright.width),
+                    y: (1 - rect.maxY) * Double(upright.height),
+                    width: rect.width * Double(upright.width),
+                    height: rect.height * Double(upright.height)
+                )
+                let unit = CGRect(x: 0, y: 0, width: 1, height: 1).insetBy(dx: -1e-9, dy: -1e-9)
+                guard unit.contains(rect), rect.width > 0, rect.height > 0 else {
+                    throw MLModelError(.generic, "The crop rectangle \(rect) is not inside the unit square.")
+                }
+            }
+        }
+        var fitting = Bitmap.Fitting.scaleFill
+        if let value = options?[.cropAndScale] {
+            let raw = (value as? any RawRepresentable)?.rawValue ?? value
+            let number = raw as? UInt ?? (raw as? NSNumber)?.uintValue ?? (raw as? Int).flatMap { UInt(exactly: $0) }
+            guard let number, let known = Bitmap.Fitting(rawValue: number) else {
+                throw MLModelError(.generic, "The image option cropAndScale has no value \(value).")
+            }
+            fitting = known
+        }
+        let scaled = upright.fitted(fitting, region: region, width: width, height: height)
+        guard let buffer = CVBuffer(scaled, pixelFormatType: format) else {
+            throw MLModelError(
+                .generic,
+                "An image cannot be converted to the pixel format \(pixelFormatName(format)); use 32BGRA, 32ARGB, "
+                    + "32RGBA, OneComponent8 or OneComponent16Half."
+            )
+        }
+        self.init(pixelBuffer: buffer)
+    }
+
+    private static func read(_ url: URL) throws -> (Bitmap, UInt32) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw MLModelError(.io, "The image \(url.path) cannot be read: \(error.localizedDescription)")
+        }
+        return try translatingErrors { () throws(ModelError) in
+            try trailing(url.path) { () throws(ModelError) in
+                let file = try ImageFile(data)
+                return (try file.bitmap(), file.exifOrientation)
+            }
+        }
+    }
+}
