@@ -38,10 +38,14 @@ package struct Catalogue: Sendable {
         Unary<HardSigmoid>.self, Unary<LeakyRelu>.self, Unary<LinearActivation>.self, Unary<Relu>.self,
         Unary<Relu6>.self, Unary<ScaledTanh>.self, Unary<Sigmoid>.self, Unary<Silu>.self, Unary<Softplus>.self,
         Unary<Softsign>.self, Unary<ThresholdedRelu>.self,
+        // Classification
+        Classify.self,
         // ControlFlow
         Cond.self, WhileLoop.self,
         // Convolution
         Convolution.self, ConvolutionQuantized.self, ConvolutionTransposed.self,
+        // Detection
+        NonMaximumSuppression.self,
         // Elementwise
         Cast.self, Select.self, Binary<Add>.self, Binary<Equal>.self, Binary<FloorDiv>.self, Binary<Greater>.self,
         Binary<GreaterEqual>.self, Binary<Less>.self, Binary<LessEqual>.self, Binary<LogicalAnd>.self,
@@ -60,13 +64,23 @@ package struct Catalogue: Sendable {
         BatchNorm.self, InstanceNorm.self, L2Norm.self, LayerNorm.self, LocalResponseNorm.self,
         // Pooling
         AveragePool.self, L2Pool.self, MaxPool.self,
+        // Quantization
+        ConstexprAffineDequantize.self, ConstexprBlockwiseShiftScale.self, ConstexprCast.self,
+        ConstexprLutToDense.self, ConstexprLutToSparse.self, ConstexprPackedLutToDense.self,
+        ConstexprPackedSparseToDense.self, ConstexprSparseBlockwiseShiftScale.self, ConstexprSparseToDense.self,
+        Dequantize.self, Quantize.self,
         // Random
         RandomCategorical.self, RandomFill<Bernoulli>.self, RandomFill<Normal>.self, RandomFill<Uniform>.self,
+        // Recurrent
+        GRU.self, LSTM.self, RNN.self,
         // Reduction
         CumulativeSum.self, ReduceArg<Greatest>.self, ReduceArg<Least>.self, Reduction<L1NormOfElements>.self,
         Reduction<L2NormOfElements>.self, Reduction<LargestElement>.self, Reduction<LogOfSum>.self,
         Reduction<LogOfSumOfExponentials>.self, Reduction<MeanOfElements>.self, Reduction<ProductOfElements>.self,
         Reduction<SmallestElement>.self, Reduction<SumOfElements>.self, Reduction<SumOfSquares>.self,
+        // Resizing
+        Affine.self, CropResize.self, Resample.self, ResizeBilinear.self, ResizeNearestNeighbor.self,
+        ResizeToShape.self, UpsampleBilinear.self, UpsampleNearestNeighbor.self,
         // ScatterGather
         Gather.self, GatherAlongAxis.self, GatherND.self, Scatter.self, ScatterAlongAxis.self, ScatterND.self,
         // Shapes
@@ -78,5 +92,7 @@ package struct Catalogue: Sendable {
         TopK.self, Transpose.self,
         // State
         ReadState.self, UpdateState.self,
+        // Transformers
+        ScaledDotProductAttention.self,
     ])
 }

@@ -1,0 +1,163 @@
+package import MLGraph
+package import MLNumerics
+
+/// Picks boxes in the order of their best scores and drops those that overlap a picked one by more than
+/// `overlapThreshold` (intersection over union).
+///
+/// Operands: boxes [N, B, 4] as centre x, centre y, width, height, and scores [N, B, K]; with `boxesLast`, [N, 4, B]
+/// and [N, K, B].  Results: the picked boxes [N, M, 4] and scores [N, M, K] (or [N, 4, M], [N, K, M]), padded with
+/// zeros; their places among the B boxes [N, M], padded with −1; without `boxesLast` also how many there are [N].
+/// When no box is left, the one with the best score stays.
+package struct NonMaximumSuppression: Operator {
+    package static let names: [MILName] = ["non_maximum_suppression"]
+
+    package var overlapThreshold: Double
+    /// Boxes whose best score is not above this are dropped first; `nil` keeps all.
+    package var scoreThreshold: Double?
+    /// M: how many boxes are picked at most.
+    package var count: Int
+    /// Only boxes with the same best class suppress each other.
+    package var isPerClass: Bool
+    /// The form of opset iOS17: boxes are the last axis.
+    package var boxesLast: Bool
+
+    package init(
+        overlapThreshold: Double,
+        scoreThreshold: Double?,
+        count: Int,
+        isPerClass: Bool = false,
+        boxesLast: Bool = false
+    ) {
+        self.overlapThreshold = overlapThreshold
+        self.scoreThreshold = scoreThreshold
+        self.count = count
+        self.isPerClass = isPerClass
+        self.boxesLast = boxesLast
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("boxes")
+        try arguments.operand("scores")
+        let isNew = arguments.opset >= .iOS17
+        self.init(
+            overlapThreshold: try arguments.float("iou_threshold"),
+            scoreThreshold: isNew ? nil : try arguments.float("score_threshold"),
+            count: try arguments.int("max_boxes"),
+            isPerClass: try arguments.bool("per_class_suppression", default: false),
+            boxesLast: isNew
+        )
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let boxes = try operands.type(0)
+        let scores = try operands.type(1)
+        guard boxes.rank == 3, scores.rank == 3, count >= 0, (boxes.shape[boxesLast ? 1 : 2].count ?? 4) == 4 else {
+            throw ModelError(
+                .invalidModel,
+                "non_maximum_suppression needs boxes of four coordinates and scores, not \(boxes) and \(scores)"
+            )
+        }
+        let n = try broadcast([boxes.shape[0]], [scores.shape[0]])[0]
+        let m = Dimension(count)
+        let axis = boxesLast ? 2 : 1
+        let (a, b) = (boxes.shape[axis], scores.shape[axis])
+        guard a == b || !a.isKnown || !b.isKnown else {
+            throw ModelError(.invalidModel, "there are \(a) boxes but \(b) scores")
+        }
+        if boxesLast {
+            return [
+                boxes.with([n, 4, m]), scores.with([n, scores.shape[1], m]), ValueType(.int32, [n, m]),
+            ]
+        }
+        return [
+            boxes.with([n, m, 4]), scores.with([n, m, scores.shape[2]]), ValueType(.int32, [n, m]),
+            ValueType(.int32, [n]),
+        ]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let total = operands[0].shape[boxesLast ? 2 : 1]
+        let classes = operands[1].shape[boxesLast ? 1 : 2]
+        let batch = operands[0].shape[0]
+        let coordinates = operands[0].values
+        let ratings = operands[1].values
+        func place(_ n: Int, _ box: Int, _ index: Int, of width: Int, among count: Int) -> Int {
+            boxesLast ? (n * width + index) * count + box : (n * count + box) * width + index
+        }
+        var boxes = [Double](repeating: 0, count: batch * count * 4)
+        var scores = [Double](repeating: 0, count: batch * count * classes)
+        var places = [Double](repeating: -1, count: batch * count)
+        var counts: [Double] = []
+        for n in 0..<batch {
+            let candidates = (0..<total).map { box in
+                Box(
+                    coordinates: (0..<4).map { coordinates[place(n, box, $0, of: 4, among: total)] },
+                    scores: (0..<classes).map { ratings[place(n, box, $0, of: classes, among: total)] }
+                )
+            }
+            let picked = picks(candidates)
+            counts.append(Double(picked.count))
+            for (rank, box) in picked.enumerated() {
+                places[n * count + rank] = Double(box)
+                for index in 0..<4 {
+                    boxes[place(n, rank, index, of: 4, among: count)] =
+                        coordinates[place(n, box, index, of: 4, among: total)]
+                }
+                for index in 0..<classes {
+                    scores[place(n, rank, index, of: classes, among: count)] =
+                        ratings[place(n, box, index, of: classes, among: total)]
+                }
+            }
+        }
+        var results = [
+            Tensor(values: boxes, scalarType: operands.scalarType(0), shape: operands.shape(0)),
+            Tensor(values: scores, scalarType: operands.scalarType(1), shape: operands.shape(1)),
+            Tensor(values: places, scalarType: .int32, shape: operands.shape(2)),
+        ]
+        if !boxesLast { results.append(Tensor(values: counts, scalarType: .int32, shape: [batch])) }
+        return results
+    }
+
+    private struct Box {
+        let low: (x: Double, y: Double)
+        let high: (x: Double, y: Double)
+        let score: Double
+        let label: Int
+
+        init(coordinates: [Double], scores: [Double]) {
+            let half = (coordinates[2] / 2, coordinates[3] / 2)
+            low = (coordinates[0] - half.0, coordinates[1] - half.1)
+            high = (coordinates[0] + half.0, coordinates[1] + half.1)
+            var best = 0
+            for (index, score) in scores.enumerated() where score > scores[best] { best = index }
+            label = best
+            score = scores.isEmpty ? -.infinity : scores[best]
+        }
+
+        var area: Double { (high.x - low.x) * (high.y - low.y) }
+
+        /// Intersection over union.
+        func overlap(_ other: Box) -> Double {
+            let width = Swift.max(Swift.min(high.x, other.high.x) - Swift.max(low.x, other.low.x), 0)
+            let height = Swift.max(Swift.min(high.y, other.high.y) - Swift.max(low.y, other.low.y), 0)
+            let common = width * height
+            let union = area + other.area - common
+            return union > 0 ? common / union : 0
+        }
+    }
+
+    private func picks(_ boxes: [Box]) -> [Int] {
+        let ordered = boxes.indices.sorted { (boxes[$0].score, $1) > (boxes[$1].score, $0) }
+        var picked: [Int] = []
+        for index in ordered where picked.count < count {
+            if let scoreThreshold, !(boxes[index].score > scoreThreshold) { continue }
+            let isCovered = picked.contains { other in
+                (!isPerClass || boxes[other].label == boxes[index].label)
+                    && boxes[index].overlap(boxes[other]) > overlapThreshold
+            }
+            if !isCovered { picked.append(index) }
+        }
+        if picked.isEmpty, count > 0, let best = ordered.first { picked = [best] }
+        return picked
+    }
+}

@@ -1,0 +1,171 @@
+package import MLGraph
+package import MLNumerics
+
+/// Looks constant weights up in tables.
+///
+/// Operands: indices [d…] of an unsigned type, tables [g…, entries, width]; each g divides its d and tells how many
+/// tables there are along that axis.  An entry of `width` > 1 elements fills `width` places along `vectorAxis`.
+/// Result: [d…] with d · width at `vectorAxis`, of the tables' type.
+package struct ConstexprLutToDense: Operator {
+    package static let names: [MILName] = [MILName("constexpr_lut_to_dense", .iOS18 ... .newest)]
+
+    package var vectorAxis: Int?
+
+    package init(vectorAxis: Int? = nil) { self.vectorAxis = vectorAxis }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("indices")
+        try arguments.operand("lut")
+        vectorAxis = arguments.has("vector_axis") ? try arguments.int("vector_axis") : nil
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let indices = try operands.type(0)
+        let lut = try operands.type(1)
+        return [ValueType(lut.scalarType, try lookupShape(indices.shape, lut.shape, vectorAxis))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let values = try looked(up: operands[0].values, operands[0].shape, in: operands[1], vectorAxis)
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands.shape())]
+    }
+}
+
+/// Looks the elements of a sparse constant up in tables.
+///
+/// Operands: mask (uint1, shape of the indices), indices [elements where the mask is 1], tables as for
+/// `ConstexprLutToDense`.  Results: the mask, widened along `vectorAxis`, and the elements it selects.
+package struct ConstexprLutToSparse: Operator {
+    package static let names: [MILName] = [MILName("constexpr_lut_to_sparse", .iOS18 ... .newest)]
+
+    package var vectorAxis: Int?
+
+    package init(vectorAxis: Int? = nil) { self.vectorAxis = vectorAxis }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("indices_mask")
+        try arguments.operand("indices_nonzero_data")
+        try arguments.operand("lut")
+        vectorAxis = arguments.has("vector_axis") ? try arguments.int("vector_axis") : nil
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let mask = try operands.type(0)
+        let lut = try operands.type(2)
+        try checkSparse(operands, mask: 0, data: 1)
+        let shape = try lookupShape(mask.shape, lut.shape, vectorAxis)
+        return [mask.with(shape), ValueType(lut.scalarType, [try operands.shape(1)[0] * lut.shape[lut.rank - 1]])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let mask = operands[0].values
+        var indices = operands[1].values.makeIterator()
+        let dense = mask.map { $0 != 0 ? indices.next() ?? 0 : 0 }
+        let values = try looked(up: dense, operands[0].shape, in: operands[2], vectorAxis)
+        let shape = operands.shape(0)
+        let places = blockOffsets(of: operands[0].shape, in: shape)
+        let selected = values.indices.filter { mask[places[$0]] != 0 }
+        return [
+            Tensor(values: places.map { mask[$0] }, scalarType: operands.scalarType(0), shape: shape),
+            Tensor(values: selected.map { values[$0] }, scalarType: operands.scalarType(1), shape: operands.shape(1)),
+        ]
+    }
+}
+
+/// Looks constant weights up in one table; the form of opset iOS16 with packed indices.
+///
+/// Operands: indices (uint8, ⌈bits · count / 8⌉ bytes, low bits first), table [2^bits].  Result: `shape`, of the
+/// table's type.
+package struct ConstexprPackedLutToDense: Operator {
+    package static let names: [MILName] = [MILName("constexpr_lut_to_dense", .iOS16 ... .iOS17)]
+
+    package var shape: [Int]
+
+    package init(shape: [Int]) { self.shape = shape }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("indices")
+        try arguments.operand("lut")
+        shape = try arguments.ints("shape")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let indices = try operands.type(0)
+        let lut = try operands.type(1)
+        if let entries = lut.shape.elementCount.count, let bytes = indices.shape.elementCount.count {
+            guard [2, 4, 16, 64, 256].contains(entries) else {
+                throw ModelError(.invalidModel, "a table of \(entries) entries; 2, 4, 16, 64 and 256 are possible")
+            }
+            let needed = (entries.trailingZeroBitCount * shape.elementCount + 7) / 8
+            guard bytes == needed, shape.allSatisfy({ $0 >= 0 }) else {
+                throw ModelError(.invalidModel, "\(bytes) bytes of indices where shape \(shape) needs \(needed)")
+            }
+        }
+        return [ValueType(lut.scalarType, Shape(shape))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let table = operands[1].values
+        let bits = table.count.trailingZeroBitCount
+        let indices = unpackedBits(operands[0], width: bits, count: shape.elementCount)
+        return [
+            Tensor(values: indices.map { table[$0] }, scalarType: operands.scalarType(), shape: shape)
+        ]
+    }
+}
+
+/// `count` unsigned integers of `width` bits from packed bytes, low bits first.
+func unpackedBits(_ bytes: Tensor, width: Int, count: Int) -> [Int] {
+    bytes.withElements(of: UInt8.self) { bytes in
+        (0..<count).map { index in
+            let place = index * width
+            let low = Int(bytes[place >> 3]) >> (place & 7)
+            let spill = 8 - (place & 7)
+            let high = width > spill ? Int(bytes[(place >> 3) + 1]) << spill : 0
+            return (low | high) & (1 << width - 1)
+        }
+    }
+}
+
+/// The shape that a lookup gives, checked.
+private func lookupShape(_ indices: Shape, _ lut: Shape, _ vectorAxis: Int?) throws(ModelError) -> Shape {
+    guard lut.count == indices.count + 2, !indices.isEmpty else {
+        throw ModelError(.invalidModel, "tables \(lut) must have two axes more than indices \(indices)")
+    }
+    try checkBlocks(indices, Array(lut.dropLast(2)), "lut")
+    var shape = indices
+    guard lut[lut.count - 1].count != 1 else { return shape }
+    guard let vectorAxis else {
+        throw ModelError(.invalidModel, "tables of vectors need a vector_axis")
+    }
+    let axis = try normalizedAxis(vectorAxis, rank: indices.count)
+    shape[axis] = shape[axis] * lut[lut.count - 1]
+    return shape
+}
+
+private func looked(
+    up indices: [Double],
+    _ shape: [Int],
+    in lut: Tensor,
+    _ vectorAxis: Int?
+) throws(ModelError) -> [Double] {
+    let entries = lut.shape[lut.shape.count - 2]
+    let width = lut.shape[lut.shape.count - 1]
+    let table = lut.values
+    let groups = blockOffsets(of: Array(lut.shape.dropLast(2)), in: shape)
+    guard indices.allSatisfy({ $0 >= 0 && Int($0) < entries }) else {
+        throw ModelError(.invalidModel, "an index lies behind the \(entries) entries of its table")
+    }
+    if width == 1 {
+        return indices.indices.map { table[groups[$0] * entries + Int(indices[$0])] }
+    }
+    let axis = try normalizedAxis(vectorAxis ?? 0, rank: shape.count)
+    let inner = shape.dropFirst(axis + 1).reduce(1, *)
+    var result = [Double](repeating: 0, count: indices.count * width)
+    for (index, value) in indices.enumerated() {
+        let entry = (groups[index] * entries + Int(value)) * width
+        let start = index / inner * width * inner + index % inner
+        for element in 0..<width { result[start + element * inner] = table[entry + element] }
+    }
+    return result
+}

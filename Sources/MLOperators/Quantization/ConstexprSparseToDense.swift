@@ -1,0 +1,73 @@
+package import MLGraph
+package import MLNumerics
+
+/// Spreads the elements of a sparse constant over the places where its mask is 1; the others are 0.
+///
+/// Operands: elements [count], mask (uint1) of the result's shape.  Result: of the elements' type.
+package struct ConstexprSparseToDense: Operator {
+    package static let names: [MILName] = [MILName("constexpr_sparse_to_dense", .iOS18 ... .newest)]
+
+    package init() {}
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("nonzero_data")
+        try arguments.operand("mask")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        try checkSparse(operands, mask: 1, data: 0)
+        return [try operands.type(1).with(operands.type(0).scalarType)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let isSet = operands[1].values.map { $0 != 0 }
+        return [spread(operands[0], isSet, operands.shape())]
+    }
+}
+
+/// The form of opset iOS16: the mask is packed into bytes, low bits first, and the shape stands apart.
+///
+/// Operands: elements [count], mask [⌈elements of the shape / 8⌉] (uint8).  Result: `shape`, of the elements' type.
+package struct ConstexprPackedSparseToDense: Operator {
+    package static let names: [MILName] = [MILName("constexpr_sparse_to_dense", .iOS16 ... .iOS17)]
+
+    package var shape: [Int]
+
+    package init(shape: [Int]) { self.shape = shape }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("nonzero_data")
+        try arguments.operand("mask")
+        shape = try arguments.ints("shape")
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let data = try operands.type(0)
+        if let bytes = try operands.shape(1).elementCount.count {
+            guard shape.allSatisfy({ $0 >= 0 }), bytes == (shape.elementCount + 7) / 8 else {
+                throw ModelError(.invalidModel, "a mask of \(bytes) bytes does not fit shape \(shape)")
+            }
+        }
+        if let mask = operands.constant(1), let count = data.shape.elementCount.count {
+            let ones = unpackedBits(mask, width: 1, count: shape.elementCount).reduce(0, +)
+            guard ones == count else {
+                throw ModelError(.invalidModel, "the mask of a sparse tensor has \(ones) ones for \(count) elements")
+            }
+        }
+        return [ValueType(data.scalarType, Shape(shape))]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let bits = unpackedBits(operands[1], width: 1, count: shape.elementCount)
+        return [spread(operands[0], bits.map { $0 != 0 }, shape)]
+    }
+}
+
+private func spread(_ elements: Tensor, _ isSet: [Bool], _ shape: [Int]) -> Tensor {
+    var values = elements.values.makeIterator()
+    return Tensor(
+        values: isSet.map { $0 ? values.next() ?? 0 : 0 },
+        scalarType: elements.scalarType,
+        shape: shape
+    )
+}

@@ -1,0 +1,51 @@
+package import MLGraph
+package import MLNumerics
+
+/// Encodes numbers as integers: y = clamp(round(x / scale) + zeroPoint), halves to even, with one line for all or one
+/// for each index of `axis`.
+///
+/// Operands: x, scale, zero point?.  Result: int8 or uint8.
+package struct Quantize: Operator {
+    package static let names: [MILName] = [MILName("quantize", .iOS17 ... .newest)]
+
+    package var scalarType: ScalarType
+    package var axis: Int?
+
+    package init(to scalarType: ScalarType, axis: Int? = nil) {
+        self.scalarType = scalarType
+        self.axis = axis
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("input")
+        try arguments.operand("scale")
+        arguments.optionalOperand("zero_point")
+        let name = try arguments.string("output_dtype")
+        guard let type = ScalarType(milName: name), type == .int8 || type == .uint8 else {
+            throw ModelError(.invalidModel, "output_dtype '\(name)' of quantize is neither int8 nor uint8")
+        }
+        scalarType = type
+        axis = arguments.has("axis") ? try arguments.int("axis") : nil
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        try AxisQuantization.check(operands, scale: 1, zeroPoint: 2, axis: axis)
+        return [try operands.type(0).with(scalarType)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let line = AxisQuantization(
+            shape: x.shape,
+            scale: operands[1],
+            zeroPoint: operands.optional(2),
+            axis: axis ?? 0
+        )
+        var values = x.values
+        for index in values.indices {
+            values[index] =
+                (values[index] / line.scale(at: index)).rounded(.toNearestOrEven) + line.zeroPoint(at: index)
+        }
+        return [Tensor(values: values, scalarType: scalarType, shape: x.shape)]
+    }
+}

@@ -1,0 +1,157 @@
+package import MLGraph
+package import MLNumerics
+
+/// Cuts boxes out of images and resizes each to one size by bilinear interpolation.
+///
+/// Operands: images [B, C, H, W]; boxes [N, 4] with box indices [N]?, or, with `usesRegions`, regions [N, 1, 4, 1, 1],
+/// or [N, 1, 5, 1, 1] whose first element is the image's index.
+/// Result: [N, C, h, w], box n from image index n (or n itself); with regions [N, B, C, h, w], every box from every
+/// image, or [N, 1, C, h, w].
+package struct CropResize: Operator {
+    package static let names: [MILName] = ["crop_resize"]
+
+    /// The meaning of the four numbers of a box.
+    package enum BoxForm: String, Hashable, Sendable {
+        case cornersHeightFirst = "CORNERS_HEIGHT_FIRST"
+        case cornersWidthFirst = "CORNERS_WIDTH_FIRST"
+        case centerSizeHeightFirst = "CENTER_SIZE_HEIGHT_FIRST"
+        case centerSizeWidthFirst = "CENTER_SIZE_WIDTH_FIRST"
+    }
+
+    package var height: Int
+    package var width: Int
+    /// Coordinates are in 0…1 and are multiplied by H − 1 and W − 1.
+    package var isNormalized: Bool
+    package var spatialScale: Double
+    package var boxForm: BoxForm
+    package var samplingMode: SamplingMode
+    /// What lies outside the image; `nil` repeats its border.
+    package var padValue: Double?
+    package var usesRegions: Bool
+
+    package init(
+        height: Int,
+        width: Int,
+        isNormalized: Bool = false,
+        spatialScale: Double = 1,
+        boxForm: BoxForm = .cornersHeightFirst,
+        samplingMode: SamplingMode = .standard,
+        padValue: Double? = nil,
+        usesRegions: Bool = false
+    ) {
+        self.height = height
+        self.width = width
+        self.isNormalized = isNormalized
+        self.spatialScale = spatialScale
+        self.boxForm = boxForm
+        self.samplingMode = samplingMode
+        self.padValue = padValue
+        self.usesRegions = usesRegions
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        let usesRegions = arguments.opset < .iOS17
+        if usesRegions {
+            try arguments.operand("roi")
+        } else {
+            try arguments.operand("boxes")
+            arguments.optionalOperand("box_indices")
+        }
+        let form = try arguments.string("box_coordinate_mode", default: "CORNERS_HEIGHT_FIRST")
+        guard let boxForm = BoxForm(rawValue: form.uppercased()) else {
+            throw ModelError(.invalidModel, "box_coordinate_mode '\(form)' is not known")
+        }
+        self.init(
+            height: try arguments.int("target_height", default: 1),
+            width: try arguments.int("target_width", default: 1),
+            isNormalized: try arguments.bool("normalized_coordinates", default: false),
+            spatialScale: try arguments.float("spatial_scale", default: 1),
+            boxForm: boxForm,
+            samplingMode: try SamplingMode(reading: &arguments),
+            padValue: arguments.opset >= .iOS16 ? try arguments.float("pad_value", default: 0) : nil,
+            usesRegions: usesRegions
+        )
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        let boxes = try operands.shape(1)
+        guard x.rank == 4, height > 0, width > 0 else {
+            throw ModelError(.invalidModel, "crop_resize needs x of rank 4 and a positive size, not \(x)")
+        }
+        let size: Shape = [Dimension(height), Dimension(width)]
+        if usesRegions {
+            guard boxes.count == 5, let width = boxes[2].count, width == 4 || width == 5 else {
+                throw ModelError(.invalidModel, "roi has shape \(boxes); [N, 1, 4, 1, 1] or [N, 1, 5, 1, 1] is needed")
+            }
+            return [x.with([boxes[0], width == 4 ? x.shape[0] : 1, x.shape[1]] + size)]
+        }
+        guard boxes.count == 2, (boxes[1].count ?? 4) == 4 else {
+            throw ModelError(.invalidModel, "boxes have shape \(boxes); [N, 4] is needed")
+        }
+        try checkVector(operands, 2, boxes[0], "box_indices")
+        return [x.with([boxes[0], x.shape[1]] + size)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let images = x.values
+        let numbers = operands[1].values
+        let count = operands[1].shape[0]
+        let step = usesRegions ? operands[1].shape[2] : 4
+        let indices = operands.optional(2)?.integers
+        var result: [Double] = []
+        result.reserveCapacity(operands.shape().elementCount)
+        for n in 0..<count {
+            let box = Array(numbers[n * step + step - 4..<(n + 1) * step])
+            let (rows, columns) = places(box, images: x.shape)
+            var sources = [indices?[n] ?? n]
+            if usesRegions { sources = step == 5 ? [Int(saturating: numbers[n * step])] : Array(0..<x.shape[0]) }
+            for image in sources {
+                guard image >= 0, image < x.shape[0] else {
+                    throw ModelError(.invalidInput, "box \(n) names image \(image) of \(x.shape[0])")
+                }
+                for channel in 0..<x.shape[1] {
+                    let start = (image * x.shape[1] + channel) * x.shape[2] * x.shape[3]
+                    for row in rows {
+                        for column in columns { result.append(sample(images, start, x.shape, row, column)) }
+                    }
+                }
+            }
+        }
+        return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
+    }
+
+    private func places(_ box: [Double], images: [Int]) -> (rows: [Double], columns: [Double]) {
+        let (low, high): ((Double, Double), (Double, Double)) =
+            switch boxForm {
+            case .cornersHeightFirst: ((box[0], box[1]), (box[2], box[3]))
+            case .cornersWidthFirst: ((box[1], box[0]), (box[3], box[2]))
+            case .centerSizeHeightFirst:
+                ((box[0] - box[2] / 2, box[1] - box[3] / 2), (box[0] + box[2] / 2, box[1] + box[3] / 2))
+            case .centerSizeWidthFirst:
+                ((box[1] - box[3] / 2, box[0] - box[2] / 2), (box[1] + box[3] / 2, box[0] + box[2] / 2))
+            }
+        let vertical = spatialScale * (isNormalized ? Double(images[2] - 1) : 1)
+        let horizontal = spatialScale * (isNormalized ? Double(images[3] - 1) : 1)
+        return (
+            samplingMode.places(first: low.0 * vertical, last: high.0 * vertical, count: height),
+            samplingMode.places(first: low.1 * horizontal, last: high.1 * horizontal, count: width)
+        )
+    }
+
+    private func sample(_ values: [Double], _ start: Int, _ shape: [Int], _ row: Double, _ column: Double) -> Double {
+        let (lastRow, lastColumn) = (Double(shape[2] - 1), Double(shape[3] - 1))
+        if let padValue, !(row >= 0 && row <= lastRow && column >= 0 && column <= lastColumn) { return padValue }
+        let r = Swift.min(Swift.max(row, 0), lastRow)
+        let c = Swift.min(Swift.max(column, 0), lastColumn)
+        let (top, left) = (Int(r), Int(c))
+        let (bottom, right) = (Swift.min(top + 1, shape[2] - 1), Swift.min(left + 1, shape[3] - 1))
+        let (down, across) = (r - Double(top), c - Double(left))
+        func value(_ y: Int, _ x: Int) -> Double { values[start + y * shape[3] + x] }
+        let above = value(top, left) * (1 - across) + value(top, right) * across
+        let below = value(bottom, left) * (1 - across) + value(bottom, right) * across
+        return above * (1 - down) + below * down
+    }
+}

@@ -1,0 +1,237 @@
+package import MLGraph
+package import MLNumerics
+
+/// Reads images at given points.
+///
+/// Operands: images [B, C, H, W], points [B, h, w, 2] as (x, y).  Result: [B, C, h, w].
+package struct Resample: Operator {
+    package static let names: [MILName] = ["resample"]
+
+    /// What lies outside the image.
+    package enum Border: Hashable, Sendable {
+        case constant(Double)
+        /// The edge goes on.
+        case edge
+        /// Mirrored at the edge elements, which are not repeated.
+        case reflection
+        /// Mirrored behind the edge elements, which are repeated.
+        case symmetric
+    }
+
+    /// The units of points.
+    package enum Units: String, Hashable, Sendable {
+        case pixels = "unnormalized"
+        case minusOneToOne = "normalized_minus_one_to_one"
+        case zeroToOne = "normalized_zero_to_one"
+
+        /// The place in pixels of `value` on an axis of `extent` elements; with `isAligned` the ends of the unit
+        /// range are the centres of the edge elements, otherwise their outer sides.
+        func pixel(_ value: Double, extent: Int, isAligned: Bool) -> Double {
+            let n = Double(extent)
+            return switch self {
+            case .pixels: value
+            case .minusOneToOne: isAligned ? (value + 1) / 2 * (n - 1) : ((value + 1) * n - 1) / 2
+            case .zeroToOne: isAligned ? value * (n - 1) : value * n - 0.5
+            }
+        }
+    }
+
+    package var isLinear: Bool
+    package var border: Border
+    package var units: Units
+    package var alignsCorners: Bool
+
+    package init(isLinear: Bool = true, border: Border = .constant(0), units: Units, alignsCorners: Bool) {
+        self.isLinear = isLinear
+        self.border = border
+        self.units = units
+        self.alignsCorners = alignsCorners
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("coordinates")
+        try self.init(sampling: &arguments)
+    }
+
+    /// Reads the attributes, not the operands.
+    init(sampling arguments: inout Arguments) throws(ModelError) {
+        let mode = try arguments.string("sampling_mode").lowercased()
+        guard mode == "bilinear" || mode == "nearest" else {
+            throw ModelError(.unsupported, "sampling_mode '\(mode)' is neither bilinear nor nearest")
+        }
+        let padding = try arguments.string("padding_mode").lowercased()
+        let value = try arguments.float("padding_value", default: 0)
+        let border: Border
+        switch padding {
+        case "constant": border = .constant(value)
+        case "border": border = .edge
+        case "reflection": border = .reflection
+        case "symmetric": border = .symmetric
+        default:
+            throw ModelError(
+                .unsupported,
+                "padding_mode '\(padding)' is none of constant, border, reflection, symmetric"
+            )
+        }
+        let name = try arguments.string("coordinates_mode").lowercased()
+        guard let units = Units(rawValue: name) else {
+            throw ModelError(.unsupported, "coordinates_mode '\(name)' is not known")
+        }
+        self.init(
+            isLinear: mode == "bilinear",
+            border: border,
+            units: units,
+            alignsCorners: try arguments.bool("align_corners")
+        )
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        let points = try operands.shape(1)
+        guard x.rank == 4, points.count == 4, (points[3].count ?? 2) == 2 else {
+            throw ModelError(
+                .invalidModel,
+                "resample needs images of rank 4 and points [B, h, w, 2], not \(x), \(points)"
+            )
+        }
+        guard x.shape[0] == points[0] || !x.shape[0].isKnown || !points[0].isKnown else {
+            throw ModelError(.invalidModel, "\(x.shape[0]) images but \(points[0]) sets of points")
+        }
+        return [x.with([x.shape[0], x.shape[1], points[1], points[2]])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let points = operands[1].values
+        let count = operands[1].shape[1] * operands[1].shape[2]
+        return [
+            resampled(operands[0], as: operands.scalarType(), shape: operands.shape()) { image, index in
+                (points[(image * count + index) * 2], points[(image * count + index) * 2 + 1])
+            }
+        ]
+    }
+
+    /// The images read at `point(image, index)`, index counting h · w points.
+    func resampled(
+        _ x: Tensor,
+        as scalarType: ScalarType,
+        shape: [Int],
+        at point: (_ image: Int, _ index: Int) -> (x: Double, y: Double)
+    ) -> Tensor {
+        let values = x.values
+        let count = shape[2] * shape[3]
+        var result = [Double](repeating: 0, count: shape.elementCount)
+        for image in 0..<shape[0] {
+            for index in 0..<count {
+                let place = point(image, index)
+                let taps = taps(
+                    units.pixel(place.x, extent: x.shape[3], isAligned: alignsCorners),
+                    units.pixel(place.y, extent: x.shape[2], isAligned: alignsCorners),
+                    x.shape
+                )
+                for channel in 0..<shape[1] {
+                    let start = (image * shape[1] + channel) * x.shape[2] * x.shape[3]
+                    result[(image * shape[1] + channel) * count + index] = taps.reduce(0) { sum, tap in
+                        sum + tap.share * (tap.place.map { values[start + $0] } ?? outside)
+                    }
+                }
+            }
+        }
+        return Tensor(values: result, scalarType: scalarType, shape: shape)
+    }
+
+    private var outside: Double { if case .constant(let value) = border { value } else { 0 } }
+
+    /// The elements that make a point, with their shares; `nil` is a place outside.
+    private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(place: Int?, share: Double)] {
+        func element(_ row: Double, _ column: Double) -> Int? {
+            guard let row = inside(row, shape[2]), let column = inside(column, shape[3]) else { return nil }
+            return row * shape[3] + column
+        }
+        if !isLinear { return [(element(y.rounded(.toNearestOrEven), x.rounded(.toNearestOrEven)), 1)] }
+        let (left, top) = (x.rounded(.down), y.rounded(.down))
+        let (across, down) = (x - left, y - top)
+        let shares = [(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across]
+        let places = [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)]
+        return zip(places, shares).filter { $1 != 0 }.map { (element($0.0, $0.1), $1) }
+    }
+
+    /// The index that `border` puts at `index`; `nil` for a constant.
+    private func inside(_ index: Double, _ extent: Int) -> Int? {
+        let last = Double(extent - 1)
+        if index >= 0, index <= last { return Int(index) }
+        switch border {
+        case .constant: return nil
+        case .edge: return index > 0 ? extent - 1 : 0
+        case .reflection:
+            guard extent > 1, index.isFinite else { return 0 }
+            let period = 2 * last
+            let place = (index - (index / period).rounded(.down) * period)
+            return Int(Swift.min(place, period - place))
+        case .symmetric:
+            guard index.isFinite else { return 0 }
+            let period = 2 * Double(extent)
+            let place = (index - (index / period).rounded(.down) * period)
+            return Int(Swift.min(place, period - 1 - place))
+        }
+    }
+}
+
+/// Moves images by an affine map: output point (x, y) shows source point (a₀x + a₁y + a₂, b₀x + b₁y + b₂), both in
+/// −1…1 from the first to the last element.
+///
+/// Operands: images [B, C, H, W], maps [B or 1, 6] as a₀, a₁, a₂, b₀, b₁, b₂.  Result: [B, C, height, width].
+package struct Affine: Operator {
+    package static let names: [MILName] = ["affine"]
+
+    package var height: Int
+    package var width: Int
+    package var sampling: Resample
+
+    package init(height: Int, width: Int, sampling: Resample) {
+        self.height = height
+        self.width = width
+        self.sampling = sampling
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("transform_matrix")
+        height = try arguments.int("output_height")
+        width = try arguments.int("output_width")
+        sampling = try Resample(sampling: &arguments)
+        guard sampling.units == .minusOneToOne else {
+            throw ModelError(.unsupported, "affine works on coordinates_mode 'normalized_minus_one_to_one' only")
+        }
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        let maps = try operands.shape(1)
+        guard x.rank == 4, maps.count == 2, (maps[1].count ?? 6) == 6, height > 0, width > 0 else {
+            throw ModelError(.invalidModel, "affine needs images of rank 4 and maps [B, 6], not \(x) and \(maps)")
+        }
+        _ = try broadcast([maps[0]], [x.shape[0]])
+        return [x.with([x.shape[0], x.shape[1], Dimension(height), Dimension(width)])]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let maps = operands[1].values
+        let isShared = operands[1].shape[0] == 1
+        func coordinate(_ index: Int, _ extent: Int) -> Double {
+            let i = Double(index)
+            let n = Double(extent)
+            if !sampling.alignsCorners { return (2 * i + 1) / n - 1 }
+            return extent == 1 ? 0 : 2 * i / (n - 1) - 1
+        }
+        return [
+            sampling.resampled(operands[0], as: operands.scalarType(), shape: operands.shape()) { image, index in
+                let m = maps[(isShared ? 0 : image) * 6..<(isShared ? 1 : image + 1) * 6]
+                let x = coordinate(index % width, width)
+                let y = coordinate(index / width, height)
+                let s = m.startIndex
+                return (m[s] * x + m[s + 1] * y + m[s + 2], m[s + 3] * x + m[s + 4] * y + m[s + 5])
+            }
+        ]
+    }
+}
