@@ -51,7 +51,8 @@ package struct Catalogue: Sendable {
         Binary<GreaterEqual>.self, Binary<Less>.self, Binary<LessEqual>.self, Binary<LogicalAnd>.self,
         Binary<LogicalOr>.self, Binary<LogicalXor>.self, Binary<Max>.self, Binary<Min>.self, Binary<Mod>.self,
         Binary<Mul>.self, Binary<NotEqual>.self, Binary<Pow>.self, Binary<RealDiv>.self, Binary<Sub>.self,
-        Unary<Abs>.self, Unary<Acos>.self, Unary<Asin>.self, Unary<Atan>.self, Unary<Atanh>.self, Unary<Ceil>.self,
+        Unary<Abs>.self, Unary<Acos>.self, Unary<Acosh>.self, Unary<Asin>.self, Unary<Asinh>.self, Unary<Atan>.self,
+        Unary<Atanh>.self, Unary<Ceil>.self,
         Unary<Clip>.self, Unary<Cos>.self, Unary<Cosh>.self, Unary<Erf>.self, Unary<Exp>.self, Unary<Exp2>.self,
         Unary<Floor>.self, Unary<Inverse>.self, Unary<Log>.self, Unary<LogicalNot>.self, Unary<Round>.self,
         Unary<Rsqrt>.self, Unary<Sign>.self, Unary<Sin>.self, Unary<Sinh>.self, Unary<Sqrt>.self, Unary<Square>.self,
@@ -84,7 +85,8 @@ package struct Catalogue: Sendable {
         // ScatterGather
         Gather.self, GatherAlongAxis.self, GatherND.self, Scatter.self, ScatterAlongAxis.self, ScatterND.self,
         // Shapes
-        ArgSort.self, BandPart.self, BatchToSpace.self, Concat.self, Crop.self, DepthToSpace.self, ExpandDims.self,
+        ArgSort.self, BandPart.self, BatchToSpace.self, BroadcastTo.self, Concat.self, Crop.self, DepthToSpace.self,
+        ExpandDims.self,
         Fill.self, FillLike.self, Flatten2D.self, Identity.self, NonZero.self, OneHot.self, Pad.self,
         PixelShuffle.self, PixelUnshuffle.self, Range1D.self, Regroup.self, Reshape.self, ReshapeLike.self,
         Reverse.self, ReverseSequence.self, ShapeOf.self, SliceByIndex.self, SliceBySize.self, SliceUpdate.self,

@@ -8,9 +8,12 @@ package protocol BinaryFunction: Hashable, Sendable {
     static var isPredicate: Bool { get }
     init()
     func callAsFunction(_ x: Double, _ y: Double) -> Double
+    /// The neural-network layers whose heart the function is.
+    static var layers: [LayerRule] { get }
 }
 
 extension BinaryFunction {
+    package static var layers: [LayerRule] { [] }
     package static var isPredicate: Bool { false }
 }
 
@@ -18,8 +21,9 @@ extension BinaryFunction {
 ///
 /// Operands: x, y of one scalar type (or the wider of two floating or integer types).  The result has that type, or
 /// `bool` for comparisons.
-package struct Binary<Function: BinaryFunction>: Operator {
+package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
     package static var names: [MILName] { Function.names }
+    package static var layers: [LayerRule] { Function.layers }
 
     package init() {}
 

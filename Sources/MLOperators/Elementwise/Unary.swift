@@ -7,6 +7,12 @@ package protocol ScalarFunction: Hashable, Sendable {
     /// Reads the parameters; the operand `x` is taken already.
     init(reading arguments: inout Arguments) throws(ModelError)
     func callAsFunction(_ x: Double) -> Double
+    /// The neural-network layers whose heart the function is.
+    static var layers: [LayerRule] { get }
+}
+
+extension ScalarFunction {
+    package static var layers: [LayerRule] { [] }
 }
 
 /// A function without parameters.
@@ -19,8 +25,9 @@ extension PlainFunction {
 }
 
 /// `y = f(x)`, element by element.  [d…] → [d…] of the same scalar type.
-package struct Unary<Function: ScalarFunction>: Operator {
+package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     package static var names: [MILName] { Function.names }
+    package static var layers: [LayerRule] { Function.layers }
 
     package var function: Function
 

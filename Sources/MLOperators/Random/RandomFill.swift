@@ -8,6 +8,8 @@ package protocol Distribution: Hashable, Sendable {
     static var typedArguments: [String] { get }
     init(reading arguments: inout Arguments) throws(ModelError)
     func sample(_ generator: inout RandomGenerator) -> Double
+    /// The neural-network layers that give such numbers.
+    static var layers: [LayerRule] { get }
 }
 
 /// 1 with the given probability, otherwise 0.

@@ -5,6 +5,8 @@ package import MLNumerics
 package protocol Extremum: Hashable, Sendable {
     static var names: [MILName] { get }
     static func prefers(_ candidate: Double, over best: Double) -> Bool
+    /// The neural-network layers that look for this end.
+    static var layers: [LayerRule] { get }
 }
 
 package enum Greatest: Extremum {

@@ -7,13 +7,20 @@ package protocol ReductionFunction: Hashable, Sendable {
     init()
     /// The value for `elements`, in row-major order.
     func callAsFunction(_ elements: [Double]) -> Double
+    /// The neural-network layers whose heart the function is.
+    static var layers: [LayerRule] { get }
+}
+
+extension ReductionFunction {
+    package static var layers: [LayerRule] { [] }
 }
 
 /// One number for each group of elements that differ only in `axes`.
 ///
 /// [d0…dn] → the same without the reduced axes, or with extent 1 there when `keepsDimensions`.
-package struct Reduction<Function: ReductionFunction>: Operator {
+package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLayers {
     package static var names: [MILName] { Function.names }
+    package static var layers: [LayerRule] { Function.layers }
 
     /// The reduced axes, negative ones from the end; `nil` stands for all.
     package var axes: [Int]?

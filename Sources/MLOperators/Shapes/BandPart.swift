@@ -3,21 +3,22 @@ package import MLNumerics
 
 /// The innermost matrices with everything outside a band around the diagonal set to 0.
 ///
-/// Kept is element (m, n) when `m − n ≤ lower` (or `lower` is negative) and `n − m ≤ upper` (or `upper` is negative).
+/// Kept is element (m, n) when `m − n ≤ lower` and `n − m ≤ upper`; `nil` stands for no bound.
 package struct BandPart: Operator {
     package static let names: [MILName] = ["band_part"]
-    package var lower: Int
-    package var upper: Int
+    package var lower: Int?
+    package var upper: Int?
 
-    package init(lower: Int, upper: Int) {
+    package init(lower: Int?, upper: Int?) {
         self.lower = lower
         self.upper = upper
     }
 
     package init(reading arguments: inout Arguments) throws(ModelError) {
         try arguments.operand("x")
-        lower = try arguments.int("lower", default: -1)
-        upper = try arguments.int("upper", default: -1)
+        let lower = try arguments.int("lower", default: -1)
+        let upper = try arguments.int("upper", default: -1)
+        self.init(lower: lower < 0 ? nil : lower, upper: upper < 0 ? nil : upper)
     }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
@@ -32,7 +33,7 @@ package struct BandPart: Operator {
         var values = x.values
         for index in values.indices {
             let (row, column) = (index / columns % rows, index % columns)
-            if !(lower < 0 || row - column <= lower) || !(upper < 0 || column - row <= upper) { values[index] = 0 }
+            if row - column > lower ?? .max || column - row > upper ?? .max { values[index] = 0 }
         }
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
     }

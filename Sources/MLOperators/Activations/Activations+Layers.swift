@@ -1,0 +1,112 @@
+package import MLGraph
+package import MLNumerics
+package import MLSpecification
+
+extension Relu {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("activation", \.activation) { parameters, context throws(ModelError) in
+                try context.finish(try context.activation(parameters, of: context.input()))
+            }
+        ]
+    }
+}
+
+extension ClampedRelu {
+    package static var layers: [LayerRule] {
+        [.unary("clampedReLU", \.clampedReLu) { ClampedRelu(alpha: Double($0.alpha), beta: Double($0.beta)) }]
+    }
+}
+
+extension Gelu {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gelu", \.gelu) { parameters, context throws(ModelError) in
+                let mode: Mode
+                switch parameters.mode {
+                case .exact: mode = .exact
+                case .tanhApproximation: mode = .tanh
+                case .sigmoidApproximation: mode = .sigmoid
+                case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "gelu mode \(value) is not known")
+                }
+                try context.finish(try context.add(Unary(Gelu(mode: mode)), context.input()))
+            }
+        ]
+    }
+}
+
+extension Softmax: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("softmax", \.softmax) { _, context throws(ModelError) in
+                // Channels; a blob without rows and columns has them last.
+                let axis = try context.rank(of: context.input()) >= 3 ? -3 : -1
+                try context.finish(try context.add(Softmax(axis: axis), context.input()))
+            },
+            LayerRule("softmaxND", \.softmaxNd) { parameters, context throws(ModelError) in
+                try context.finish(try context.add(Softmax(axis: Int(clamping: parameters.axis)), context.input()))
+            },
+        ]
+    }
+}
+
+extension LayerContext {
+    /// `x` after one of the thirteen functions of the specification's activations.
+    package mutating func activation(_ parameters: SpecActivationParams, of x: ValueID) throws(ModelError) -> ValueID {
+        switch parameters.nonlinearityType {
+        case .linear(let p):
+            try add(Unary(LinearActivation(alpha: Double(p.alpha), beta: Double(p.beta))), x)
+        case .reLu: try add(Unary(Relu()), x)
+        case .leakyReLu(let p): try add(Unary(LeakyRelu(alpha: Double(p.alpha))), x)
+        case .thresholdedReLu(let p): try add(Unary(ThresholdedRelu(alpha: Double(p.alpha))), x)
+        case .tanh: try add(Unary(Tanh()), x)
+        case .scaledTanh(let p):
+            try add(Unary(ScaledTanh(alpha: Double(p.alpha), beta: Double(p.beta))), x)
+        case .sigmoid: try add(Unary(Sigmoid()), x)
+        case .sigmoidHard(let p):
+            try add(Unary(HardSigmoid(alpha: Double(p.alpha), beta: Double(p.beta))), x)
+        case .elu(let p): try add(Unary(Elu(alpha: Double(p.alpha))), x)
+        case .softsign: try add(Unary(Softsign()), x)
+        case .softplus: try add(Unary(Softplus()), x)
+        case .preLu(let p): try channelwise(PRelu(), x, [("alpha", p.alpha)])
+        case .parametricSoftplus(let p):
+            try channelwise(ParametricSoftplus(), x, [("alpha", p.alpha), ("beta", p.beta)])
+        case nil: throw ModelError(.invalidModel, "the activation does not say which function it is")
+        }
+    }
+
+    /// `op` on `x` with one parameter a channel (axis −3); single parameters serve all channels.
+    private mutating func channelwise(
+        _ op: some Operator,
+        _ x: ValueID,
+        _ parameters: [(name: String, values: SpecWeightParams)]
+    ) throws(ModelError) -> ValueID {
+        let isFlat = rank(of: x) < 3
+        // Without rows and columns the channels come last.
+        let image = isFlat ? try add(Regroup((0..<rank(of: x)).map { .axis($0) } + [.one, .one]), x) : x
+        let merged = try merged(image, keeping: 3)
+        guard let channels = shape(of: merged)[1].count else {
+            throw ModelError(.unsupported, "an activation with parameters a channel needs a fixed number of channels")
+        }
+        var operands: [ValueID?] = [merged]
+        for (name, values) in parameters {
+            let count = values.valueCount
+            var tensor = try trailing(name) { () throws(ModelError) in try weightTensor(values, shape: [count]) }
+            if count == 1, channels != 1 {
+                tensor = Tensor(repeating: tensor.values[0], .float32, shape: [channels])
+            }
+            operands.append(builder.constant(tensor, name: layer.name + "." + name))
+        }
+        let result = try restored(try append(op, operands)[0], like: image, keeping: 3)
+        return isFlat ? try add(Regroup((0..<rank(of: x)).map { .axis($0) }), result) : result
+    }
+}
+
+extension SpecWeightParams {
+    /// How many values the field holds.
+    var valueCount: Int {
+        if !floatValue.isEmpty { return floatValue.count }
+        if let bytes = float16Bytes { return bytes.count / 2 }
+        return int8Bytes?.count ?? rawBytes?.count ?? 0
+    }
+}
