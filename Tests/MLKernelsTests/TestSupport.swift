@@ -38,8 +38,8 @@ func worstError(_ actual: some Sequence<Float>, _ expected: some Sequence<Double
 }
 
 /// A copy of the array's elements that lives as long as the process.
-func pointer(_ array: [Float]) -> UnsafePointer<Float> {
-    let copy = UnsafeMutablePointer<Float>.allocate(capacity: max(1, array.count))
+func pointer<Element>(_ array: [Element]) -> UnsafePointer<Element> {
+    let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(1, array.count))
     copy.initialize(from: array, count: array.count)
     return UnsafePointer(copy)
 }

@@ -57,3 +57,6 @@ func reference(_ function: UnaryFunction, _ x: Double) -> Double {
     case .logicalNot: return x == 0 ? 1 : 0
     }
 }
+
+/// x to the power y in double precision.
+func power(_ x: Double, _ y: Double) -> Double { pow(x, y) }

@@ -5,3 +5,8 @@
 #include "cml_gemm.h"
 #include "cml_conv.h"
 #include "cml_move.h"
+#include "cml_elementwise.h"
+#include "cml_reduce.h"
+#include "cml_attention.h"
+#include "cml_pool.h"
+#include "cml_rnn.h"

@@ -67,6 +67,26 @@ struct cml_isa {
     void (*prelu_row)(const float *slope, float *row, long count);
     void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
                             long result_stride);
+    void (*binary)(cml_binary op, const float *x, long x_stride, const float *y, long y_stride, float *z, long count);
+    void (*affine_row)(const float *x, float *y, long count, const float *scale, const float *shift, long stride);
+    void (*center_row)(const float *x, float *y, long count, const float *center, const float *scale,
+                       const float *shift);
+    float (*reduce_row)(cml_reduction op, const float *x, long count);
+    void (*reduce_columns)(cml_reduction op, const float *x, long axis, long stride, float *y, long count);
+    void (*softmax_row)(const float *x, float *y, long count, float scale, const float *mask, long mask_stride,
+                        const uint8_t *keep, long keep_stride);
+    void (*softmax_columns)(const float *x, float *y, long axis, long stride, long count);
+    void (*normalize_row)(const float *x, float *y, long length, float epsilon, int keep_mean, const float *gamma,
+                          const float *beta, long repeat);
+    void (*column_moments)(const float *x, long rows, long stride, long count, const float *center, float *sums,
+                           float *squares);
+    void (*attend_few)(const float *q, const float *k, long k_stride, long size, const float *v, long v_stride,
+                       long value_size, long keys, float scale, const float *mask, long mask_stride,
+                       const uint8_t *keep, long keep_stride, float *scores, float *out);
+    void (*pool_pixel)(cml_pooling kind, const float *const *taps, long count, float divisor, float *y, long inner);
+    void (*mix_rows)(const float *low, const float *high, float weight, float *y, long count);
+    void (*lstm_cell)(const float *gates, long width, float *c, float *scratch, long count, float clip);
+    void (*multiply_row)(const float *x, const float *y, float *z, long count);
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;

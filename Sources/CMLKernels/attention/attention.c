@@ -1,0 +1,141 @@
+// Attention: keys and values of a head are packed once, then blocks of queries multiply, normalise and multiply
+// again without leaving the second cache.
+#include "../isa/isa.h"
+
+#define SCORE_FLOATS 65536
+#define FEW_QUERIES 4
+
+typedef struct {
+    const cml_isa *isa;
+    const cml_attention_call *call;
+    float *packed;                 // per key head: panels of keys, then panels of values
+    long key_panels, value_panels, head_floats, blocks, block_rows, score_stride;
+} job;
+
+static void pack_head(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const cml_attention_call *c = j->call;
+    const long width = j->isa->panel, batch = index / c->key_heads, head = index % c->key_heads;
+    const float *k = c->k + batch * c->k_strides[0] + head * c->k_strides[1];
+    const float *v = c->v + batch * c->v_strides[0] + head * c->v_strides[1];
+    float *packed = j->packed + index * j->head_floats;
+    for (long panel = 0; panel < j->key_panels; panel++, packed += width * c->size) {
+        const long left = c->keys - panel * width;
+        j->isa->pack_columns(k + panel * width * c->k_strides[2], c->k_strides[2], c->size, left < width ? left : width,
+                             packed);
+    }
+    for (long panel = 0; panel < j->value_panels; panel++, packed += width * c->keys) {
+        const long left = c->value_size - panel * width;
+        j->isa->pack_rows(v + panel * width, c->v_strides[2], c->keys, left < width ? left : width, packed);
+    }
+}
+
+static long visible_keys(const cml_attention_call *c, long query) {
+    if (!c->causal) return c->keys;
+    const long last = query + c->keys - c->queries + 1;
+    return last < 0 ? 0 : last < c->keys ? last : c->keys;
+}
+
+static void mask_row(const cml_attention_call *c, long batch, long head, long query, const float **mask,
+                     const uint8_t **keep) {
+    const long at = batch * c->mask_strides[0] + head * c->mask_strides[1] + query * c->mask_strides[2];
+    *mask = c->mask ? c->mask + at : NULL;
+    *keep = c->keep ? c->keep + at : NULL;
+}
+
+static void attend_block(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const cml_attention_call *c = j->call;
+    const cml_isa *isa = j->isa;
+    const long width = isa->panel, block = index % j->blocks, head = index / j->blocks % c->heads;
+    const long batch = index / j->blocks / c->heads;
+    const long row0 = c->queries * block / j->blocks, row1 = c->queries * (block + 1) / j->blocks, rows = row1 - row0;
+    const float *keys = j->packed + (batch * c->key_heads + head * c->key_heads / c->heads) * j->head_floats;
+    const float *values = keys + j->key_panels * width * c->size;
+    const float *q = c->q + batch * c->q_strides[0] + head * c->q_strides[1] + row0 * c->q_strides[2];
+    float *out = c->out + batch * c->out_strides[0] + head * c->out_strides[1] + row0 * c->out_strides[2];
+    float *scores = cml_scratch(3, (size_t)(rows * j->score_stride) * sizeof(float));
+    const long tiles = (rows + isa->rows - 1) / isa->rows, visible = visible_keys(c, row1 - 1);
+    static const long zero = 0;
+    cml_tile t = {.tap_a = &zero, .tap_b = &zero, .taps = 1, .ldb = width, .last = 1, .function = CML_IDENTITY};
+
+    t.lda = c->q_strides[2];
+    t.ldc = j->score_stride;
+    t.k = c->size;
+    for (long column = 0; column < visible; column += width) {
+        t.b = keys + column * c->size;
+        t.n = visible - column < width ? visible - column : width;
+        const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+        for (long tile = 0; tile < tiles; tile++) {
+            const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
+            t.a = q + r0 * t.lda;
+            t.c = scores + r0 * t.ldc + column;
+            kernels[r1 - r0](&t);
+        }
+    }
+    for (long row = 0; row < rows; row++) {
+        float *score = scores + row * j->score_stride;
+        const float *mask;
+        const uint8_t *keep;
+        mask_row(c, batch, head, row0 + row, &mask, &keep);
+        const long own = visible_keys(c, row0 + row);
+        if (own > 0) isa->softmax_row(score, score, own, c->scale, mask, c->mask_strides[3], keep, c->mask_strides[3]);
+        for (long i = own; i < visible; i++) score[i] = 0;
+    }
+    t.lda = j->score_stride;
+    t.ldc = c->out_strides[2];
+    t.k = visible;
+    for (long column = 0; column < c->value_size; column += width) {
+        t.b = values + column * c->keys;
+        t.n = c->value_size - column < width ? c->value_size - column : width;
+        const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+        for (long tile = 0; tile < tiles; tile++) {
+            const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
+            t.a = scores + r0 * t.lda;
+            t.c = out + r0 * t.ldc + column;
+            kernels[r1 - r0](&t);
+        }
+    }
+}
+
+static void attend_few(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const cml_attention_call *c = j->call;
+    const long head = index % c->heads, batch = index / c->heads, key_head = head * c->key_heads / c->heads;
+    float *scores = cml_scratch(3, (size_t)(c->keys + 1) * sizeof(float));
+    for (long i = 0; i < c->queries; i++) {
+        const float *mask;
+        const uint8_t *keep;
+        mask_row(c, batch, head, i, &mask, &keep);
+        j->isa->attend_few(c->q + batch * c->q_strides[0] + head * c->q_strides[1] + i * c->q_strides[2],
+                           c->k + batch * c->k_strides[0] + key_head * c->k_strides[1], c->k_strides[2], c->size,
+                           c->v + batch * c->v_strides[0] + key_head * c->v_strides[1], c->v_strides[2], c->value_size,
+                           visible_keys(c, i), c->scale, mask, c->mask_strides[3], keep, c->mask_strides[3], scores,
+                           c->out + batch * c->out_strides[0] + head * c->out_strides[1] + i * c->out_strides[2]);
+    }
+}
+
+void cml_attention(const cml_isa *isa, const cml_attention_call *c) {
+    if (c->batch <= 0 || c->heads <= 0 || c->queries <= 0) return;
+    job j = {.isa = isa, .call = c};
+    if (c->queries <= FEW_QUERIES || c->keys <= 0) {
+        cml_parallel_for(c->batch * c->heads, attend_few, &j);
+        return;
+    }
+    j.key_panels = (c->keys + isa->panel - 1) / isa->panel;
+    j.value_panels = (c->value_size + isa->panel - 1) / isa->panel;
+    j.head_floats = isa->panel * (j.key_panels * c->size + j.value_panels * c->keys);
+    // Rows that differ by one line, so that a column of them does not fall into one cache set.
+    j.score_stride = j.key_panels * isa->panel + 16;
+    j.packed = cml_scratch(0, (size_t)(j.head_floats * c->batch * c->key_heads) * sizeof(float));
+    long rows = SCORE_FLOATS / j.score_stride;
+    if (rows < isa->rows) rows = isa->rows;
+    const long workers = cml_worker_count(), heads = c->batch * c->heads;
+    j.blocks = (c->queries + rows - 1) / rows;
+    while (heads * j.blocks < 2 * workers && c->queries / (j.blocks * 2) >= isa->rows) j.blocks *= 2;
+    cml_parallel_for(c->batch * c->key_heads, pack_head, &j);
+    cml_parallel_for(heads * j.blocks, attend_block, &j);
+}

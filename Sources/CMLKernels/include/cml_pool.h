@@ -1,0 +1,26 @@
+// Pooling and resizing.
+#pragma once
+#include "cml_gemm.h"
+
+typedef enum { CML_POOL_MAX, CML_POOL_MEAN, CML_POOL_MEAN_PADDED, CML_POOL_L2 } cml_pooling;
+
+// Windows over three axes (depth, height, width) of [batch][axes...][inner]: inner is the channels when they are last,
+// and 1 when batch counts planes.  CML_POOL_MEAN divides by the elements inside the input, CML_POOL_MEAN_PADDED by
+// those inside the input or its padding (pad before, pad_after behind).
+typedef struct {
+    long batch, inner;
+    long in[3], out[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
+} cml_pool_shape;
+
+void cml_pool(const cml_isa *isa, cml_pooling kind, const cml_pool_shape *shape, const float *x, float *y);
+
+// One axis of a resize: output i mixes inputs low[i] and high[i]: (1 - weight[i]) low + weight[i] high.
+typedef struct {
+    long in, out;
+    const int32_t *low, *high;
+    const float *weight;
+} cml_resize_axis;
+
+// [batch][height][width][inner]
+void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long inner, const cml_resize_axis *height,
+                const cml_resize_axis *width);

@@ -1,0 +1,34 @@
+// Recurrent layers.  Columns of packed weights are in blocks of the panel width: for each block of hidden units, the
+// block of gate 0, of gate 1, ...; see cml_rnn_column.
+#pragma once
+#include "cml_gemm.h"
+
+typedef struct {
+    cml_unary function;
+    float alpha, beta;
+} cml_rnn_function;
+
+typedef struct {
+    long steps, batch, hidden;
+    int gates;                    // 4: LSTM (input, forget, output, cell); 3: GRU (update, reset, output)
+    int reset_after;              // GRU: the reset gate multiplies the product of the state, not the state
+    int reverse;                  // last step first
+    // The input's part of the gates with biases: [steps][batch][columns] as cml_gemm gives it.
+    const float *projected;
+    const void *recurrent;        // packed [hidden, columns]
+    cml_storage storage;
+    const float *recurrent_bias;  // GRU with reset_after: bias of the state's part, [columns], or null
+    const float *peephole[3];     // LSTM: input, forget, output, [hidden] each, or null
+    float cell_clip;              // bounds the cell state; 0 for none
+    cml_rnn_function gate, cell, output;  // sigmoid, tanh, tanh as a rule
+    float *h, *c;                 // [batch][hidden]: initial state in, last state out
+    float *y;                     // every state, [steps][batch][y_stride], or null
+    long y_stride;
+    float *c_all;                 // every cell state, like y, or null
+} cml_rnn_call;
+
+// Columns of the packed matrices, and the one of a gate of a hidden unit.
+long cml_rnn_columns(const cml_isa *isa, long hidden, int gates);
+long cml_rnn_column(const cml_isa *isa, long unit, int gate, int gates);
+// Runs `count` layers or directions beside one another.
+void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count);

@@ -1,0 +1,26 @@
+#include "../isa/isa.h"
+
+// Elements one task works on: enough to pay for handing it out.
+#define CHUNK 8192
+
+typedef struct {
+    const cml_isa *isa;
+    cml_unary function;
+    float alpha, beta;
+    const float *x;
+    float *y;
+    long count;
+} job;
+
+static void map(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const long start = index * CHUNK, left = j->count - start;
+    j->isa->unary(j->function, j->alpha, j->beta, j->x + start, j->y + start, left < CHUNK ? left : CHUNK);
+}
+
+void cml_unary_map(const cml_isa *isa, cml_unary function, float alpha, float beta, const float *x, float *y,
+                   long count) {
+    job j = {isa, function, alpha, beta, x, y, count};
+    cml_parallel_for((count + CHUNK - 1) / CHUNK, map, &j);
+}

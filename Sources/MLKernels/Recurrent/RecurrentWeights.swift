@@ -1,0 +1,111 @@
+import CMLKernels
+
+/// The packed weights of one direction of one recurrent layer.  Immutable after it is made.
+package final class RecurrentWeights: Sendable {
+    package enum Cell: Hashable, Sendable {
+        /// Gates in the order input, forget, output, cell.
+        case lstm
+        /// Gates in the order update, reset, output.  With `resetAfter` the reset gate multiplies the product of
+        /// recurrent weights and state; without, the state itself.
+        case gru(resetAfter: Bool)
+
+        package var gateCount: Int { self == .lstm ? 4 : 3 }
+    }
+
+    /// A matrix `[gates·hidden, terms]`, row-major, as MIL stores recurrent weights.
+    package enum Source {
+        case single(UnsafePointer<Float>)
+        /// Bit patterns of half floats; they stay half floats.
+        case half(UnsafePointer<UInt16>)
+    }
+
+    package let cell: Cell
+    package let inputSize: Int
+    package let hiddenSize: Int
+
+    let input: PackedWeights
+    let recurrent: PackedWeights
+    let bias: [Float]
+    let recurrentBias: [Float]
+    let peepholes: [Float]
+
+    /// The bytes the packed matrices take.
+    package var byteCount: Int { input.byteCount + recurrent.byteCount }
+
+    /// `gateOrder[g]` is the place of gate g (in the order of `cell`) within the sources and biases, for models that
+    /// order them differently.  `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has
+    /// `[3·hidden]` for input, forget and output, or none.
+    package init(
+        _ cell: Cell,
+        inputSize: Int,
+        hiddenSize: Int,
+        inputWeights: Source,
+        recurrentWeights: Source,
+        bias: [Float] = [],
+        recurrentBias: [Float] = [],
+        gateOrder: [Int]? = nil,
+        peepholes: [Float] = []
+    ) {
+        self.cell = cell
+        self.inputSize = inputSize
+        self.hiddenSize = hiddenSize
+        self.peepholes = peepholes
+        let gates = cell.gateCount
+        let order = gateOrder ?? Array(0..<gates)
+        let columns = cml_rnn_columns(cml_isa_current(), hiddenSize, Int32(gates))
+        /// The column of each row of the source.
+        var places = [Int](repeating: 0, count: gates * hiddenSize)
+        for gate in 0..<gates {
+            for unit in 0..<hiddenSize {
+                places[order[gate] * hiddenSize + unit] =
+                    cml_rnn_column(cml_isa_current(), unit, Int32(gate), Int32(gates))
+            }
+        }
+        func packed(_ source: Source, terms: Int) -> PackedWeights {
+            switch source {
+            case .single(let rows):
+                let spread = Self.spread(rows, places, columns: columns, terms: terms)
+                return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            case .half(let rows):
+                let spread = Self.spread(rows, places, columns: columns, terms: terms)
+                return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            }
+        }
+        input = packed(inputWeights, terms: inputSize)
+        recurrent = packed(recurrentWeights, terms: hiddenSize)
+        func placed(_ values: [Float]) -> [Float] {
+            var result = [Float](repeating: 0, count: columns)
+            for (place, value) in zip(places, values) { result[place] = value }
+            return result
+        }
+        var total = placed(bias)
+        var stateBias = placed(recurrentBias)
+        // Only under a reset gate does it matter which of the two products a bias belongs to.
+        for unit in 0..<gates * hiddenSize {
+            let column = places[unit]
+            let isReset = cell == .gru(resetAfter: true) && unit / hiddenSize == order[2]
+            if !isReset {
+                total[column] += stateBias[column]
+                stateBias[column] = 0
+            }
+        }
+        self.bias = total
+        self.recurrentBias = stateBias
+    }
+
+    private static func spread<Element: ExpressibleByIntegerLiteral>(
+        _ rows: UnsafePointer<Element>,
+        _ places: [Int],
+        columns: Int,
+        terms: Int
+    ) -> [Element] {
+        var result = [Element](repeating: 0, count: columns * terms)
+        result.withUnsafeMutableBufferPointer { result in
+            guard let base = result.baseAddress else { return }
+            for (row, place) in places.enumerated() {
+                (base + place * terms).update(from: rows + row * terms, count: terms)
+            }
+        }
+        return result
+    }
+}

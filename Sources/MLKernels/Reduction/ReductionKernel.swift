@@ -1,0 +1,68 @@
+import CMLKernels
+
+/// Reductions over the middle axis of `[outer][axis][inner]`.
+package enum ReductionKernel {
+    package enum Operation: Hashable, Sendable, CaseIterable {
+        case sum, mean, maximum, minimum, product
+        /// Σ x²
+        case sumOfSquares
+        /// Σ |x|
+        case l1Norm
+        /// √Σ x²
+        case l2Norm
+        /// log Σ x
+        case logSum
+        /// log Σ eˣ
+        case logSumExp
+
+        var lowered: cml_reduction {
+            switch self {
+            case .sum: CML_SUM
+            case .mean: CML_MEAN
+            case .maximum: CML_MAX
+            case .minimum: CML_MIN
+            case .product: CML_PRODUCT
+            case .sumOfSquares: CML_SUM_SQUARES
+            case .l1Norm: CML_L1
+            case .l2Norm: CML_L2
+            case .logSum: CML_LOG_SUM
+            case .logSumExp: CML_LOG_SUM_EXP
+            }
+        }
+    }
+
+    /// `y[outer][inner]`; an empty axis gives the neutral element.
+    package static func reduce(
+        _ operation: Operation,
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        axis: Int,
+        inner: Int
+    ) {
+        cml_reduce(cml_isa_current(), operation.lowered, x, y, outer, axis, inner)
+    }
+
+    /// The first position of the largest, or smallest, element along the axis.
+    package static func extremePosition(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Int32>,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        smallest: Bool = false
+    ) {
+        cml_arg_extreme(x, y, outer, axis, inner, smallest ? 1 : 0)
+    }
+
+    /// Softmax along the axis; `y` has the shape of `x` and may be it.
+    package static func softmax(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        axis: Int,
+        inner: Int = 1
+    ) {
+        cml_softmax(cml_isa_current(), x, y, outer, axis, inner)
+    }
+}

@@ -1,0 +1,187 @@
+import MLKernels
+import Testing
+
+extension KernelTests {
+    @Suite struct ElementwiseKernelTests {
+        /// Functions with the largest error allowed, in units of the last place of the result (at least of 2⁻²⁴).
+        static let functions: [(UnaryFunction, Double)] = [
+            (.identity, 0), (.relu, 0), (.clip(low: -0.5, high: 0.75), 0), (.leakyRelu(alpha: 0.1), 1), (.gelu, 4),
+            (.geluTanh, 8), (.geluSigmoid, 4), (.sigmoid, 2.5), (.silu, 3), (.tanh, 3),
+            (.hardSwish(alpha: 1 / 6, beta: 0.5), 3), (.hardSigmoid(alpha: 0.2, beta: 0.5), 2), (.elu(alpha: 1.5), 3),
+            (.softplus, 3), (.scaledSoftplus(alpha: 2, beta: 0.5), 4), (.softsign, 2), (.linear(alpha: 2, beta: -1), 2),
+            (.scaledTanh(alpha: 1.7, beta: 0.6), 4), (.thresholdedRelu(alpha: 0.3), 0), (.abs, 0), (.negate, 0),
+            (.exp, 2), (.exp2, 2), (.expm1, 3), (.log(epsilon: 0), 2), (.log(epsilon: 1e-3), 2), (.sqrt, 1),
+            (.rsqrt(epsilon: 1e-3), 2), (.inverse(epsilon: 1e-3), 1), (.square, 1), (.erf, 3), (.sin, 2), (.cos, 2),
+            (.tan, 4), (.asin, 4), (.acos, 4), (.atan, 4), (.sinh, 4), (.cosh, 4), (.asinh, 4), (.acosh, 4),
+            (.atanh, 4), (.ceil, 0), (.floor, 0), (.round, 0), (.sign, 0), (.threshold(alpha: 0.25), 0),
+            (.logicalNot, 0),
+        ]
+
+        /// Values over all magnitudes, with the special ones.
+        static let values: [Float] = {
+            var source = NumberSource(seed: 9)
+            var values: [Float] = [
+                0, -0.0, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, .infinity, -.infinity, .nan, .leastNonzeroMagnitude,
+                -.leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+                88.7, 89, -87.5, -103, -104, 127.5, -149, 3.1415927, 100_000, 1e-5, -1e-5, 8_388_609, 16_777_216,
+            ]
+            for scale: Float in [1e-6, 1e-3, 0.1, 1, 4, 30, 100, 5000] {
+                values += (0..<150).map { _ in source.next() * scale }
+            }
+            return values
+        }()
+
+        @Test(arguments: functions.indices)
+        func unary(number: Int) {
+            let (function, tolerance) = Self.functions[number]
+            let x = Self.values
+            let expected = x.map { reference(function, Double($0)) }
+            forEachInstructionSet { set in
+                var y = x
+                ElementwiseKernel.map(function, y, into: &y, count: x.count)
+                var worst = (error: 0.0, at: Float(0), got: Float(0))
+                for (index, e) in expected.enumerated() {
+                    let rounded = Float(e)
+                    if y[index].isNaN && rounded.isNaN || y[index] == rounded { continue }
+                    let spacing = max(rounded.isFinite ? Double(rounded.ulp) : .infinity, 0x1p-149)
+                    var error = abs(Double(y[index]) - e) / spacing
+                    // Where two numbers near one another are subtracted, an absolute error is all that can be asked.
+                    if case .gelu = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .geluTanh = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .geluSigmoid = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .silu = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .hardSwish = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-22) }
+                    if case .hardSigmoid = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .linear = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .sin = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if case .cos = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
+                    if y[index].isNaN || rounded.isNaN || !rounded.isFinite { error = .infinity }
+                    if error > worst.error { worst = (error, x[index], y[index]) }
+                }
+                #expect(worst.error <= tolerance, "\(set) \(function) of \(worst.at) gave \(worst.got)")
+            }
+        }
+
+        @Test func unaryOfEveryLength() {
+            var source = NumberSource(seed: 3)
+            for count in 0..<70 {
+                let x = source.floats(count)
+                forEachInstructionSet { set in
+                    var y = [Float](repeating: 99, count: count + 1)
+                    ElementwiseKernel.map(.exp, x, into: &y, count: count)
+                    #expect(
+                        worstError(y.prefix(count), x.map { reference(.exp, Double($0)) }) < 1e-6,
+                        "\(set) \(count)"
+                    )
+                    #expect(y[count] == 99)
+                }
+            }
+        }
+
+        @Test(arguments: ElementwiseKernel.BinaryFunction.allCases)
+        func binary(function: ElementwiseKernel.BinaryFunction) {
+            var source = NumberSource(seed: 11)
+            let x = source.floats(3 * 5 * 37).map { ($0 * 8).rounded() / 2 }
+            let y = source.floats(3 * 5 * 37).map { ($0 * 8).rounded() / 2 }
+            let layouts: [([Int], [Int], [Int])] = [
+                ([3, 5, 37], [185, 37, 1], [185, 37, 1]), ([3, 5, 37], [185, 37, 1], [0, 0, 1]),
+                ([3, 5, 37], [0, 0, 0], [185, 37, 1]), ([3, 5, 37], [185, 37, 1], [5, 1, 0]),
+                ([37, 15], [1, 37], [0, 1]), ([1], [0], [0]), ([], [], []), ([0, 4], [4, 1], [4, 1]),
+                ([20_000], [0], [0]),
+            ]
+            for (sizes, xStrides, yStrides) in layouts {
+                let count = sizes.reduce(1, *)
+                let expected = (0..<count).map { index -> Double in
+                    var (rest, at, bt) = (index, 0, 0)
+                    for axis in sizes.indices.reversed() {
+                        at += rest % sizes[axis] * xStrides[axis]
+                        bt += rest % sizes[axis] * yStrides[axis]
+                        rest /= sizes[axis]
+                    }
+                    return plain(function, Double(x[at]), Double(y[bt]))
+                }
+                forEachInstructionSet { set in
+                    var z = [Float](repeating: 99, count: count + 1)
+                    ElementwiseKernel.combine(
+                        function,
+                        sizes: sizes,
+                        x,
+                        strides: xStrides,
+                        y,
+                        strides: yStrides,
+                        into: &z
+                    )
+                    #expect(worstError(z.prefix(count), expected) < 1e-6, "\(set) \(function) \(sizes) \(xStrides)")
+                    #expect(z[count] == 99)
+                }
+            }
+        }
+
+        private func plain(_ function: ElementwiseKernel.BinaryFunction, _ x: Double, _ y: Double) -> Double {
+            switch function {
+            case .add: x + y
+            case .subtract: x - y
+            case .multiply: x * y
+            case .divide: x / y
+            case .maximum: max(x, y)
+            case .minimum: min(x, y)
+            case .floorDivide: (x / y).rounded(.down)
+            case .modulo: x - y * (x / y).rounded(.down)
+            case .power: power(x, y)
+            case .squaredDifference: (x - y) * (x - y)
+            case .equal: x == y ? 1 : 0
+            case .notEqual: x != y ? 1 : 0
+            case .less: x < y ? 1 : 0
+            case .lessEqual: x <= y ? 1 : 0
+            case .greater: x > y ? 1 : 0
+            case .greaterEqual: x >= y ? 1 : 0
+            case .and: x != 0 && y != 0 ? 1 : 0
+            case .or: x != 0 || y != 0 ? 1 : 0
+            case .xor: (x != 0) != (y != 0) ? 1 : 0
+            }
+        }
+
+        @Test func chooseByCondition() {
+            let condition: [UInt8] = [1, 0, 2, 0, 0, 7]
+            var z = [Float](repeating: 0, count: 6)
+            ElementwiseKernel.choose(
+                sizes: [2, 3],
+                condition: condition,
+                strides: [3, 1],
+                [10, 20],
+                strides: [1, 0],
+                [-1],
+                strides: [0, 0],
+                into: &z
+            )
+            #expect(z == [10, -1, 10, -1, -1, 20])
+        }
+
+        @Test(arguments: [(2, 19, 1), (3, 5, 7), (1, 1, 1), (2, 64, 300)])
+        func scaleShift(outer: Int, channels: Int, inner: Int) {
+            var source = NumberSource(seed: 4)
+            let x = source.floats(outer * channels * inner)
+            let (scale, shift) = (source.floats(channels), source.floats(channels))
+            let expected = x.indices.map { index in
+                max(
+                    0,
+                    Double(x[index]) * Double(scale[index / inner % channels]) + Double(shift[index / inner % channels])
+                )
+            }
+            forEachInstructionSet { set in
+                var y = x
+                ElementwiseKernel.scaleShift(
+                    y,
+                    into: &y,
+                    outer: outer,
+                    channels: channels,
+                    inner: inner,
+                    scale: scale,
+                    shift: shift,
+                    function: .relu
+                )
+                #expect(worstError(y, expected) < 1e-6, "\(set)")
+            }
+        }
+    }
+}

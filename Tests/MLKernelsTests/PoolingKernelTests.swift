@@ -1,0 +1,108 @@
+import MLKernels
+import Testing
+
+extension KernelTests {
+    @Suite struct PoolingKernelTests {
+        @Test(arguments: [PoolingKernel.Operation.maximum, .mean, .meanWithPadding, .l2Norm], [1, 5, 40])
+        func windows(operation: PoolingKernel.Operation, inner: Int) {
+            let (batch, size, kernel, strides, before, after) = (2, [7, 9], [3, 2], [2, 3], [1, 1], [2, 0])
+            let output = (0..<2).map { axis -> Int in
+                let reach = size[axis] + before[axis] + after[axis] - kernel[axis]
+                return reach / strides[axis] + 1
+            }
+            var source = NumberSource(seed: 2)
+            let x = source.floats(batch * size[0] * size[1] * inner)
+            var expected: [Double] = []
+            for item in 0..<batch {
+                for oy in 0..<output[0] {
+                    for ox in 0..<output[1] {
+                        for c in 0..<inner {
+                            var values: [Double] = []
+                            for ky in 0..<kernel[0] {
+                                for kx in 0..<kernel[1] {
+                                    let (y, xx) = (oy * strides[0] - before[0] + ky, ox * strides[1] - before[1] + kx)
+                                    guard (0..<size[0]).contains(y), (0..<size[1]).contains(xx) else { continue }
+                                    values.append(Double(x[((item * size[0] + y) * size[1] + xx) * inner + c]))
+                                }
+                            }
+                            let sum = values.reduce(0, +)
+                            switch operation {
+                            case .maximum: expected.append(values.max()!)
+                            case .mean: expected.append(sum / Double(values.count))
+                            case .meanWithPadding: expected.append(sum / Double(kernel[0] * kernel[1]))
+                            case .l2Norm: expected.append(values.reduce(0) { $0 + $1 * $1 }.squareRoot())
+                            }
+                        }
+                    }
+                }
+            }
+            let geometry = ConvolutionGeometry(
+                batch: batch,
+                inputSize: size,
+                outputSize: output,
+                strides: strides,
+                dilations: [1, 1],
+                paddingBefore: before
+            )
+            forEachInstructionSet { set in
+                var y = [Float](repeating: 99, count: expected.count + 1)
+                PoolingKernel.pool(
+                    operation,
+                    x,
+                    into: &y,
+                    geometry,
+                    kernel: kernel,
+                    paddingAfter: after,
+                    inner: inner
+                )
+                #expect(worstError(y, expected) < 1e-6, "\(set)")
+                #expect(y.last == 99)
+            }
+        }
+
+        @Test(arguments: [1, 3, 20])
+        func resizing(inner: Int) {
+            var source = NumberSource(seed: 6)
+            let (batch, height, width) = (2, 4, 5)
+            let x = source.floats(batch * height * width * inner)
+            let (rows, columns) = ([-0.25, 0.25, 0.75, 1.5, 2, 3.4], [0, 0.5, 1.25, 4, 4.5])
+            func sample(_ item: Int, _ y: Double, _ xx: Double, _ c: Int) -> Double {
+                let (y, xx) = (min(max(y, 0), Double(height - 1)), min(max(xx, 0), Double(width - 1)))
+                func at(_ r: Int, _ q: Int) -> Double {
+                    Double(x[((item * height + min(r, height - 1)) * width + min(q, width - 1)) * inner + c])
+                }
+                let (r, q) = (Int(y), Int(xx))
+                let (wr, wq) = (y - Double(r), xx - Double(q))
+                let upper = at(r, q) * (1 - wq) + at(r, q + 1) * wq
+                let lower = at(r + 1, q) * (1 - wq) + at(r + 1, q + 1) * wq
+                return upper * (1 - wr) + lower * wr
+            }
+            var expected: [Double] = []
+            for item in 0..<batch {
+                for y in rows { for xx in columns { for c in 0..<inner { expected.append(sample(item, y, xx, c)) } } }
+            }
+            forEachInstructionSet { set in
+                var y = [Float](repeating: 99, count: expected.count)
+                ResizeKernel.resize(
+                    x,
+                    into: &y,
+                    batch: batch,
+                    height: .init(inputSize: height, linearAt: rows),
+                    width: .init(inputSize: width, linearAt: columns),
+                    inner: inner
+                )
+                #expect(worstError(y, expected) < 1e-6, "\(set)")
+                var nearest = [Float](repeating: 99, count: batch * 2 * 3 * inner)
+                ResizeKernel.resize(
+                    x,
+                    into: &nearest,
+                    batch: batch,
+                    height: .init(inputSize: height, nearestAt: [3, 0]),
+                    width: .init(inputSize: width, nearestAt: [4, 9, -1]),
+                    inner: inner
+                )
+                #expect(nearest[0] == x[(3 * width + 4) * inner] && nearest[2 * inner] == x[3 * width * inner])
+            }
+        }
+    }
+}
