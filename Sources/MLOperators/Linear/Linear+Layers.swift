@@ -1,0 +1,53 @@
+import MLGraph
+import MLNumerics
+import MLSpecification
+
+extension Linear: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("innerProduct", \.innerProduct) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                let rank = context.rank(of: x)
+                let inputs = Int(clamping: parameters.inputChannels)
+                let outputs = Int(clamping: parameters.outputChannels)
+                let shape = context.shape(of: x)
+                // [..., C, H, W] counts its channels on axis −3 unless they stand last.
+                let channelsFirst =
+                    rank >= 4
+                    && (context.usesRank5Mapping
+                        || shape[rank - 3].count == inputs && shape.suffix(2).allSatisfy { $0.count == 1 })
+                var rows = x
+                if channelsFirst {
+                    let lead = (0..<(rank - 3)).map { Regroup.Axis.axis($0) }
+                    rows = try context.add(Regroup(lead + [.merged(rank - 3..<rank)]), x)
+                }
+                let weight = try context.weights(parameters.weights, shape: [outputs, inputs], name: "weights")
+                let bias =
+                    parameters.hasBias_p
+                    ? try context.weights(parameters.bias, shape: [outputs], name: "bias") : nil
+                var y = try context.add(Linear(), rows, weight, bias)
+                if channelsFirst {
+                    let axes = (0..<(rank - 2)).map { Regroup.Axis.axis($0) }
+                    y = try context.add(Regroup(axes + [.one, .one]), y)
+                }
+                try context.setOutputs([y])
+            },
+            LayerRule("batchedMatmul", \.batchedMatmul) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                guard context.inputs.count == 1 else {
+                    let product = MatMul(transposeX: parameters.transposeA, transposeY: parameters.transposeB)
+                    try context.setOutputs([try context.add(product, x, context.input(1))])
+                    return
+                }
+                let inputs = Int(clamping: parameters.weightMatrixFirstDimension)
+                let outputs = Int(clamping: parameters.weightMatrixSecondDimension)
+                // The file lays the matrix out column by column.
+                let weight = try context.weights(parameters.weights, shape: [outputs, inputs], name: "weights")
+                let bias =
+                    parameters.hasBias_p
+                    ? try context.weights(parameters.bias, shape: [outputs], name: "bias") : nil
+                try context.setOutputs([try context.add(Linear(), x, weight, bias)])
+            },
+        ] + embeddingLayers
+    }
+}
