@@ -42,6 +42,15 @@ let package = Package(
             "MLEngine",
             ["MLLowering", "MLPasses", "MLRuntime", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]
         ),
+        .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
+        .executableTarget(
+            name: "coreml",
+            dependencies: [
+                "MLEngine", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification", "MLNumerics", "ImageIO",
+                "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
         .target(

@@ -191,7 +191,8 @@ package struct ProgramReader {
             bindings[name] = values
         }
         for (name, value) in operation.attributes where name != "name" && bindings[name] == nil {
-            bindings[name] = [binding(builder.constant(try tensor(value)))]
+            let id = builder.constant(try tensor(value))
+            bindings[name] = [binding(id)]
         }
         let location = builder.location
         var blocks: [Block] = []
@@ -230,7 +231,9 @@ package struct ProgramReader {
     private mutating func bind(_ binding: MILArgument.Binding) throws(ModelError) -> Arguments.Binding {
         switch binding.binding {
         case .name(let name)?: return self.binding(try value(name))
-        case .value(let value)?: return self.binding(builder.constant(try tensor(value)))
+        case .value(let value)?:
+            let id = builder.constant(try tensor(value))
+            return self.binding(id)
         case nil: throw ModelError(.malformed, "an argument that is neither a name nor a value")
         }
     }

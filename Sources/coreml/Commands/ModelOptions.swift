@@ -1,0 +1,53 @@
+import ArgumentParser
+import MLEngine
+import MLFiles
+import MLKernels
+import MLNumerics
+
+/// The model that a command works on.
+struct ModelOptions: ParsableArguments {
+    @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
+    var model: String
+
+    @Option(help: "The function of an ML program to run, when it has several.")
+    var function: String?
+
+    func open() throws -> ModelFile { try failing { () throws(ModelError) in try ModelFile.open(path: model) } }
+
+    func engine() throws -> any ModelEngine {
+        let file = try open()
+        return try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
+    }
+
+    /// The engine of a model that is a graph, which plans and profiles need.
+    func graphEngine() throws -> GraphEngine {
+        guard let engine = try engine() as? GraphEngine else {
+            throw Failure("\(model): this kind of model has no plan; neural networks and ML programs have")
+        }
+        return engine
+    }
+}
+
+/// The inputs that stand on the command line.
+struct InputOptions: ParsableArguments {
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several.",
+            valueName: "name=value"
+        )
+    )
+    var input: [String] = []
+
+    @Option(help: "Worker threads; all cores by default.")
+    var threads: Int?
+
+    func apply() {
+        if let threads { Workers.limit(to: threads) }
+    }
+}
+
+/// Runs `body`; its error becomes one that is printed as it is.
+func failing<R>(_ body: () throws(ModelError) -> R) throws -> R {
+    do { return try body() } catch { throw Failure("\(error)") }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import MLNumerics
+
+/// The `coreml` command.
+@main
+struct CoreMLTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coreml",
+        abstract: "Run, inspect and measure Core ML models.",
+        discussion: """
+            Examples:
+              coreml inspect Digits.mlpackage
+              coreml predict Digits.mlpackage --input image=three.png
+              coreml predict Bert.mlpackage --input input_ids=ids.npy --output answer.npz
+              coreml profile ResNet50.mlpackage
+
+            Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
+            """,
+        subcommands: [
+            Predict.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self, Compile.self, ConvertWire.self,
+        ]
+    )
+}
+
+/// What a command prints on standard error before it exits with status 1.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

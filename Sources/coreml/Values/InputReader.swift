@@ -1,0 +1,126 @@
+import Foundation
+import ImageIO
+import MLEngine
+import MLImages
+import MLNumerics
+import MLSpecification
+
+/// Turns what stands on the command line into the features that a model takes.
+struct InputReader {
+    let interface: SpecModelDescription
+
+    /// Reads `name=value` arguments and whole files (`.npz`, `.json`) of inputs.
+    ///
+    /// A value is an image file, a `.npy` file, a `.json` file, or, for numbers, strings and small arrays, the value
+    /// itself in JSON.
+    func features(_ arguments: [String]) throws -> [String: FeatureData] {
+        var features: [String: FeatureData] = [:]
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else {
+                for (name, data) in try all(inFile: argument) { features[name] = data }
+                continue
+            }
+            features[parts[0]] = try value(parts[1], for: try feature(parts[0]))
+        }
+        if let missing = interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
+            throw Failure("the input '\(missing.name)' is missing\n\(inputList)")
+        }
+        return features
+    }
+
+    /// One set of features for every row of a CSV file whose header names the inputs.
+    func rows(ofCSV path: String) throws -> [[String: FeatureData]] {
+        let lines = try CSVRows.read(try text(path), name: path)
+        guard let header = lines.first else { throw Failure("\(path): no header line") }
+        return try lines.dropFirst().enumerated().map { index, row in
+            guard row.count == header.count else {
+                throw Failure("\(path): row \(index + 2) has \(row.count) cells, the header \(header.count)")
+            }
+            var features: [String: FeatureData] = [:]
+            for (name, cell) in zip(header, row) where interface.input.contains(where: { $0.name == name }) {
+                features[name] = try value(cell, for: try feature(name))
+            }
+            if let missing = interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
+                throw Failure("\(path): no column '\(missing.name)'\n\(inputList)")
+            }
+            return features
+        }
+    }
+
+    /// The model's inputs with types, one a line, for messages.
+    var inputList: String {
+        "The model takes:\n" + interface.input.map { "  \($0.name): \($0.typeText)" }.joined(separator: "\n")
+    }
+
+    func feature(_ name: String) throws -> SpecFeatureDescription {
+        guard let feature = interface.input.first(where: { $0.name == name }) else {
+            throw Failure("the model has no input '\(name)'\n\(inputList)")
+        }
+        return feature
+    }
+
+    private func bytes(_ path: String) throws -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: path) else { throw Failure("cannot read '\(path)'") }
+        return [UInt8](data)
+    }
+
+    private func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
+
+    private func all(inFile path: String) throws -> [String: FeatureData] {
+        if path.hasSuffix(".npz") {
+            return try NumpyArchive.read(try bytes(path), name: path).mapValues { .tensor($0) }
+        }
+        guard path.hasSuffix(".json") else {
+            throw Failure("'\(path)' is neither name=value nor a .npz or .json file of inputs")
+        }
+        guard let object = try JSONSerialization.jsonObject(with: Data(try bytes(path))) as? [String: Any] else {
+            throw Failure("\(path): a JSON object with a value for each input is needed")
+        }
+        var features: [String: FeatureData] = [:]
+        for (name, value) in object { features[name] = try JSONFeature.data(value, for: try feature(name)) }
+        return features
+    }
+
+    private func value(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
+        if case .imageType(let image)? = feature.type.type { return try ImageInput.read(text, image) }
+        if text.hasSuffix(".npy") { return .tensor(try NumpyArray.read(try bytes(text), name: text)) }
+        if text.hasSuffix(".json"), FileManager.default.fileExists(atPath: text) {
+            let json = try JSONSerialization.jsonObject(with: Data(try bytes(text)), options: .fragmentsAllowed)
+            return try JSONFeature.data(json, for: feature)
+        }
+        if case .stringType? = feature.type.type { return .string(text) }
+        guard let json = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) else {
+            throw Failure(
+                "'\(text)' is no value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
+            )
+        }
+        return try JSONFeature.data(json, for: feature)
+    }
+}
+
+/// Reads image files into what an image input takes: upright, scaled to the model's size, in its colours.
+enum ImageInput {
+    static func read(_ path: String, _ type: SpecImageFeatureType) throws -> FeatureData {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure("cannot read the image '\(path)'")
+        }
+        do {
+            let file = try ImageFile(data)
+            let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
+            var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
+                .converted(to: isGray ? .gray : .rgba)
+            if type.width > 0, type.height > 0, type.sizeFlexibility == nil {
+                bitmap = bitmap.resampled(width: Int(type.width), height: Int(type.height))
+            }
+            let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
+            bitmap.pixels.withUnsafeBytes { pixels in
+                guard let base = pixels.baseAddress else { return }
+                image.address.copyMemory(from: base, byteCount: pixels.count)
+            }
+            return .image(image)
+        } catch {
+            throw Failure("\(path): \(error)")
+        }
+    }
+}
