@@ -1,27 +1,45 @@
-// Functions of every element.
+// Elementwise functions of one and two arrays, with broadcasting.
 #pragma once
 #include "cml_gemm.h"
-#include "cml_move.h"
 
 // y[i] = function(x[i]); y may be x.
 void cml_unary_map(const cml_isa *isa, cml_unary function, float alpha, float beta, const float *x, float *y,
                    long count);
 
 typedef enum {
-    CML_ADD, CML_SUBTRACT, CML_MULTIPLY, CML_DIVIDE, CML_MAXIMUM, CML_MINIMUM,
-    CML_FLOOR_DIVIDE, CML_MODULO,  // modulo has the sign of the divisor
-    CML_POWER, CML_SQUARED_DIFFERENCE,
-    CML_EQUAL, CML_NOT_EQUAL, CML_LESS, CML_LESS_EQUAL, CML_GREATER, CML_GREATER_EQUAL,  // 1 or 0
-    CML_AND, CML_OR, CML_XOR,                                                            // of "not 0"
+    CML_ADD = 0, CML_SUBTRACT, CML_MULTIPLY, CML_DIVIDE, CML_MAXIMUM, CML_MINIMUM,
+    CML_POWER,
+    CML_FLOOR_DIVIDE,      // floor(a / b); of integers 0 when b is 0
+    CML_MODULO,            // a - b floor(a / b); of integers 0 when b is 0
+    CML_SQUARED_DIFFERENCE,
+    CML_EQUAL, CML_NOT_EQUAL, CML_LESS, CML_LESS_EQUAL, CML_GREATER, CML_GREATER_EQUAL,   // results are bytes 0 or 1
+    CML_AND, CML_OR, CML_XOR,                                                             // bytes to bytes
 } cml_binary;
 
-// z = x op y over `rank` sizes; z contiguous, strides of x and y free (0 repeats).  z may be x or y when theirs are
-// contiguous too.
-void cml_binary_map(const cml_isa *isa, cml_binary op, long rank, const long *sizes, const float *x,
-                    const long *x_strides, const float *y, const long *y_strides, float *z);
-// z = condition != 0 ? x : y, broadcast the same way.
-void cml_select_map(long rank, const long *sizes, const uint8_t *condition, const long *condition_strides,
-                    const float *x, const long *x_strides, const float *y, const long *y_strides, float *z);
-// y[o][c][i] = x[o][c][i] * scale[c] + shift[c], then the function; scale or shift may be null.
-void cml_scale_shift(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
-                     const float *scale, const float *shift, cml_unary function, float alpha, float beta);
+typedef enum { CML_ELEMENT_F32, CML_ELEMENT_I32, CML_ELEMENT_BYTE } cml_element;
+
+// Result element (i0, i1, ...), contiguous, takes a[sum i * a[]] and b[sum i * b[]]; strides may be 0.
+typedef struct {
+    int rank;
+    long extent[8], a[8], b[8], mask[8];   // mask: of cml_select only
+} cml_broadcast;
+
+// y = then(function(a, b)).  `then` (with alpha and beta) applies to arithmetic on floats only.  y may be a or b when
+// that operand has the result's shape.
+void cml_binary_apply(const cml_isa *isa, cml_binary function, cml_element element, const cml_broadcast *shape,
+                      const void *a, const void *b, void *y, cml_unary then, float alpha, float beta);
+
+// y = mask ? a : b for elements of 4 bytes and masks of bytes.
+void cml_select(const cml_isa *isa, const cml_broadcast *shape, const uint8_t *mask, const void *a, const void *b,
+                void *y);
+
+// y[o][c][i] = function(x[o][c][i] scale[c] + shift[c]); null scale is 1, null shift is 0.  With CML_PRELU the slope is
+// per channel.  x may be y.
+typedef struct {
+    long outer, channels, inner;
+    const float *scale, *shift, *slope;
+    cml_unary function;
+    float alpha, beta;
+} cml_affine;
+
+void cml_affine_apply(const cml_isa *isa, const cml_affine *affine, const float *x, float *y);

@@ -67,8 +67,11 @@ struct cml_isa {
     void (*prelu_row)(const float *slope, float *row, long count);
     void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
                             long result_stride);
-    void (*binary)(cml_binary op, const float *x, long x_stride, const float *y, long y_stride, float *z, long count);
-    void (*affine_row)(const float *x, float *y, long count, const float *scale, const float *shift, long stride);
+    void (*binary_row)(cml_binary function, const float *a, long a_step, const float *b, long b_step, float *y, long n);
+    void (*compare_row)(cml_binary function, const float *a, long a_step, const float *b, long b_step, uint8_t *y,
+                        long n);
+    void (*affine_row)(const float *x, const float *scale, long scale_step, const float *shift, long shift_step,
+                       float low, float high, float *y, long n);
     void (*center_row)(const float *x, float *y, long count, const float *center, const float *scale,
                        const float *shift);
     float (*reduce_row)(cml_reduction op, const float *x, long count);

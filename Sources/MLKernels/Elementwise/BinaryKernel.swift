@@ -1,0 +1,88 @@
+import CMLKernels
+
+/// A function of two arrays with broadcasting, prepared for their shapes.
+///
+/// Shapes are aligned at their last axes, as in NumPy; operands and result are contiguous.  The result of arithmetic
+/// may be the memory of an operand of the same shape.
+package struct BinaryKernel: Sendable {
+    package enum Element: Sendable {
+        case float32
+        case int32
+        /// Bytes 0 or 1: `and`, `or`, `xor`, `equal`, `notEqual`.
+        case bool
+    }
+
+    package let resultShape: [Int]
+    private var shape: cml_broadcast
+    private let function: BinaryFunction
+    private let element: Element
+    private let then: UnaryFunction
+
+    /// `then` is applied to the results of float arithmetic.  At most 8 axes.
+    package init(
+        _ function: BinaryFunction,
+        _ first: [Int],
+        _ second: [Int],
+        element: Element = .float32,
+        then: UnaryFunction = .identity
+    ) {
+        self.function = function
+        self.element = element
+        self.then = then
+        resultShape = broadcastShape([first, second])
+        shape = cml_broadcast()
+        shape.rank = Int32(resultShape.count)
+        shape.extent = octet(resultShape)
+        shape.a = octet(broadcastStrides(first, to: resultShape))
+        shape.b = octet(broadcastStrides(second, to: resultShape))
+    }
+
+    package func run(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {
+        let (then, alpha, beta) = then.lowered
+        let element =
+            switch element {
+            case .float32: CML_ELEMENT_F32
+            case .int32: CML_ELEMENT_I32
+            case .bool: CML_ELEMENT_BYTE
+            }
+        withUnsafePointer(to: shape) {
+            cml_binary_apply(
+                cml_isa_current(),
+                function.lowered,
+                element,
+                $0,
+                first,
+                second,
+                result,
+                then,
+                alpha,
+                beta
+            )
+        }
+    }
+}
+
+/// The common shape of operands aligned at their last axes.
+func broadcastShape(_ shapes: [[Int]]) -> [Int] {
+    let rank = shapes.map(\.count).max() ?? 0
+    precondition(rank <= 8, "at most 8 axes")
+    return (0..<rank).map { axis in
+        var extent = 1
+        for shape in shapes {
+            let place = axis - (rank - shape.count)
+            guard place >= 0, shape[place] != 1 else { continue }
+            precondition(extent == 1 || extent == shape[place], "shapes \(shapes) do not broadcast")
+            extent = shape[place]
+        }
+        return extent
+    }
+}
+
+/// Strides of a contiguous operand seen in the result's shape: 0 where it is repeated.
+func broadcastStrides(_ shape: [Int], to result: [Int]) -> [Int] {
+    let strides = contiguousStrides(shape)
+    let missing = result.count - shape.count
+    return result.indices.map { axis in
+        axis < missing || shape[axis - missing] == 1 ? 0 : strides[axis - missing]
+    }
+}
