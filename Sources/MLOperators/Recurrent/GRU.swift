@@ -69,7 +69,8 @@ package struct GRU: Operator {
                 let time = direction == .reverse ? length - 1 - index : index
                 let place = time * batch + item
                 hidden = step(sums, bias, x[place * sums.inputs..<(place + 1) * sums.inputs], hidden)
-                if returnsSequence { all.replaceSubrange(place * states..<(place + 1) * states, with: hidden) }
+                let target = (index * batch + item) * states
+                if returnsSequence { all.replaceSubrange(target..<target + states, with: hidden) }
             }
             h.replaceSubrange(item * states..<(item + 1) * states, with: hidden)
         }

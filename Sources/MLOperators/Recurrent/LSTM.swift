@@ -101,7 +101,8 @@ package struct LSTM: Operator {
                     let start = (time * batch + item) * sums.inputs
                     step(sums, peephole, x[start..<start + sums.inputs], &hidden, &cell)
                     if returnsSequence {
-                        let target = (time * batch + item) * width + way * states
+                        let step = direction == .bidirectional ? time : index
+                        let target = (step * batch + item) * width + way * states
                         all.replaceSubrange(target..<target + states, with: hidden)
                     }
                 }

@@ -55,7 +55,8 @@ package struct RNN: Operator {
                 let inputs = x[place * sums.inputs..<(place + 1) * sums.inputs]
                 let before = hidden
                 hidden = (0..<states).map { activation.apply(sums.input($0, inputs) + sums.state($0, before)) }
-                if returnsSequence { all.replaceSubrange(place * states..<(place + 1) * states, with: hidden) }
+                let target = (index * batch + item) * states
+                if returnsSequence { all.replaceSubrange(target..<target + states, with: hidden) }
             }
             h.replaceSubrange(item * states..<(item + 1) * states, with: hidden)
         }

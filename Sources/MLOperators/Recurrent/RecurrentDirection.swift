@@ -4,8 +4,9 @@ import MLNumerics
 /// The order in which a recurrent operator goes through its sequence.
 package enum RecurrentDirection: String, Hashable, Sendable {
     case forward
+    /// From the last step to the first; results stand in the order in which they were made, the last step's first.
     case reverse
-    /// Both, each with weights of its own; the results stand side by side.
+    /// Both, each with weights of its own; the results stand side by side, both in the order of the steps.
     case bidirectional
 
     /// Reads `direction`, which must be one of `allowed`.
