@@ -11,7 +11,7 @@ extension KernelTests {
             ([70_000], [1]), ([0, 4], [4]),
         ]
 
-        static func plain(_ function: BinaryFunction, _ a: Float, _ b: Float) -> Double {
+        static func plain(_ function: ElementwiseKernel.BinaryFunction, _ a: Float, _ b: Float) -> Double {
             let (x, y) = (Double(a), Double(b))
             switch function {
             case .add: return x + y
@@ -55,7 +55,7 @@ extension KernelTests {
                 let shape = BinaryKernel(.add, first, second).resultShape
                 let (atA, atB) = (Self.places(first, in: shape), Self.places(second, in: shape))
                 let count = atA.count
-                for function in BinaryFunction.allCases where ![.and, .or, .xor].contains(function) {
+                for function in ElementwiseKernel.BinaryFunction.allCases where ![.and, .or, .xor].contains(function) {
                     if count > 10_000, ![.add, .divide, .less].contains(function) { continue }
                     let expected = zip(atA, atB).map { Self.plain(function, a[$0], b[$1]) }
                     let kernel = BinaryKernel(function, first, second)
@@ -96,7 +96,7 @@ extension KernelTests {
         @Test func integersAndBytes() {
             let a: [Int32] = [7, -7, 7, -7, 0, .min, .max, 5]
             let b: [Int32] = [2, 2, -2, -2, 3, -1, 1, 0]
-            func run(_ function: BinaryFunction) -> [Int32] {
+            func run(_ function: ElementwiseKernel.BinaryFunction) -> [Int32] {
                 var y = [Int32](repeating: 0, count: 8)
                 BinaryKernel(function, [8], [8], element: .int32).run(a, b, &y)
                 return y
@@ -112,7 +112,7 @@ extension KernelTests {
             #expect(bytes == zip(a, b).map { $0 < $1 ? 1 : 0 })
             let (p, q): ([UInt8], [UInt8]) = ([0, 0, 1, 1], [0, 1, 0, 1])
             for (function, expected) in [
-                (BinaryFunction.and, [0, 0, 0, 1]), (.or, [0, 1, 1, 1]), (.xor, [0, 1, 1, 0]),
+                (ElementwiseKernel.BinaryFunction.and, [0, 0, 0, 1]), (.or, [0, 1, 1, 1]), (.xor, [0, 1, 1, 0]),
             ] {
                 var y = [UInt8](repeating: 9, count: 4)
                 BinaryKernel(function, [4], [4], element: .bool).run(p, q, &y)

@@ -1,47 +1,49 @@
 import CMLKernels
 
-/// A function of two numbers, as `BinaryKernel` applies it.
-package enum BinaryFunction: Hashable, Sendable, CaseIterable {
-    case add, subtract, multiply
-    /// Of integers: towards zero, 0 when dividing by 0.
-    case divide
-    /// NaN when either is.
-    case maximum, minimum
-    case power
-    /// ⌊a/b⌋; of integers 0 when dividing by 0.
-    case floorDivide
-    /// a − b·⌊a/b⌋, with the sign of b; of integers 0 when dividing by 0.
-    case modulo
-    /// (a − b)²
-    case squaredDifference
-    /// Comparisons give bytes 0 or 1.
-    case equal, notEqual, less, lessEqual, greater, greaterEqual
-    /// Of bytes, any value but 0 being true.
-    case and, or, xor
+extension ElementwiseKernel {
+    /// A function of two numbers, as `BinaryKernel` applies it.
+    package enum BinaryFunction: Hashable, Sendable, CaseIterable {
+        case add, subtract, multiply
+        /// Of integers: towards zero, 0 when dividing by 0.
+        case divide
+        /// NaN when either is.
+        case maximum, minimum
+        case power
+        /// ⌊a/b⌋; of integers 0 when dividing by 0.
+        case floorDivide
+        /// a − b·⌊a/b⌋, with the sign of b; of integers 0 when dividing by 0.
+        case modulo
+        /// (a − b)²
+        case squaredDifference
+        /// Comparisons give bytes 0 or 1.
+        case equal, notEqual, less, lessEqual, greater, greaterEqual
+        /// Of bytes, any value but 0 being true.
+        case and, or, xor
 
-    package var isComparison: Bool { lowered.rawValue >= CML_EQUAL.rawValue }
+        package var isComparison: Bool { lowered.rawValue >= CML_EQUAL.rawValue }
 
-    var lowered: cml_binary {
-        switch self {
-        case .add: CML_ADD
-        case .subtract: CML_SUBTRACT
-        case .multiply: CML_MULTIPLY
-        case .divide: CML_DIVIDE
-        case .maximum: CML_MAXIMUM
-        case .minimum: CML_MINIMUM
-        case .power: CML_POWER
-        case .floorDivide: CML_FLOOR_DIVIDE
-        case .modulo: CML_MODULO
-        case .squaredDifference: CML_SQUARED_DIFFERENCE
-        case .equal: CML_EQUAL
-        case .notEqual: CML_NOT_EQUAL
-        case .less: CML_LESS
-        case .lessEqual: CML_LESS_EQUAL
-        case .greater: CML_GREATER
-        case .greaterEqual: CML_GREATER_EQUAL
-        case .and: CML_AND
-        case .or: CML_OR
-        case .xor: CML_XOR
+        var lowered: cml_binary {
+            switch self {
+            case .add: CML_ADD
+            case .subtract: CML_SUBTRACT
+            case .multiply: CML_MULTIPLY
+            case .divide: CML_DIVIDE
+            case .maximum: CML_MAXIMUM
+            case .minimum: CML_MINIMUM
+            case .power: CML_POWER
+            case .floorDivide: CML_FLOOR_DIVIDE
+            case .modulo: CML_MODULO
+            case .squaredDifference: CML_SQUARED_DIFFERENCE
+            case .equal: CML_EQUAL
+            case .notEqual: CML_NOT_EQUAL
+            case .less: CML_LESS
+            case .lessEqual: CML_LESS_EQUAL
+            case .greater: CML_GREATER
+            case .greaterEqual: CML_GREATER_EQUAL
+            case .and: CML_AND
+            case .or: CML_OR
+            case .xor: CML_XOR
+            }
         }
     }
 }

@@ -12,16 +12,37 @@ package struct BinaryKernel: Sendable {
         case bool
     }
 
+    /// The extents of the result.
     package let resultShape: [Int]
     private var shape: cml_broadcast
-    private let function: BinaryFunction
+    private let function: ElementwiseKernel.BinaryFunction
     private let element: Element
     private let then: UnaryFunction
 
     /// `then` is applied to the results of float arithmetic.  At most 8 axes.
     package init(
-        _ function: BinaryFunction,
+        _ function: ElementwiseKernel.BinaryFunction,
         _ first: [Int],
+        _ second: [Int],
+        element: Element = .float32,
+        then: UnaryFunction = .identity
+    ) {
+        let sizes = broadcastShape([first, second])
+        self.init(
+            function,
+            sizes: sizes,
+            strides: broadcastStrides(first, to: sizes),
+            broadcastStrides(second, to: sizes),
+            element: element,
+            then: then
+        )
+    }
+
+    /// The same with explicit strides of the operands over the result's `sizes`; 0 repeats.
+    package init(
+        _ function: ElementwiseKernel.BinaryFunction,
+        sizes: [Int],
+        strides first: [Int],
         _ second: [Int],
         element: Element = .float32,
         then: UnaryFunction = .identity
@@ -29,12 +50,12 @@ package struct BinaryKernel: Sendable {
         self.function = function
         self.element = element
         self.then = then
-        resultShape = broadcastShape([first, second])
+        resultShape = sizes
         shape = cml_broadcast()
-        shape.rank = Int32(resultShape.count)
-        shape.extent = octet(resultShape)
-        shape.a = octet(broadcastStrides(first, to: resultShape))
-        shape.b = octet(broadcastStrides(second, to: resultShape))
+        shape.rank = Int32(sizes.count)
+        shape.extent = octet(sizes)
+        shape.a = octet(first)
+        shape.b = octet(second)
     }
 
     package func run(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {

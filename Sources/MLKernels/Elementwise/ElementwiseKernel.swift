@@ -13,6 +13,41 @@ package enum ElementwiseKernel {
         cml_unary_map(cml_isa_current(), function, alpha, beta, x, y, count)
     }
 
+    /// The largest rank that strided kernels take.
+    package static var maximumRank: Int { Int(CML_MAX_RANK) }
+
+    /// `z = x ∘ y` over `sizes` (rank at most `maximumRank`); `z` is contiguous.
+    ///
+    /// Strides count elements, one for each axis; 0 repeats an operand along it.  `z` may be an operand whose strides
+    /// are those of `z`.  Comparisons write bytes.
+    package static func combine(
+        _ function: BinaryFunction,
+        sizes: [Int],
+        _ x: UnsafeRawPointer,
+        strides xStrides: [Int],
+        _ y: UnsafeRawPointer,
+        strides yStrides: [Int],
+        into z: UnsafeMutableRawPointer,
+        element: BinaryKernel.Element = .float32
+    ) {
+        BinaryKernel(function, sizes: sizes, strides: xStrides, yStrides, element: element).run(x, y, z)
+    }
+
+    /// `z = condition ≠ 0 ? x : y` with the same broadcasting, for elements of 4 bytes.
+    package static func choose(
+        sizes: [Int],
+        condition: UnsafePointer<UInt8>,
+        strides conditionStrides: [Int],
+        _ x: UnsafeRawPointer,
+        strides xStrides: [Int],
+        _ y: UnsafeRawPointer,
+        strides yStrides: [Int],
+        into z: UnsafeMutableRawPointer
+    ) {
+        SelectKernel(sizes: sizes, condition: conditionStrides, xStrides, yStrides)
+            .run(condition: condition, x, y, z)
+    }
+
     /// `y[o][c][i] = function(x[o][c][i]·scale[c] + shift[c])` for `[outer][channels][inner]`: batch normalisation of
     /// either layout, scale and bias layers, and with the function `prelu` and its `slope[c]` that activation.
     ///

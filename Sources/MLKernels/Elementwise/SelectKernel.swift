@@ -7,13 +7,24 @@ package struct SelectKernel: Sendable {
 
     /// Shapes are aligned at their last axes; operands and result are contiguous, at most 8 axes.
     package init(condition: [Int], _ first: [Int], _ second: [Int]) {
-        resultShape = broadcastShape([condition, first, second])
+        let sizes = broadcastShape([condition, first, second])
+        self.init(
+            sizes: sizes,
+            condition: broadcastStrides(condition, to: sizes),
+            broadcastStrides(first, to: sizes),
+            broadcastStrides(second, to: sizes)
+        )
+    }
+
+    /// The same with explicit strides over the result's `sizes`; 0 repeats.
+    package init(sizes: [Int], condition: [Int], _ first: [Int], _ second: [Int]) {
+        resultShape = sizes
         shape = cml_broadcast()
-        shape.rank = Int32(resultShape.count)
-        shape.extent = octet(resultShape)
-        shape.a = octet(broadcastStrides(first, to: resultShape))
-        shape.b = octet(broadcastStrides(second, to: resultShape))
-        shape.mask = octet(broadcastStrides(condition, to: resultShape))
+        shape.rank = Int32(sizes.count)
+        shape.extent = octet(sizes)
+        shape.a = octet(first)
+        shape.b = octet(second)
+        shape.mask = octet(condition)
     }
 
     /// Elements have 4 bytes, conditions 1.  The result may be an operand of the same shape.

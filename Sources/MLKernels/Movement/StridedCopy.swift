@@ -53,6 +53,10 @@ typealias Octet = (Int, Int, Int, Int, Int, Int, Int, Int)
 
 /// Up to eight values as the C array of eight.
 func octet(_ values: [Int]) -> Octet {
-    let v = values + Array(repeating: 1, count: 8 - values.count)
-    return (v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7])
+    precondition(values.count <= 8, "at most 8 axes")
+    var result = (1, 1, 1, 1, 1, 1, 1, 1)
+    withUnsafeMutableBytes(of: &result) { bytes in
+        values.withUnsafeBytes { bytes.copyMemory(from: $0) }
+    }
+    return result
 }
