@@ -7,10 +7,15 @@ package enum PassPipeline {
     /// a fused activation hides its producer from the others.
     package static let passes: [any Pass] = [
         RemoveIdentities(),
+        NormalizeReshapes(),
         ComposeTransposes(),
+        NormalizeTransposes(),
         ConstantMatMulToLinear(),
         FoldBatchNorm(),
         FuseBias(),
+        FuseAttention(),
+        FuseHeads(),
+        RaiseReshapes(),
         FuseResidual(),
         FuseActivation(),
     ]
