@@ -51,6 +51,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
         .target(

@@ -18,7 +18,9 @@ package struct NormalizeReshapes: Pass {
             let isReshape = operation.op is Reshape
             guard isReshape || regroups(operation, source) else { continue }
             let inner = block.producer(of: x, as: Reshape.self)?.operation
-            guard !isReshape || inner != nil || block.constant(operation.operands[1])?.integers != target else { continue }
+            guard !isReshape || inner != nil || block.constant(operation.operands[1])?.integers != target else {
+                continue
+            }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
                     let result = try builder.reshaped(inner?.operands[0] ?? x, to: target)

@@ -11,14 +11,18 @@ package struct NormalizeTransposes: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            if let patch = try withFixedUnits(index, operation, block) ?? withLeadingOnesInside(index, operation, block) {
+            if let patch = try withFixedUnits(index, operation, block) {
+                patches.append(patch)
+            } else if let patch = try withLeadingOnesInside(index, operation, block) {
                 patches.append(patch)
             }
         }
         return patches
     }
 
-    private func withFixedUnits(_ index: Int, _ operation: Operation, _ block: BlockView) throws(ModelError) -> GraphPatch? {
+    private func withFixedUnits(_ index: Int, _ operation: Operation, _ block: BlockView) throws(ModelError)
+        -> GraphPatch?
+    {
         guard let transpose = operation.op as? Transpose, let x = operation.operands[0],
             let source = block.type(of: x).shape.counts, let target = block.type(of: operation.results[0]).shape.counts
         else { return nil }

@@ -13,7 +13,8 @@ package struct FuseAttention: Pass {
             guard let outer = operation.op as? MatMul, !outer.transposeX, !outer.transposeY,
                 let weights = operation.operands[0], block.isUsedOnce(weights), let v = operation.operands[1],
                 let (softmax, normalised, _) = block.producer(of: weights, as: Softmax.self),
-                let scores = normalised.operands[0], softmax.axis == -1 || softmax.axis == block.type(of: scores).rank - 1,
+                let scores = normalised.operands[0],
+                softmax.axis == -1 || softmax.axis == block.type(of: scores).rank - 1,
                 let pattern = Scores(scores, in: block)
             else { continue }
             let types = [pattern.q, pattern.k, v].map { block.type(of: $0) }
@@ -97,7 +98,9 @@ private struct Scores {
             guard let product = add.operands[one], let mask = add.operands[other], block.constant(product) == nil,
                 block.isUsedOnce(product)
             else { continue }
-            if block.producer(of: product, as: MatMul.self) != nil || scaled(product, block) != nil { return (product, mask) }
+            if block.producer(of: product, as: MatMul.self) != nil || scaled(product, block) != nil {
+                return (product, mask)
+            }
         }
         return nil
     }
@@ -112,7 +115,8 @@ private struct Scores {
                 return (source, factor.values[0])
             }
         }
-        if let quotient = block.producer(of: id, as: Binary<RealDiv>.self)?.operation, let source = quotient.operands[0],
+        if let quotient = block.producer(of: id, as: Binary<RealDiv>.self)?.operation,
+            let source = quotient.operands[0],
             let divisor = block.constant(quotient.operands[1]), divisor.count == 1
         {
             return (source, 1 / divisor.values[0])
