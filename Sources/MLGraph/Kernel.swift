@@ -73,7 +73,7 @@ package struct KernelRequest: Sendable {
 package struct Kernel: Sendable {
     /// Runs on the buffers of one prediction.  It cannot fail, allocates nothing that grows with the data, and may be
     /// called from several threads at once.
-    package typealias Body = @Sendable (borrowing KernelContext) -> Void
+    package typealias Body = @Sendable (KernelContext) -> Void
 
     /// Names the implementation in plans and profiles: "gemm f16", "copy".
     package let name: String
@@ -120,7 +120,7 @@ package struct Kernel: Sendable {
 }
 
 /// The buffers of one step in one prediction.
-package struct KernelContext: ~Copyable {
+package struct KernelContext {
     private let pointers: UnsafePointer<UnsafeMutableRawPointer?>
     private let slots: UnsafePointer<Int32>
     private let operandCount: Int

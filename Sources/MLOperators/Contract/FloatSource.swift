@@ -22,7 +22,7 @@ enum FloatSource: Sendable {
         }
     }
 
-    func pointer(_ context: borrowing KernelContext) -> UnsafePointer<Float>? {
+    func pointer(_ context: KernelContext) -> UnsafePointer<Float>? {
         switch self {
         case .absent: nil
         case .operand(let index): context.floats(index)

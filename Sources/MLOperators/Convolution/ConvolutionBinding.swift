@@ -119,7 +119,7 @@ struct ConvolutionBinding: Sendable {
         _ weights: ConvolutionWeights,
         _ bias: FloatSource,
         _ space: TransposedSpace,
-        _ context: borrowing KernelContext
+        _ context: KernelContext
     ) {
         let x = context.scratch.assumingMemoryBound(to: Float.self)
         let y = (context.scratch + space.resultOffset).assumingMemoryBound(to: Float.self)

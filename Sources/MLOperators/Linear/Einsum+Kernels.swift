@@ -86,7 +86,7 @@ private struct EinsumProduct: Sendable {
         depth = sizes(summed).elementCount
     }
 
-    func run(_ context: borrowing KernelContext) {
+    func run(_ context: KernelContext) {
         let x = context.scratch.assumingMemoryBound(to: Float.self)
         let y = x + leftCount
         let z = y + rightCount

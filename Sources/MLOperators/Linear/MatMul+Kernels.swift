@@ -68,7 +68,7 @@ extension MatrixProduct {
         _ x: UnsafePointer<Float>,
         aStride: Int,
         aOffsets: [Int],
-        _ context: borrowing KernelContext
+        _ context: KernelContext
     ) {
         MatMulKernel.multiply(
             x,
@@ -84,7 +84,7 @@ extension MatrixProduct {
         )
     }
 
-    private func rightHandSide(_ context: borrowing KernelContext) -> MatMulKernel.RightHandSide {
+    private func rightHandSide(_ context: KernelContext) -> MatMulKernel.RightHandSide {
         MatMulKernel.RightHandSide(
             address: context.floats(1),
             termStride: yStrides.row,

@@ -166,7 +166,7 @@ private struct RecurrentRun: Sendable {
 
     func run(
         _ weights: [RecurrentWeights],
-        _ context: borrowing KernelContext,
+        _ context: KernelContext,
         _ configure: (inout RecurrentKernel.Layer) -> Void
     ) {
         let scratch = context.scratch.assumingMemoryBound(to: Float.self)
