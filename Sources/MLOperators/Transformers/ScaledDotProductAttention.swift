@@ -20,7 +20,7 @@ package struct ScaledDotProductAttention: Operator {
 
     /// What the products are multiplied by; 1 / √E when `nil`.
     package var scale: Double?
-    /// Token l looks at tokens 0…l only.
+    /// Query l of L looks at keys 0…l + S − L only, so that the last query sees all keys.
     package var isCausal: Bool
     /// The number of heads, when the heads lie inside or behind the tokens.
     package var heads: Int?
@@ -96,7 +96,8 @@ package struct ScaledDotProductAttention: Operator {
         for item in geometry.items {
             for row in 0..<geometry.queries {
                 var scores = [Double](repeating: -.infinity, count: geometry.keys)
-                for column in 0..<(isCausal ? Swift.min(row + 1, geometry.keys) : geometry.keys) {
+                for column in 0..<(isCausal ? Swift.max(row + 1 + geometry.keys - geometry.queries, 0) : geometry.keys)
+                {
                     var sum = 0.0
                     for e in 0..<geometry.depth {
                         sum += q[item.q + row * geometry.qStride + e] * k[item.k + column * geometry.kStride + e]

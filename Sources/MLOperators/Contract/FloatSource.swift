@@ -1,0 +1,56 @@
+import MLGraph
+import MLNumerics
+
+/// Where a kernel finds an optional float32 operand: in its buffer, or in a copy made of a half-precision constant.
+enum FloatSource: Sendable {
+    case absent
+    case operand(Int)
+    case copy(Tensor)
+
+    /// `nil` when the operand is given but cannot be read as float32.
+    init?(_ request: KernelRequest, _ index: Int) {
+        guard let buffer = request.operand(index) else {
+            self = .absent
+            return
+        }
+        if buffer.scalarType == .float32 {
+            self = .operand(index)
+        } else if let constant = buffer.constant, buffer.scalarType == .float16 {
+            self = .copy(constant.converted(to: .float32))
+        } else {
+            return nil
+        }
+    }
+
+    func pointer(_ context: borrowing KernelContext) -> UnsafePointer<Float>? {
+        switch self {
+        case .absent: nil
+        case .operand(let index): context.floats(index)
+        case .copy(let tensor): UnsafePointer(tensor.address.assumingMemoryBound(to: Float.self))
+        }
+    }
+}
+
+extension KernelRequest {
+    /// True when operand `index` is a float32 value and every result is float32.
+    func computesFloats(operand index: Int = 0) -> Bool {
+        operand(index)?.scalarType == .float32 && results.allSatisfy { $0.scalarType == .float32 }
+    }
+}
+
+extension Tensor {
+    /// Calls `single` or `half` with the elements of a float32 or float16 tensor.
+    func withFloatStorage<R>(
+        single: (UnsafePointer<Float>) -> R,
+        half: (UnsafePointer<UInt16>) -> R
+    ) -> R {
+        withExtendedLifetime(storage) {
+            scalarType == .float16
+                ? half(UnsafePointer(address.assumingMemoryBound(to: UInt16.self)))
+                : single(UnsafePointer(address.assumingMemoryBound(to: Float.self)))
+        }
+    }
+
+    /// True for the types that weights can be packed from.
+    var isPackable: Bool { scalarType == .float32 || scalarType == .float16 }
+}

@@ -1,0 +1,70 @@
+package import MLGraph
+import MLKernels
+import MLNumerics
+
+extension Linear {
+    package var halfPrecisionOperands: [Int] { [1] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.computesFloats(), let x = request.operand(0), let weight = request.operand(1),
+            let bias = FloatSource(request, 2), let result = request.results.first, x.count > 0, result.count > 0,
+            x.layout == .rowMajor, result.layout == .rowMajor
+        else { return [] }
+        if let residual = request.operand(3) {
+            guard residual.scalarType == .float32, residual.logicalShape == result.logicalShape else { return [] }
+        }
+        let terms = weight.logicalShape[1]
+        let columns = weight.logicalShape[0]
+        let rows = x.count / terms
+        let function = activation.kernelFunction
+        guard let constant = weight.constant else {
+            guard weight.scalarType == .float32 else { return [] }
+            return [
+                Kernel("gemm, packing", inPlaceOperands: [3]) { context in
+                    MatMulKernel.multiply(
+                        context.floats(0),
+                        MatMulKernel.RightHandSide(address: context.floats(1), termStride: 1, columnStride: terms),
+                        into: context.resultFloats(),
+                        rows: rows,
+                        terms: terms,
+                        columns: columns,
+                        epilogue: Epilogue(
+                            bias: bias.pointer(context),
+                            residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                            function: function
+                        )
+                    )
+                }
+            ]
+        }
+        guard constant.isPackable else { return [] }
+        return [
+            Kernel("gemm \(constant.scalarType.milName)", inPlaceOperands: [3]) {
+                let weights = packedMatrix(constant, terms: terms, columns: columns, layout: .columnsByTerms)
+                return { context in
+                    MatMulKernel.multiply(
+                        context.floats(0),
+                        rows: rows,
+                        by: weights,
+                        into: context.resultFloats(),
+                        epilogue: Epilogue(
+                            bias: bias.pointer(context),
+                            residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                            function: function
+                        )
+                    )
+                }
+            }
+        ]
+    }
+}
+
+/// A constant matrix packed for the micro-kernels, shared between plans.
+func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights {
+    PackedConstants.packed(tensor, form: "matrix \(terms) \(columns) \(layout) \(InstructionSet.current)") {
+        tensor.withFloatStorage(
+            single: { PackedWeights($0, terms: terms, columns: columns, layout: layout) },
+            half: { PackedWeights(half: $0, terms: terms, columns: columns, layout: layout) }
+        )
+    }
+}
