@@ -64,7 +64,7 @@ struct ConvolutionBinding: Sendable {
     private var name: String { isTransposed ? "transposed convolution" : "convolution" }
 
     private func channelsLast(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
-        Kernel("\(name) \(weight.scalarType.milName)", inPlaceOperands: [3]) {
+        Kernel("\(name) \(weight.scalarType.milName)") {
             let weights = packed(weight)
             return { context in
                 let epilogue = Epilogue(
@@ -130,11 +130,12 @@ struct ConvolutionBinding: Sendable {
             rows: inputChannels,
             columns: space.inputCount
         )
+        let turned = (context.scratch + space.residualOffset).assumingMemoryBound(to: Float.self)
         let residual = context.optionalOperand(3)?.assumingMemoryBound(to: Float.self)
         if let residual {
             Transposition.run(
                 residual,
-                y,
+                turned,
                 batch: geometry.batch,
                 rows: outputChannels,
                 columns: space.outputCount
@@ -142,7 +143,7 @@ struct ConvolutionBinding: Sendable {
         }
         let epilogue = Epilogue(
             bias: bias.pointer(context),
-            residual: residual == nil ? nil : UnsafePointer(y),
+            residual: residual == nil ? nil : UnsafePointer(turned),
             function: function
         )
         ConvolutionKernel.convolve(x, weights, geometry, into: y, epilogue: epilogue)
@@ -156,11 +157,12 @@ struct ConvolutionBinding: Sendable {
     }
 }
 
-/// Scratch for channels-last copies of x and the result.
+/// Scratch for channels-last copies of x, the result and the residual.
 private struct TransposedSpace: Sendable {
     let inputCount: Int
     let outputCount: Int
     let resultOffset: Int
+    let residualOffset: Int
     let byteCount: Int
 
     init(_ request: KernelRequest) {
@@ -169,7 +171,8 @@ private struct TransposedSpace: Sendable {
         inputCount = x.dropFirst(2).reduce(1, *)
         outputCount = y.dropFirst(2).reduce(1, *)
         resultOffset = (x.elementCount * 4 + 63) / 64 * 64
-        byteCount = resultOffset + y.elementCount * 4
+        residualOffset = resultOffset + (y.elementCount * 4 + 63) / 64 * 64
+        byteCount = request.operand(3) == nil ? residualOffset : residualOffset + y.elementCount * 4
     }
 }
 

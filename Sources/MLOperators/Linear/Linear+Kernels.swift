@@ -20,7 +20,7 @@ extension Linear {
         guard let constant = weight.constant else {
             guard weight.scalarType == .float32 else { return [] }
             return [
-                Kernel("gemm, packing", inPlaceOperands: [3]) { context in
+                Kernel("gemm, packing") { context in
                     MatMulKernel.multiply(
                         context.floats(0),
                         MatMulKernel.RightHandSide(address: context.floats(1), termStride: 1, columnStride: terms),
@@ -39,7 +39,7 @@ extension Linear {
         }
         guard constant.isPackable else { return [] }
         return [
-            Kernel("gemm \(constant.scalarType.milName)", inPlaceOperands: [3]) {
+            Kernel("gemm \(constant.scalarType.milName)") {
                 let weights = packedMatrix(constant, terms: terms, columns: columns, layout: .columnsByTerms)
                 return { context in
                     MatMulKernel.multiply(

@@ -1,0 +1,209 @@
+package import MLGraph
+import MLKernels
+import MLNumerics
+
+extension LSTM {
+    package var halfPrecisionOperands: [Int] { [3, 4, 7, 8] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        let count = direction == .bidirectional ? 2 : 1
+        guard request.computesFloats(), !couplesInputAndForget, let x = request.operand(0)?.logicalShape,
+            let states = request.operand(4)?.logicalShape[1], x.elementCount > 0, states > 0,
+            (1...2).allSatisfy({ request.operand($0)?.scalarType == .float32 }),
+            let forward = RecurrentSource(request, .lstm, weightX: 3, bias: 5, peephole: 6)
+        else { return [] }
+        var sources = [forward]
+        if count == 2 {
+            guard let back = RecurrentSource(request, .lstm, weightX: 7, bias: 9, peephole: 10) else { return [] }
+            sources.append(back)
+        }
+        let run = RecurrentRun(
+            steps: x[0],
+            batch: x[1],
+            states: states,
+            ways: count,
+            isReverse: direction == .reverse,
+            returnsSequence: returnsSequence,
+            hasCell: true
+        )
+        let functions = (gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction)
+        let bound = clip.map { Float($0) } ?? 0
+        let final = sources
+        return [
+            Kernel("lstm", scratchByteCount: run.scratchByteCount) {
+                let weights = final.map { $0.packed() }
+                return { context in
+                    run.run(weights, context) { layer in
+                        layer.gateFunction = functions.0
+                        layer.cellFunction = functions.1
+                        layer.outputFunction = functions.2
+                        layer.cellClip = bound
+                    }
+                }
+            }
+        ]
+    }
+}
+
+extension GRU {
+    package var halfPrecisionOperands: [Int] { [2, 3] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        // Under a reset gate only the state's bias belongs to operand 4, the input's to operand 5.
+        guard request.computesFloats(), let x = request.operand(0)?.logicalShape,
+            let states = request.operand(3)?.logicalShape[1], x.elementCount > 0, states > 0,
+            request.operand(1)?.scalarType == .float32,
+            let source = RecurrentSource(
+                request,
+                .gru(resetAfter: resetsAfter),
+                weightX: 2,
+                bias: 5,
+                stateBias: 4,
+                gateOrder: [2, 0, 1]
+            )
+        else { return [] }
+        let run = RecurrentRun(
+            steps: x[0],
+            batch: x[1],
+            states: states,
+            ways: 1,
+            isReverse: direction == .reverse,
+            returnsSequence: returnsSequence,
+            hasCell: false
+        )
+        let functions = (gateActivation.kernelFunction, activation.kernelFunction)
+        return [
+            Kernel("gru", scratchByteCount: run.scratchByteCount) {
+                let weights = source.packed()
+                return { context in
+                    run.run([weights], context) { layer in
+                        layer.gateFunction = functions.0
+                        layer.cellFunction = functions.1
+                        layer.outputFunction = functions.1
+                    }
+                }
+            }
+        ]
+    }
+}
+
+/// The constants of one direction before they are packed.
+private struct RecurrentSource: Sendable {
+    let cell: RecurrentWeights.Cell
+    let weightX: Tensor
+    let weightH: Tensor
+    let bias: Tensor?
+    let stateBias: Tensor?
+    let peephole: Tensor?
+    let gateOrder: [Int]?
+
+    /// `nil` when something is not a constant.  The state's weight follows that of x.
+    init?(
+        _ request: KernelRequest,
+        _ cell: RecurrentWeights.Cell,
+        weightX: Int,
+        bias: Int,
+        stateBias: Int? = nil,
+        peephole: Int? = nil,
+        gateOrder: [Int]? = nil
+    ) {
+        func isKnown(_ index: Int?) -> Bool {
+            index.flatMap { request.operand($0) }.map { $0.constant != nil } ?? true
+        }
+        guard let x = request.operand(weightX)?.constant, let h = request.operand(weightX + 1)?.constant,
+            x.isPackable, h.isPackable, isKnown(bias), isKnown(stateBias), isKnown(peephole)
+        else { return nil }
+        self.cell = cell
+        self.weightX = x
+        weightH = h
+        self.bias = request.operand(bias)?.constant
+        self.stateBias = stateBias.flatMap { request.operand($0)?.constant }
+        self.peephole = peephole.flatMap { request.operand($0)?.constant }
+        self.gateOrder = gateOrder
+    }
+
+    func packed() -> RecurrentWeights {
+        let others = [weightH, bias, stateBias, peephole].map { tensor in
+            tensor.map { "\(UInt(bitPattern: $0.address))" } ?? "-"
+        }
+        let form = "\(cell) \(others.joined(separator: " ")) \(InstructionSet.current)"
+        return PackedConstants.packed(weightX, form: form) {
+            withExtendedLifetime((weightX, weightH)) {
+                RecurrentWeights(
+                    cell,
+                    inputSize: weightX.shape[1],
+                    hiddenSize: weightH.shape[1],
+                    inputWeights: source(weightX),
+                    recurrentWeights: source(weightH),
+                    bias: numbers(bias),
+                    recurrentBias: numbers(stateBias),
+                    gateOrder: gateOrder,
+                    peepholes: numbers(peephole)
+                )
+            }
+        }
+    }
+
+    private func source(_ tensor: Tensor) -> RecurrentWeights.Source {
+        tensor.withFloatStorage(single: { .single($0) }, half: { .half($0) })
+    }
+
+    private func numbers(_ tensor: Tensor?) -> [Float] { tensor?.values.map { Float($0) } ?? [] }
+}
+
+/// The memory of a recurrent operator while it runs: states come in and go out as [batch, ways · states].
+private struct RecurrentRun: Sendable {
+    let steps: Int
+    let batch: Int
+    let states: Int
+    let ways: Int
+    let isReverse: Bool
+    let returnsSequence: Bool
+    let hasCell: Bool
+
+    private var stateCount: Int { (batch * states + 15) / 16 * 16 }
+    var scratchByteCount: Int { 2 * ways * stateCount * 4 }
+
+    func run(
+        _ weights: [RecurrentWeights],
+        _ context: borrowing KernelContext,
+        _ configure: (inout RecurrentKernel.Layer) -> Void
+    ) {
+        let scratch = context.scratch.assumingMemoryBound(to: Float.self)
+        let width = ways * states
+        var layers: [RecurrentKernel.Layer] = []
+        for way in 0..<ways {
+            let h = scratch + 2 * way * stateCount
+            let c = h + stateCount
+            for item in 0..<batch {
+                (h + item * states).update(from: context.floats(1) + item * width + way * states, count: states)
+                guard hasCell else { continue }
+                (c + item * states).update(from: context.floats(2) + item * width + way * states, count: states)
+            }
+            var layer = RecurrentKernel.Layer(
+                weights[way],
+                steps: steps,
+                batch: batch,
+                x: context.floats(0),
+                h: h,
+                c: hasCell ? c : nil,
+                y: returnsSequence ? context.resultFloats() + way * states : nil,
+                yStride: width
+            )
+            layer.isReverse = isReverse || way == 1
+            configure(&layer)
+            layers.append(layer)
+        }
+        RecurrentKernel.run(layers)
+        for way in 0..<ways {
+            let h = scratch + 2 * way * stateCount
+            for item in 0..<batch {
+                let place = item * width + way * states
+                if !returnsSequence { (context.resultFloats(0) + place).update(from: h + item * states, count: states) }
+                (context.resultFloats(1) + place).update(from: h + item * states, count: states)
+                guard hasCell else { continue }
+                (context.resultFloats(2) + place).update(from: h + stateCount + item * states, count: states)
+            }
+        }
+    }
+}
