@@ -38,19 +38,11 @@ extension ScaledDotProductAttention {
         let factor = Float(scale ?? 1 / Double(geometry.depth).squareRoot())
         return [
             Kernel("attention") { context in
-                func operand(_ index: Int, _ strides: (batch: Int, head: Int, position: Int)) -> AttentionKernel.Operand {
-                    AttentionKernel.Operand(
-                        address: context.floats(index),
-                        batchStride: strides.batch,
-                        headStride: strides.head,
-                        positionStride: strides.position
-                    )
-                }
                 AttentionKernel.attend(
                     shape,
-                    query: operand(0, qs),
-                    key: operand(1, ks),
-                    value: operand(2, vs),
+                    query: placed(context.floats(0), qs),
+                    key: placed(context.floats(1), ks),
+                    value: placed(context.floats(2), vs),
                     into: context.resultFloats(),
                     strides: ys,
                     scale: factor,
@@ -115,4 +107,16 @@ private struct MaskForm: Sendable {
         }
         return source.pointer(context).map { AttentionKernel.Mask(.added($0), strides: strides) }
     }
+}
+
+private func placed(
+    _ address: UnsafePointer<Float>,
+    _ strides: (batch: Int, head: Int, position: Int)
+) -> AttentionKernel.Operand {
+    AttentionKernel.Operand(
+        address: address,
+        batchStride: strides.batch,
+        headStride: strides.head,
+        positionStride: strides.position
+    )
 }
