@@ -90,7 +90,8 @@ extension InstanceNorm {
 extension LayerNorm {
     /// Normalising the channels of images is a walk over rows when the channels come last.
     package func layoutRole(_ operands: Operands) -> LayoutRole {
-        guard let rank = try? operands.rank(0), (3...5).contains(rank), let axes = try? normalizedAxes(rank: rank) else {
+        guard let rank = try? operands.rank(0), (3...5).contains(rank), let axes = try? normalizedAxes(rank: rank)
+        else {
             return .rowMajor
         }
         return axes == [1] ? .channelsLast : .rowMajor

@@ -1,0 +1,58 @@
+import MLGraph
+import MLNumerics
+import MLOperators
+import Testing
+
+@Suite struct NonMaximumSuppressionTests {
+    static let boxes = OperatorTrial.floats([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3], [1, 4, 4])
+    static let scores = OperatorTrial.floats([-3.5, 9.4, 2.3, 0.7], [1, 4, 1])
+
+    @Test func picksTheBest() throws {
+        let results = try OperatorTrial.program(
+            NonMaximumSuppression.self,
+            [
+                "boxes": Self.boxes, "scores": Self.scores, "iou_threshold": OperatorTrial.float(0.2),
+                "score_threshold": OperatorTrial.float(0.4), "max_boxes": OperatorTrial.int(2),
+                "per_class_suppression": OperatorTrial.bool(true),
+            ],
+            opset: .iOS15
+        )
+        #expect(results[0].values == [1, 1, 1, 1, 2, 2, 2, 2])
+        expectClose(results[1], [9.4, 2.3])
+        #expect(results[2].values == [1, 2])
+        #expect(results[3].values == [2])
+    }
+
+    @Test func boxesLast() throws {
+        let results = try OperatorTrial.program(
+            NonMaximumSuppression.self,
+            [
+                "boxes": Self.boxes.permuted([0, 2, 1]),
+                "scores": Self.scores.permuted([0, 2, 1]), "iou_threshold": OperatorTrial.float(0.2),
+                "max_boxes": OperatorTrial.int(3),
+            ]
+        )
+        #expect(results.count == 3)
+        #expect(results[0].values == [1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0])
+        #expect(results[2].values == [1, 2, 0])
+    }
+
+    @Test func overlapsAndClasses() throws {
+        // Two equal boxes of different classes, and one apart.
+        let boxes = OperatorTrial.floats([1, 1, 2, 2, 1, 1, 2, 2, 9, 9, 1, 1], [1, 3, 4])
+        let scores = OperatorTrial.floats([0.9, 0, 0, 0.8, 0.3, 0], [1, 3, 2])
+        func picks(perClass: Bool, above threshold: Double) throws -> [Double] {
+            let op = NonMaximumSuppression(
+                overlapThreshold: 0.5,
+                scoreThreshold: threshold,
+                count: 4,
+                isPerClass: perClass
+            )
+            return try OperatorTrial.reference(op, boxes, scores)[2].values
+        }
+        #expect(try picks(perClass: false, above: 0.1) == [0, 2, -1, -1])
+        #expect(try picks(perClass: true, above: 0.1) == [0, 1, 2, -1])
+        #expect(try picks(perClass: true, above: 0.5) == [0, 1, -1, -1])
+        #expect(try picks(perClass: false, above: 5) == [0, -1, -1, -1])
+    }
+}
