@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
         library("MLKernels", ["CMLKernels"]),
         library("MLGraph", ["MLNumerics"]),
-        library("MLOperators", ["MLGraph", "MLNumerics", "MLSpecification"]),
+        library("MLOperators", ["MLGraph", "MLKernels", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),

@@ -34,9 +34,9 @@ extension Rearrangement {
             let view = try? rearranged(StridedView(x), { request.operand($0)?.constant?.integers }),
             view.count == result.count
         else { return [] }
-        if result.layout == .rowMajor { return StridedCopy.kernels(view, of: x) }
+        if result.layout == .rowMajor { return CopyKernels.dense(view, of: x) }
         guard view.shape == result.logicalShape else { return [] }
-        return StridedCopy.kernels(view.transposed(result.layout.permutation(rank: view.shape.count)), of: x)
+        return CopyKernels.dense(view.transposed(result.layout.permutation(rank: view.shape.count)), of: x)
     }
 }
 
