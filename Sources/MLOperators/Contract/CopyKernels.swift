@@ -6,7 +6,8 @@ import MLNumerics
 package enum CopyKernels {
     /// Kernels that fill the first result, densely and in order, with the elements of `view` in operand 0.
     package static func dense(_ view: StridedView, of operand: KernelRequest.Buffer) -> [Kernel] {
-        guard let width = operand.scalarType.copyWidth, view.count > 0 else { return [] }
+        guard let width = operand.scalarType.copyWidth else { return [] }
+        guard view.count > 0 else { return [Kernel("nothing", body: { _ in })] }
         if view.isContiguous { return [Kernel(aliasing: 0, byteOffset: view.offset * width)] }
         let source = view.coalesced
         let target = StridedView(dense: source.shape)

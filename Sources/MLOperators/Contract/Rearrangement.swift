@@ -29,7 +29,10 @@ extension Rearrangement {
         return [Tensor(values: view.read(x.values), scalarType: x.scalarType, shape: shape)]
     }
 
-    package func kernels(for request: KernelRequest) -> [Kernel] {
+    package func kernels(for request: KernelRequest) -> [Kernel] { viewKernels(for: request) }
+
+    /// Kernels for a rearrangement whose deciding operands are constants.
+    func viewKernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), let result = request.results.first,
             let view = try? rearranged(StridedView(x), { request.operand($0)?.constant?.integers }),
             view.count == result.count

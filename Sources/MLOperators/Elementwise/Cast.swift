@@ -44,7 +44,9 @@ package struct Cast: Operator {
 
     package var widened: any Operator { scalarType == .float16 ? Cast(to: .float32) : self }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        operands.areFloat32(0..<1) && Conversion.Number(scalarType) != nil ? .agnostic : .rowMajor
+    }
 }
 
 extension Conversion.Number {

@@ -64,8 +64,8 @@ package struct Concat: Operator {
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         let result = request.results[0]
-        guard let width = result.scalarType.copyWidth, let rank = Optional(result.logicalShape.count),
-            let axis = try? normalizedAxis(axis, rank: rank),
+        let rank = result.logicalShape.count
+        guard let width = result.scalarType.copyWidth, let axis = try? normalizedAxis(axis, rank: rank),
             request.operands.allSatisfy({ $0?.scalarType == result.scalarType })
         else { return [] }
         let operands = request.operands.compactMap { $0 }

@@ -103,7 +103,7 @@ package struct Pad: Operator {
         ]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func layoutRole(_ operands: Operands) -> LayoutRole { operands.constant(1) != nil ? .agnostic : .rowMajor }
 
     /// For each place on each axis of the result the place in `x`; `nil` for the constant.
     package func tables(_ shape: [Int], _ amounts: [Int]) -> [[Int?]] {
