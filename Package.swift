@@ -85,7 +85,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
-        tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics", "TestSupport"]),
+        tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),
         library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
         library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
         tests("MLCompilerTests", ["MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]),

@@ -1,3 +1,4 @@
+import Glibc
 package import MLGraph
 package import MLNumerics
 
@@ -26,5 +27,12 @@ package struct ParametricSoftplus: Operator {
         return [operands[0].mappingChannels { x, channel in alpha[channel] * softplus(beta[channel] * x) }]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        channelKernels(request) { x, alpha, beta in
+            let scaled = beta * x
+            return alpha * (log1pf(expf(-Swift.abs(scaled))) + max(scaled, 0))
+        }
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<3) ? .agnostic : .rowMajor }
 }

@@ -1,5 +1,4 @@
 package import MLGraph
-import MLKernels
 package import MLNumerics
 
 /// The same value in another memory layout; inserted where layouts meet.  [d…] → [d…].
@@ -19,14 +18,7 @@ package struct Relayout: Operator {
         let moved = source.logicalShape.dropFirst().filter { $0 != 1 }.count
         let channels = rank > 1 ? source.logicalShape[1] : 1
         if source.layout == target.layout || moved <= 1 || channels == 1 { return [Kernel(aliasing: 0)] }
-        let batch = source.logicalShape[0]
-        let spatial = source.logicalShape.dropFirst(2).reduce(1, *)
-        let (rows, columns) = target.layout == .channelsLast ? (channels, spatial) : (spatial, channels)
-        guard source.scalarType == .float32 else { return [] }
-        return [
-            Kernel("transpose \(rows) × \(columns)") { context in
-                Transposition.run(context.floats(0), context.resultFloats(), batch: batch, rows: rows, columns: columns)
-            }
-        ]
+        let permutation = target.layout.permutation(rank: rank)
+        return CopyKernels.dense(StridedView(source).transposed(permutation), of: source)
     }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 
 /// A function of two numbers: what sets the members of the `Binary` family apart.
@@ -8,6 +9,8 @@ package protocol BinaryFunction: Hashable, Sendable {
     static var isPredicate: Bool { get }
     init()
     func callAsFunction(_ x: Double, _ y: Double) -> Double
+    /// What computes the function on float32; `nil` when nothing does.
+    static var kernel: ElementwiseKernel.BinaryFunction? { get }
     /// The neural-network layers whose heart the function is.
     static var layers: [LayerRule] { get }
 }
@@ -15,6 +18,7 @@ package protocol BinaryFunction: Hashable, Sendable {
 extension BinaryFunction {
     package static var layers: [LayerRule] { [] }
     package static var isPredicate: Bool { false }
+    package static var kernel: ElementwiseKernel.BinaryFunction? { nil }
 }
 
 /// `z = f(x, y)`, element by element, with broadcasting.
@@ -52,7 +56,32 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
         ]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { elementwiseLayoutRole(operands) }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.isAll(.float32), let function = Function.kernel,
+            let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
+        else { return [] }
+        return [
+            Kernel(
+                "combine",
+                inPlaceOperands: axes.dense,
+                body: { context in
+                    ElementwiseKernel.combine(
+                        function,
+                        sizes: axes.sizes,
+                        context.floats(0),
+                        strides: axes.strides[0],
+                        context.floats(1),
+                        strides: axes.strides[1],
+                        into: context.resultFloats()
+                    )
+                }
+            )
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        Function.kernel != nil && operands.areFloat32(0..<2) ? elementwiseLayoutRole(operands) : .rowMajor
+    }
 }
 
 /// The layout role of an elementwise operator: any layout, when every operand has the result's rank or one element.

@@ -1,20 +1,24 @@
 import Glibc
 package import MLGraph
+package import MLKernels
 
 package struct Add: BinaryFunction {
     package static let names: [MILName] = ["add"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .add
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x + y }
 }
 
 package struct Sub: BinaryFunction {
     package static let names: [MILName] = ["sub"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .subtract
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x - y }
 }
 
 package struct Mul: BinaryFunction {
     package static let names: [MILName] = ["mul"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .multiply
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x * y }
 }
@@ -22,6 +26,7 @@ package struct Mul: BinaryFunction {
 /// `x / y`; truncated toward zero for integers.
 package struct RealDiv: BinaryFunction {
     package static let names: [MILName] = ["real_div"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .divide
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x / y }
 }
@@ -29,6 +34,7 @@ package struct RealDiv: BinaryFunction {
 /// `⌊x / y⌋`.
 package struct FloorDiv: BinaryFunction {
     package static let names: [MILName] = ["floor_div"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .floorDivide
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { (x / y).rounded(.down) }
 }
@@ -36,6 +42,7 @@ package struct FloorDiv: BinaryFunction {
 /// `x − y · ⌊x / y⌋`: the remainder with the sign of `y`.
 package struct Mod: BinaryFunction {
     package static let names: [MILName] = ["mod"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .modulo
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double {
         let remainder = fmod(x, y)
@@ -45,18 +52,21 @@ package struct Mod: BinaryFunction {
 
 package struct Pow: BinaryFunction {
     package static let names: [MILName] = ["pow"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .power
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { pow(x, y) }
 }
 
 package struct Max: BinaryFunction {
     package static let names: [MILName] = ["maximum"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .maximum
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x.isNaN ? x : y.isNaN ? y : max(x, y) }
 }
 
 package struct Min: BinaryFunction {
     package static let names: [MILName] = ["minimum"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .minimum
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x.isNaN ? x : y.isNaN ? y : min(x, y) }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `a` where `condition` holds, otherwise `b`, with broadcasting of all three.
@@ -31,5 +32,29 @@ package struct Select: Operator {
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { elementwiseLayoutRole(operands) }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.operand(0)?.scalarType == .bool, request.operand(1)?.scalarType == .float32,
+            request.operand(2)?.scalarType == .float32,
+            let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
+        else { return [] }
+        return [
+            Kernel("choose") { context in
+                ElementwiseKernel.choose(
+                    sizes: axes.sizes,
+                    condition: context.operand(0).assumingMemoryBound(to: UInt8.self),
+                    strides: axes.strides[0],
+                    context.floats(1),
+                    strides: axes.strides[1],
+                    context.floats(2),
+                    strides: axes.strides[2],
+                    into: context.resultFloats()
+                )
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        operands.areFloat32(1..<3) && (try? operands.type(0).scalarType) == .bool
+            ? elementwiseLayoutRole(operands) : .rowMajor
+    }
 }
