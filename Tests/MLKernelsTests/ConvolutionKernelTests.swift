@@ -70,6 +70,55 @@ extension KernelTests {
             Problem(input: [1, 1], kernel: [3, 3], channels: (40, 32, 1), padding: (1, 1)),
         ]
 
+        /// Shapes for which minimal filtering is chosen: errors are relative to the largest output.
+        @Test(arguments: [
+            Problem(input: [24, 26], kernel: [3, 3], channels: (33, 40, 1), padding: (1, 1)),
+            Problem(input: [27, 25], kernel: [3, 3], channels: (64, 36, 1), padding: (0, 1), batch: 2),
+            Problem(input: [14, 14], kernel: [3, 3], channels: (128, 48, 1), padding: (1, 1)),
+            Problem(input: [13, 17], kernel: [3, 3], channels: (48, 32, 1), padding: (2, 2)),
+        ])
+        func minimalFiltering(problem: Problem) {
+            var source = NumberSource(seed: 77)
+            let (inputs, outputs, _) = problem.channels
+            let x = source.floats(problem.batch * problem.input.reduce(1, *) * inputs)
+            let weights = source.floats(inputs * outputs * 9)
+            let bias = source.floats(outputs)
+            let count = problem.batch * problem.output.reduce(1, *) * outputs
+            let residual = source.floats(count)
+            let sums = plain(problem, x: x, weights: weights)
+            let expected = sums.indices.map { max(0, sums[$0] + Double(bias[$0 % outputs]) + Double(residual[$0])) }
+            let range = expected.max()!
+            let geometry = ConvolutionGeometry(
+                batch: problem.batch,
+                inputSize: problem.input,
+                outputSize: problem.output,
+                strides: [1, 1],
+                dilations: [1, 1],
+                paddingBefore: [problem.padding.before, problem.padding.before]
+            )
+            forEachInstructionSet { set in
+                let packed = ConvolutionWeights(
+                    weights,
+                    inputChannels: inputs,
+                    outputChannels: outputs,
+                    kernel: [3, 3],
+                    geometry: geometry
+                )
+                #expect(packed.byteCount > inputs * outputs * 4 * 15, "minimal filtering was not chosen")
+                var y = [Float](repeating: 99, count: count + 1)
+                ConvolutionKernel.convolve(
+                    x,
+                    packed,
+                    geometry,
+                    into: &y,
+                    epilogue: Epilogue(bias: pointer(bias), residual: pointer(residual), function: .relu)
+                )
+                let errors = zip(y, expected).map { abs(Double($0) - $1) / range }.sorted()
+                #expect(errors.last! < 2e-5 && errors[errors.count / 2] < 1e-6, "\(set) \(errors.last!)")
+                #expect(y.last == 99)
+            }
+        }
+
         @Test(arguments: [false, true])
         func matchesPlainLoops(half: Bool) {
             for (number, problem) in Self.problems.enumerated() {

@@ -120,7 +120,8 @@ static void convolve(void *context, long index, int worker) {
     static const long zero = 0;
 
     cml_tile t = {.lda = w->in_stride * s->in_channels, .ldb = width, .ldc = w->out_step * s->out_channels,
-                  .ldr = w->out_step * e->ldr, .function = e->function, .alpha = e->alpha, .beta = e->beta,
+                  .ldr = w->out_step * e->ldr, 
+                  .function = cml_tile_applies(e->function) ? e->function : CML_IDENTITY, .alpha = e->alpha, .beta = e->beta,
                   .tap_a = tap_a, .tap_b = tap_b};
     for (long panel = panel0; panel < panel1; panel++) {
         const long column = panel * width, channel = group * j->out_channels + column;
@@ -231,6 +232,12 @@ static void convolve(void *context, long index, int worker) {
         t.tap_a = tap_a;
         t.tap_b = tap_b;
     }
+    if (cml_tile_applies(e->function)) return;
+    const long column0 = panel0 * width, column1 = panel1 * width < j->out_channels ? panel1 * width : j->out_channels;
+    for (long tile = tile0; tile < tile1; tile++) {
+        const place p = locate(j, group, tile);
+        cml_finish(isa, e, p.y + column0, t.ldc, p.q1 - p.q0, column1 - column0);
+    }
 }
 
 static void run_axes(const cml_isa *isa, const cml_conv_shape *s, const cml_axis axes[3], const float *x,
@@ -320,6 +327,10 @@ static int pointwise(const cml_isa *isa, const cml_conv_shape *s, const float *x
 void cml_conv(const cml_isa *isa, const cml_conv_shape *s, const float *x, const void *packed, cml_storage storage,
               float *y, const cml_epilogue *epilogue) {
     if (s->batch <= 0 || s->out_channels <= 0) return;
+    if (s->method != CML_CONV_DIRECT) {
+        cml_winograd(isa, s, x, packed, y, epilogue);
+        return;
+    }
     if (pointwise(isa, s, x, packed, storage, y, epilogue)) return;
     long counts = s->kernel[0] + s->kernel[1] + s->kernel[2];
     long *tables = cml_scratch(2, (size_t)(2 * counts) * sizeof(long));

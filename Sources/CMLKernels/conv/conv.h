@@ -31,3 +31,7 @@ static inline long cml_conv_taps(const cml_conv_shape *s) { return s->kernel[0] 
 
 void cml_depthwise(const cml_isa *isa, const cml_conv_shape *shape, const cml_axis axes[3], const float *x,
                    const float *weights, float *y, const cml_epilogue *epilogue);
+void cml_winograd_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
+                       long o_stride, long i_stride, float *packed);
+void cml_winograd(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
+                  const cml_epilogue *epilogue);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 // Terms summed before the partial sums go back to memory: a block of a panel stays in the first cache.
-#define BLOCK_TERMS 384
+#define BLOCK_TERMS 256
 // Rows one task works on: their block of `a` stays in the second cache.
 #define TASK_BYTES (256 << 10)
 
@@ -96,11 +96,13 @@ static void multiply(void *context, long index, int worker) {
     t->ldb = width;
     t->tap_a = t->tap_b = &zero;
     t->taps = 1;
-    t->function = e->function;
+    t->function = cml_tile_applies(e->function) ? e->function : CML_IDENTITY;
     t->alpha = e->alpha;
     t->beta = e->beta;
 
-    if (rows <= 4 && rows > 0) {
+    const long column0 = panel0 * width, column1 = panel1 * width < call->n ? panel1 * width : call->n;
+    float *const result = call->c + c_offset + row0 * call->ldc + column0;
+    if (rows <= 4) {
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             t->a = call->a + a_offset + row0 * call->lda;
@@ -114,15 +116,26 @@ static void multiply(void *context, long index, int worker) {
             stream.packed = b + (size_t)column * (size_t)call->k * element;
             (call->storage == CML_F32 ? isa->stream_f32 : isa->stream_f16)[rows](&stream);
         }
+        cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
         return;
     }
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
     const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + BLOCK_TERMS - 1) / BLOCK_TERMS;
+    // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
+    const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
+    float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
     float widened[CML_MAX_PANEL * BLOCK_TERMS] __attribute__((aligned(64)));
     for (long block = 0; block < (blocks > 0 ? blocks : 1); block++) {
         const long k0 = blocks > 0 ? call->k * block / blocks : 0;
         const long k1 = blocks > 0 ? call->k * (block + 1) / blocks : 0;
+        const float *a = call->a + a_offset + row0 * call->lda + k0;
+        if (aliased) {
+            for (long row = 0; row < rows; row++)
+                memcpy(spread + row * (BLOCK_TERMS + 16), a + row * call->lda, sizeof(float) * (size_t)(k1 - k0));
+            a = spread;
+            t->lda = BLOCK_TERMS + 16;
+        }
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             const size_t at = (size_t)column * (size_t)call->k + (size_t)(k0 * width);
@@ -138,16 +151,22 @@ static void multiply(void *context, long index, int worker) {
             t->last = block + 1 >= blocks;
             t->bias = e->bias ? e->bias + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
+            // The block that comes next, brought near while this one is worked on.
+            const size_t next = panel + 1 < panel1 ? at + (size_t)(call->k * width)
+                : (size_t)(panel0 * width) * (size_t)call->k + (size_t)(k1 * width);
+            const char *ahead = panel + 1 < panel1 || block + 1 < blocks ? b + next * element : NULL;
             const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
             for (long tile = 0; tile < tiles; tile++) {
-                const long r0 = row0 + rows * tile / tiles, r1 = row0 + rows * (tile + 1) / tiles;
-                t->a = call->a + a_offset + r0 * call->lda + k0;
-                t->c = call->c + c_offset + r0 * call->ldc + column;
-                t->residual = e->residual ? e->residual + c_offset + r0 * e->ldr + column : NULL;
+                const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
+                t->a = a + r0 * t->lda;
+                t->c = call->c + c_offset + (row0 + r0) * call->ldc + column;
+                t->residual = e->residual ? e->residual + c_offset + (row0 + r0) * e->ldr + column : NULL;
+                t->ahead = ahead && tile * 64 < width * (long)element ? ahead + tile * (k1 - k0) * 64 : NULL;
                 kernels[r1 - r0](t);
             }
         }
     }
+    cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
 }
 
 void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {

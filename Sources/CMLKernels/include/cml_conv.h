@@ -3,13 +3,21 @@
 #include "cml_gemm.h"
 
 // Axes in the order depth, height, width; unused leading axes have size 1, kernel 1, stride 1, dilation 1, padding 0.
+// How a convolution is computed: straight, or by Winograd's minimal filtering in tiles of 2 or 4 outputs a side.
+typedef enum { CML_CONV_DIRECT = 0, CML_CONV_WINOGRAD_2 = 2, CML_CONV_WINOGRAD_4 = 4 } cml_conv_method;
+
 typedef struct {
     long batch;
     long in[3], out[3], kernel[3], stride[3], dilation[3];
     long pad[3];                      // before the first element; out-of-range taps count as zero
     long in_channels, out_channels, groups;
     int transposed;                   // out[o = stride * i - pad + dilation * k] += in[i] weight[k]
+    cml_conv_method method;           // weights are packed for one method
 } cml_conv_shape;
+
+// The method that is fastest for the shape within single precision's accuracy; always the straight one when the
+// environment has COREML_WINOGRAD=0.
+cml_conv_method cml_conv_choose(const cml_conv_shape *shape);
 
 // Bytes of the packed weights.
 size_t cml_conv_packed_bytes(const cml_isa *isa, const cml_conv_shape *shape, cml_storage storage);

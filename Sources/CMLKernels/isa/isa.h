@@ -14,6 +14,7 @@ typedef struct {
     const long *tap_b;
     long ldb;
     long taps, k;
+    const char *ahead;       // memory to bring near, one cache line per term, or null
     float *c;
     long ldc;
     long n;                  // columns stored, at most the panel width
@@ -23,7 +24,7 @@ typedef struct {
     const float *residual;
     long ldr;
     const float *slope;
-    cml_unary function;
+    cml_unary function;      // up to CML_PRELU except CML_LEAKY_RELU; the others are applied with cml_finish
     float alpha, beta;
 } cml_tile;
 
@@ -64,6 +65,12 @@ struct cml_isa {
     void (*narrow)(const float *source, uint16_t *result, long count);
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
     void (*depthwise_row)(const struct cml_depthwise_row *row);
+    void (*winograd_input_2)(const float *const *pixels, long channels, float *v, long step);
+    void (*winograd_input_4)(const float *const *pixels, long channels, float *v, long step);
+    void (*winograd_output_2)(const float *positions, long step, float *const *pixels, const float *const *residuals,
+                              long channels, const cml_epilogue *e);
+    void (*winograd_output_4)(const float *positions, long step, float *const *pixels, const float *const *residuals,
+                              long channels, const cml_epilogue *e);
     void (*prelu_row)(const float *slope, float *row, long count);
     void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
                             long result_stride);
@@ -93,3 +100,19 @@ struct cml_isa {
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;
+
+// True for the functions that tiles apply in registers; the others take a pass over finished results.
+static inline int cml_tile_applies(cml_unary function) {
+    return function == CML_IDENTITY || function == CML_RELU || function == CML_CLIP || function == CML_PRELU;
+}
+
+// Applies the epilogue's function to `rows` rows of `columns` results when the tiles did not.
+static inline void cml_finish(const cml_isa *isa, const cml_epilogue *e, float *c, long ldc, long rows, long columns) {
+    if (cml_tile_applies(e->function)) return;
+    if (ldc == columns) {
+        isa->unary(e->function, e->alpha, e->beta, c, c, rows * columns);
+        return;
+    }
+    for (long row = 0; row < rows; row++)
+        isa->unary(e->function, e->alpha, e->beta, c + row * ldc, c + row * ldc, columns);
+}

@@ -34,3 +34,15 @@ func triple(_ values: [Int], filler: Int) -> (Int, Int, Int) {
     let padded = Array(repeating: filler, count: 3 - values.count) + values
     return (padded[0], padded[1], padded[2])
 }
+
+extension cml_conv_shape {
+    /// Takes over the sizes, strides, dilations and padding.
+    mutating func setGeometry(_ geometry: ConvolutionGeometry) {
+        batch = geometry.batch
+        self.in = triple(geometry.inputSize, filler: 1)
+        out = triple(geometry.outputSize, filler: 1)
+        stride = triple(geometry.strides, filler: 1)
+        dilation = triple(geometry.dilations, filler: 1)
+        pad = triple(geometry.paddingBefore, filler: 0)
+    }
+}

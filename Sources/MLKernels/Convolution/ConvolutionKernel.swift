@@ -16,17 +16,17 @@ package enum ConvolutionKernel {
         epilogue: Epilogue = Epilogue()
     ) {
         var shape = cml_conv_shape()
-        shape.batch = geometry.batch
-        shape.in = triple(geometry.inputSize, filler: 1)
-        shape.out = triple(geometry.outputSize, filler: 1)
+        shape.setGeometry(geometry)
         shape.kernel = triple(weights.kernel, filler: 1)
-        shape.stride = triple(geometry.strides, filler: 1)
-        shape.dilation = triple(geometry.dilations, filler: 1)
-        shape.pad = triple(geometry.paddingBefore, filler: 0)
+        shape.method = weights.method
         shape.in_channels = weights.inputChannels
         shape.out_channels = weights.outputChannels
         shape.groups = weights.groups
         shape.transposed = weights.isTransposed ? 1 : 0
+        precondition(
+            weights.method == CML_CONV_DIRECT || geometry.strides + geometry.dilations == [1, 1, 1, 1],
+            "weights packed for strides and dilations of 1"
+        )
         var lowered = epilogue.lowered(rowStride: weights.outputChannels)
         cml_conv(
             weights.instructionSet,

@@ -11,6 +11,7 @@ package final class ConvolutionWeights: Sendable {
     /// True when stored as half floats; arithmetic is single precision either way.
     package let isHalf: Bool
 
+    let method: cml_conv_method
     let memory: AlignedMemory
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
@@ -19,13 +20,17 @@ package final class ConvolutionWeights: Sendable {
 
     /// Packs `source`: `[outputChannels, inputChannels/groups, kernel…]`, or, for a transposed convolution,
     /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as MIL's `conv` and `conv_transpose` have it.
+    ///
+    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for
+    /// 3×3 windows), which makes them larger; they then serve every input size, but only these strides and dilations.
     package convenience init(
         _ source: UnsafePointer<Float>,
         inputChannels: Int,
         outputChannels: Int,
         kernel: [Int],
         groups: Int = 1,
-        isTransposed: Bool = false
+        isTransposed: Bool = false,
+        geometry: ConvolutionGeometry? = nil
     ) {
         self.init(
             raw: source,
@@ -34,7 +39,8 @@ package final class ConvolutionWeights: Sendable {
             outputChannels: outputChannels,
             kernel: kernel,
             groups: groups,
-            isTransposed: isTransposed
+            isTransposed: isTransposed,
+            geometry: geometry
         )
     }
 
@@ -45,7 +51,8 @@ package final class ConvolutionWeights: Sendable {
         outputChannels: Int,
         kernel: [Int],
         groups: Int = 1,
-        isTransposed: Bool = false
+        isTransposed: Bool = false,
+        geometry: ConvolutionGeometry? = nil
     ) {
         self.init(
             raw: source,
@@ -54,7 +61,8 @@ package final class ConvolutionWeights: Sendable {
             outputChannels: outputChannels,
             kernel: kernel,
             groups: groups,
-            isTransposed: isTransposed
+            isTransposed: isTransposed,
+            geometry: geometry
         )
     }
 
@@ -65,7 +73,8 @@ package final class ConvolutionWeights: Sendable {
         outputChannels: Int,
         kernel: [Int],
         groups: Int,
-        isTransposed: Bool
+        isTransposed: Bool,
+        geometry: ConvolutionGeometry?
     ) {
         self.inputChannels = inputChannels
         self.outputChannels = outputChannels
@@ -83,6 +92,11 @@ package final class ConvolutionWeights: Sendable {
         shape.out_channels = outputChannels
         shape.groups = groups
         shape.transposed = isTransposed ? 1 : 0
+        if let geometry {
+            shape.setGeometry(geometry)
+            shape.method = cml_conv_choose(&shape)
+        }
+        method = shape.method
         memory = AlignedMemory(byteCount: cml_conv_packed_bytes(instructionSet, &shape, storage))
         if isTransposed {
             cml_conv_pack(
