@@ -40,6 +40,8 @@ package enum EngineLoader {
     package static func lower(_ file: ModelFile, functionName: String? = nil) throws(ModelError) -> LoweredModel {
         switch file.specification.type {
         case .mlProgram?: return try ProgramReader.read(file, functionName: functionName)
+        case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+            return try NeuralNetworkReader.read(file)
         case let other?:
             let kind = Mirror(reflecting: other).children.first?.label ?? "unknown"
             throw ModelError(
