@@ -41,7 +41,7 @@ package enum EngineLoader {
         switch file.specification.type {
         case .mlProgram?: return try ProgramReader.read(file, functionName: functionName)
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
-            return try NeuralNetworkReader.read(file)
+            return try NeuralNetworkReader.read(file.specification)
         case let other?:
             let kind = Mirror(reflecting: other).children.first?.label ?? "unknown"
             throw ModelError(
