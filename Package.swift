@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
         library("MLKernels", ["CMLKernels"]),
         library("MLGraph", ["MLNumerics"]),
-        library("MLOperators", ["MLGraph", "MLNumerics", "MLSpecification"]),
+        library("MLOperators", ["MLGraph", "MLKernels", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
@@ -84,7 +84,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
-        tests("MLOperatorsTests", ["MLOperators", "MLGraph", "MLNumerics", "TestSupport"]),
+        tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),
         library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
         library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
         tests("MLCompilerTests", ["MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]),

@@ -1,5 +1,6 @@
 import Glibc
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 
 /// `max(x, 0)`.
@@ -7,6 +8,7 @@ package struct Relu: PlainFunction {
     package static let names: [MILName] = ["relu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x }
+    package var kernel: UnaryFunction? { .relu }
 }
 
 /// `min(max(x, 0), 6)`.
@@ -14,6 +16,7 @@ package struct Relu6: PlainFunction {
     package static let names: [MILName] = ["relu6"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x > 6 ? 6 : x }
+    package var kernel: UnaryFunction? { .clip(low: 0, high: 6) }
 }
 
 /// `x` where it is not negative, otherwise `alpha · x`.
@@ -24,6 +27,7 @@ package struct LeakyRelu: ScalarFunction {
     package init(alpha: Double) { self.alpha = alpha }
     package init(reading arguments: inout Arguments) throws(ModelError) { alpha = try arguments.float("alpha") }
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? alpha * x : x }
+    package var kernel: UnaryFunction? { .leakyRelu(alpha: Float(alpha)) }
 }
 
 /// `min(x, beta)` where `x` is not negative, otherwise `min(alpha · x, beta)`.
@@ -51,6 +55,7 @@ package struct Elu: ScalarFunction {
     package init(alpha: Double) { self.alpha = alpha }
     package init(reading arguments: inout Arguments) throws(ModelError) { alpha = try arguments.float("alpha") }
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? alpha * expm1(x) : x }
+    package var kernel: UnaryFunction? { .elu(alpha: Float(alpha)) }
 }
 
 /// The Gaussian error linear unit, exact or by one of two approximations.
@@ -85,6 +90,13 @@ package struct Gelu: ScalarFunction {
         case .sigmoid: x / (1 + exp(-1.702 * x))
         }
     }
+    package var kernel: UnaryFunction? {
+        switch mode {
+        case .exact: .gelu
+        case .tanh: .geluTanh
+        case .sigmoid: .geluSigmoid
+        }
+    }
 }
 
 /// `alpha · x + beta`.
@@ -102,6 +114,7 @@ package struct LinearActivation: ScalarFunction {
         beta = try arguments.float("beta")
     }
     package func callAsFunction(_ x: Double) -> Double { alpha * x + beta }
+    package var kernel: UnaryFunction? { .linear(alpha: Float(alpha), beta: Float(beta)) }
 }
 
 /// `alpha · tanh(beta · x)`.
@@ -119,6 +132,7 @@ package struct ScaledTanh: ScalarFunction {
         beta = try arguments.float("beta")
     }
     package func callAsFunction(_ x: Double) -> Double { alpha * tanh(beta * x) }
+    package var kernel: UnaryFunction? { .scaledTanh(alpha: Float(alpha), beta: Float(beta)) }
 }
 
 /// `1 / (1 + e⁻ˣ)`.
@@ -126,6 +140,7 @@ package struct Sigmoid: PlainFunction {
     package static let names: [MILName] = ["sigmoid"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
+    package var kernel: UnaryFunction? { .sigmoid }
 }
 
 /// `min(max(alpha · x + beta, 0), 1)`.
@@ -143,6 +158,7 @@ package struct HardSigmoid: ScalarFunction {
         beta = try arguments.float("beta")
     }
     package func callAsFunction(_ x: Double) -> Double { min(max(alpha * x + beta, 0), 1) }
+    package var kernel: UnaryFunction? { .hardSigmoid(alpha: Float(alpha), beta: Float(beta)) }
 }
 
 /// `x · min(max(alpha · x + beta, 0), 1)`; passes make it of `mul` and `sigmoid_hard`.
@@ -159,6 +175,7 @@ package struct HardSwish: ScalarFunction {
         throw ModelError(.unsupported, "hard swish cannot be read from an ML program")
     }
     package func callAsFunction(_ x: Double) -> Double { x * min(max(alpha * x + beta, 0), 1) }
+    package var kernel: UnaryFunction? { .hardSwish(alpha: Float(alpha), beta: Float(beta)) }
 }
 
 /// `x · sigmoid(x)`.
@@ -166,6 +183,7 @@ package struct Silu: PlainFunction {
     package static let names: [MILName] = ["silu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + exp(-x)) }
+    package var kernel: UnaryFunction? { .silu }
 }
 
 /// `log(1 + eˣ)`.
@@ -173,6 +191,7 @@ package struct Softplus: PlainFunction {
     package static let names: [MILName] = ["softplus"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { log1p(exp(-Swift.abs(x))) + max(x, 0) }
+    package var kernel: UnaryFunction? { .softplus }
 }
 
 /// `x / (1 + |x|)`.
@@ -180,6 +199,7 @@ package struct Softsign: PlainFunction {
     package static let names: [MILName] = ["softsign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + Swift.abs(x)) }
+    package var kernel: UnaryFunction? { .softsign }
 }
 
 /// `x` where it is at least `alpha`, otherwise 0.
@@ -190,4 +210,5 @@ package struct ThresholdedRelu: ScalarFunction {
     package init(alpha: Double) { self.alpha = alpha }
     package init(reading arguments: inout Arguments) throws(ModelError) { alpha = try arguments.float("alpha") }
     package func callAsFunction(_ x: Double) -> Double { x < alpha ? 0 : x }
+    package var kernel: UnaryFunction? { .thresholdedRelu(alpha: Float(alpha)) }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `x` where it is not negative, otherwise `alpha[c] · x`, `c` being the place along axis 1.
@@ -23,7 +24,31 @@ package struct PRelu: Operator {
         return [operands[0].mappingChannels { x, channel in x < 0 ? alpha[channel] * x : x }]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.isAll(.float32), let x = request.operand(0) else { return [] }
+        let lines = Lines(shape: x.shape, axis: x.layout.physicalAxis(1, rank: x.shape.count))
+        return [
+            Kernel(
+                "scale",
+                inPlaceOperands: [0],
+                body: { context in
+                    ElementwiseKernel.scaleShift(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: lines.outer,
+                        channels: lines.count,
+                        inner: lines.stride,
+                        scale: nil,
+                        shift: nil,
+                        function: .prelu,
+                        slope: context.floats(1)
+                    )
+                }
+            )
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<2) ? .agnostic : .rowMajor }
 }
 
 /// The type of operand 0, after checking that it has a channel axis as long as the vectors `parameters`.

@@ -1,5 +1,6 @@
 import Glibc
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `exp(x − max) / Σ exp(x − max)` along `axis`.  [d…] → [d…].
@@ -36,5 +37,27 @@ package struct Softmax: Operator {
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.isAll(.float32), let x = request.operand(0),
+            let axis = try? normalizedAxis(axis, rank: x.shape.count)
+        else { return [] }
+        let lines = Lines(shape: x.shape, axis: x.layout.physicalAxis(axis, rank: x.shape.count))
+        return [
+            Kernel(
+                "softmax",
+                inPlaceOperands: [0],
+                body: { context in
+                    ReductionKernel.softmax(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride
+                    )
+                }
+            )
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<1) ? .agnostic : .rowMajor }
 }

@@ -43,6 +43,11 @@ extension Operands {
         throw ModelError(.invalidModel, "operands of types \(x.milName) and \(y.milName) do not mix; cast one of them")
     }
 
+    /// True when the operands among `indices` that are given are float32: kernels take them in any layout.
+    package func areFloat32(_ indices: Range<Int>) -> Bool {
+        indices.allSatisfy { (try? type($0))?.scalarType ?? .float32 == .float32 }
+    }
+
     /// Throws unless operand `index` has rank `rank`.
     package func require(rank: Int, of index: Int) throws(ModelError) -> Shape {
         let shape = try shape(index)

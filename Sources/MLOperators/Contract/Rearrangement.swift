@@ -29,14 +29,17 @@ extension Rearrangement {
         return [Tensor(values: view.read(x.values), scalarType: x.scalarType, shape: shape)]
     }
 
-    package func kernels(for request: KernelRequest) -> [Kernel] {
+    package func kernels(for request: KernelRequest) -> [Kernel] { viewKernels(for: request) }
+
+    /// Kernels for a rearrangement whose deciding operands are constants.
+    func viewKernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), let result = request.results.first,
             let view = try? rearranged(StridedView(x), { request.operand($0)?.constant?.integers }),
             view.count == result.count
         else { return [] }
-        if result.layout == .rowMajor { return StridedCopy.kernels(view, of: x) }
+        if result.layout == .rowMajor { return CopyKernels.dense(view, of: x) }
         guard view.shape == result.logicalShape else { return [] }
-        return StridedCopy.kernels(view.transposed(result.layout.permutation(rank: view.shape.count)), of: x)
+        return CopyKernels.dense(view.transposed(result.layout.permutation(rank: view.shape.count)), of: x)
     }
 }
 

@@ -18,6 +18,7 @@ package struct Relayout: Operator {
         let moved = source.logicalShape.dropFirst().filter { $0 != 1 }.count
         let channels = rank > 1 ? source.logicalShape[1] : 1
         if source.layout == target.layout || moved <= 1 || channels == 1 { return [Kernel(aliasing: 0)] }
-        return []
+        let permutation = target.layout.permutation(rank: rank)
+        return CopyKernels.dense(StridedView(source).transposed(permutation), of: source)
     }
 }

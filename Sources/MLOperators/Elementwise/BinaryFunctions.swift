@@ -1,20 +1,24 @@
 import Glibc
 package import MLGraph
+package import MLKernels
 
 package struct Add: BinaryFunction {
     package static let names: [MILName] = ["add"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .add
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x + y }
 }
 
 package struct Sub: BinaryFunction {
     package static let names: [MILName] = ["sub"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .subtract
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x - y }
 }
 
 package struct Mul: BinaryFunction {
     package static let names: [MILName] = ["mul"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .multiply
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x * y }
 }
@@ -22,6 +26,7 @@ package struct Mul: BinaryFunction {
 /// `x / y`; truncated toward zero for integers.
 package struct RealDiv: BinaryFunction {
     package static let names: [MILName] = ["real_div"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .divide
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x / y }
 }
@@ -29,6 +34,7 @@ package struct RealDiv: BinaryFunction {
 /// `⌊x / y⌋`.
 package struct FloorDiv: BinaryFunction {
     package static let names: [MILName] = ["floor_div"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .floorDivide
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { (x / y).rounded(.down) }
 }
@@ -36,6 +42,7 @@ package struct FloorDiv: BinaryFunction {
 /// `x − y · ⌊x / y⌋`: the remainder with the sign of `y`.
 package struct Mod: BinaryFunction {
     package static let names: [MILName] = ["mod"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .modulo
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double {
         let remainder = fmod(x, y)
@@ -45,18 +52,21 @@ package struct Mod: BinaryFunction {
 
 package struct Pow: BinaryFunction {
     package static let names: [MILName] = ["pow"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .power
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { pow(x, y) }
 }
 
 package struct Max: BinaryFunction {
     package static let names: [MILName] = ["maximum"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .maximum
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x.isNaN ? x : y.isNaN ? y : max(x, y) }
 }
 
 package struct Min: BinaryFunction {
     package static let names: [MILName] = ["minimum"]
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .minimum
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x.isNaN ? x : y.isNaN ? y : min(x, y) }
 }
@@ -64,6 +74,7 @@ package struct Min: BinaryFunction {
 package struct Equal: BinaryFunction {
     package static let names: [MILName] = ["equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .equal
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x == y ? 1 : 0 }
 }
@@ -71,6 +82,7 @@ package struct Equal: BinaryFunction {
 package struct NotEqual: BinaryFunction {
     package static let names: [MILName] = ["not_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .notEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != y ? 1 : 0 }
 }
@@ -78,6 +90,7 @@ package struct NotEqual: BinaryFunction {
 package struct Greater: BinaryFunction {
     package static let names: [MILName] = ["greater"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .greater
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x > y ? 1 : 0 }
 }
@@ -85,6 +98,7 @@ package struct Greater: BinaryFunction {
 package struct GreaterEqual: BinaryFunction {
     package static let names: [MILName] = ["greater_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .greaterEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x >= y ? 1 : 0 }
 }
@@ -92,6 +106,7 @@ package struct GreaterEqual: BinaryFunction {
 package struct Less: BinaryFunction {
     package static let names: [MILName] = ["less"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .less
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x < y ? 1 : 0 }
 }
@@ -99,6 +114,7 @@ package struct Less: BinaryFunction {
 package struct LessEqual: BinaryFunction {
     package static let names: [MILName] = ["less_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .lessEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x <= y ? 1 : 0 }
 }
@@ -106,6 +122,8 @@ package struct LessEqual: BinaryFunction {
 package struct LogicalAnd: BinaryFunction {
     package static let names: [MILName] = ["logical_and"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .and
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != 0 && y != 0 ? 1 : 0 }
 }
@@ -113,6 +131,8 @@ package struct LogicalAnd: BinaryFunction {
 package struct LogicalOr: BinaryFunction {
     package static let names: [MILName] = ["logical_or"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .or
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != 0 || y != 0 ? 1 : 0 }
 }
@@ -120,6 +140,8 @@ package struct LogicalOr: BinaryFunction {
 package struct LogicalXor: BinaryFunction {
     package static let names: [MILName] = ["logical_xor"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .xor
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { (x != 0) != (y != 0) ? 1 : 0 }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// The elements in another scalar type: floats are rounded to nearest even, truncated toward zero on the way to
@@ -26,5 +27,41 @@ package struct Cast: Operator {
         [operands[0].converted(to: scalarType)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0) else { return [] }
+        if x.scalarType == scalarType { return [Kernel(aliasing: 0)] }
+        // Between integers the kernel drops high bits where this operator clamps.
+        guard let source = Conversion.Number(x.scalarType), let target = Conversion.Number(scalarType),
+            !x.scalarType.isInteger || !scalarType.isInteger
+        else { return [] }
+        let count = x.count
+        return [
+            Kernel("conversion") { context in
+                Conversion.run(context.operand(0), source, to: context.result(), target, count: count)
+            }
+        ]
+    }
+
+    package var widened: any Operator { scalarType == .float16 ? Cast(to: .float32) : self }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        operands.areFloat32(0..<1) && Conversion.Number(scalarType) != nil ? .agnostic : .rowMajor
+    }
+}
+
+extension Conversion.Number {
+    /// The kernel's name of a scalar type, `nil` when it does not convert it.
+    init?(_ scalarType: ScalarType) {
+        switch scalarType {
+        case .float32: self = .float32
+        case .float16: self = .float16
+        case .int32: self = .int32
+        case .int16: self = .int16
+        case .uint16: self = .uint16
+        case .int8: self = .int8
+        case .uint8: self = .uint8
+        case .bool: self = .bool
+        default: return nil
+        }
+    }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `a` where `condition` holds, otherwise `b`, with broadcasting of all three.
@@ -31,5 +32,27 @@ package struct Select: Operator {
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { elementwiseLayoutRole(operands) }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.operand(0)?.scalarType == .bool, let type = request.operand(1)?.scalarType, type.bitWidth == 32,
+            request.operand(2)?.scalarType == type,
+            let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
+        else { return [] }
+        let kernel = SelectKernel(
+            sizes: axes.sizes,
+            condition: axes.strides[0],
+            axes.strides[1],
+            axes.strides[2]
+        )
+        return [
+            Kernel("choose") { context in
+                let condition = context.operand(0).assumingMemoryBound(to: UInt8.self)
+                kernel.run(condition: condition, context.operand(1), context.operand(2), context.result())
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        operands.areFloat32(1..<3) && (try? operands.type(0).scalarType) == .bool
+            ? elementwiseLayoutRole(operands) : .rowMajor
+    }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 
 /// A function of one number with its parameters: what sets the members of the `Unary` family apart.
@@ -7,11 +8,14 @@ package protocol ScalarFunction: Hashable, Sendable {
     /// Reads the parameters; the operand `x` is taken already.
     init(reading arguments: inout Arguments) throws(ModelError)
     func callAsFunction(_ x: Double) -> Double
+    /// What computes the function on float32; `nil` when nothing does.
+    var kernel: UnaryFunction? { get }
     /// The neural-network layers whose heart the function is.
     static var layers: [LayerRule] { get }
 }
 
 extension ScalarFunction {
+    package var kernel: UnaryFunction? { nil }
     package static var layers: [LayerRule] { [] }
 }
 
@@ -47,7 +51,35 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
         return [Tensor(values: x.values.map { function($0) }, scalarType: x.scalarType, shape: x.shape)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0) else { return [] }
+        let count = x.count
+        if Function.self == LogicalNot.self, x.scalarType == .bool {
+            return [
+                Kernel(
+                    "not",
+                    inPlaceOperands: [0],
+                    body: { context in
+                        let source = context.operand(0).assumingMemoryBound(to: UInt8.self)
+                        let target = context.result().assumingMemoryBound(to: UInt8.self)
+                        for index in 0..<count { target[index] = source[index] == 0 ? 1 : 0 }
+                    }
+                )
+            ]
+        }
+        guard request.isAll(.float32), let function = function.kernel else { return [] }
+        return [
+            Kernel(
+                "map",
+                inPlaceOperands: [0],
+                body: { ElementwiseKernel.map(function, $0.floats(0), into: $0.resultFloats(), count: count) }
+            )
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        function.kernel != nil && operands.areFloat32(0..<1) ? .agnostic : .rowMajor
+    }
 }
 
 extension Unary where Function: PlainFunction {

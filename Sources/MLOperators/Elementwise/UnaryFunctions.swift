@@ -1,17 +1,20 @@
 import Glibc
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 
 package struct Abs: PlainFunction {
     package static let names: [MILName] = ["abs"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { Swift.abs(x) }
+    package var kernel: UnaryFunction? { .abs }
 }
 
 package struct Acos: PlainFunction {
     package static let names: [MILName] = ["acos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acos(x) }
+    package var kernel: UnaryFunction? { .acos }
 }
 
 /// The inverse hyperbolic cosine; only neural networks have it.
@@ -19,12 +22,14 @@ package struct Acosh: PlainFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acosh(x) }
+    package var kernel: UnaryFunction? { .acosh }
 }
 
 package struct Asin: PlainFunction {
     package static let names: [MILName] = ["asin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asin(x) }
+    package var kernel: UnaryFunction? { .asin }
 }
 
 /// The inverse hyperbolic sine; only neural networks have it.
@@ -32,24 +37,28 @@ package struct Asinh: PlainFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asinh(x) }
+    package var kernel: UnaryFunction? { .asinh }
 }
 
 package struct Atan: PlainFunction {
     package static let names: [MILName] = ["atan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atan(x) }
+    package var kernel: UnaryFunction? { .atan }
 }
 
 package struct Atanh: PlainFunction {
     package static let names: [MILName] = ["atanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atanh(x) }
+    package var kernel: UnaryFunction? { .atanh }
 }
 
 package struct Ceil: PlainFunction {
     package static let names: [MILName] = ["ceil"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.up) }
+    package var kernel: UnaryFunction? { .ceil }
 }
 
 /// `min(max(x, lower), upper)`.
@@ -67,42 +76,49 @@ package struct Clip: ScalarFunction {
         upper = try arguments.float("beta")
     }
     package func callAsFunction(_ x: Double) -> Double { x.isNaN ? x : min(max(x, lower), upper) }
+    package var kernel: UnaryFunction? { .clip(low: Float(lower), high: Float(upper)) }
 }
 
 package struct Cos: PlainFunction {
     package static let names: [MILName] = ["cos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cos(x) }
+    package var kernel: UnaryFunction? { .cos }
 }
 
 package struct Cosh: PlainFunction {
     package static let names: [MILName] = ["cosh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cosh(x) }
+    package var kernel: UnaryFunction? { .cosh }
 }
 
 package struct Erf: PlainFunction {
     package static let names: [MILName] = ["erf"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { erf(x) }
+    package var kernel: UnaryFunction? { .erf }
 }
 
 package struct Exp: PlainFunction {
     package static let names: [MILName] = ["exp"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp(x) }
+    package var kernel: UnaryFunction? { .exp }
 }
 
 package struct Exp2: PlainFunction {
     package static let names: [MILName] = ["exp2"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp2(x) }
+    package var kernel: UnaryFunction? { .exp2 }
 }
 
 package struct Floor: PlainFunction {
     package static let names: [MILName] = ["floor"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.down) }
+    package var kernel: UnaryFunction? { .floor }
 }
 
 /// `1 / (x + epsilon)`.
@@ -115,6 +131,7 @@ package struct Inverse: ScalarFunction {
         epsilon = try arguments.float("epsilon", default: 1e-4)
     }
     package func callAsFunction(_ x: Double) -> Double { 1 / (x + epsilon) }
+    package var kernel: UnaryFunction? { .inverse(epsilon: Float(epsilon)) }
 }
 
 /// `log(x + epsilon)`.
@@ -127,6 +144,7 @@ package struct Log: ScalarFunction {
         epsilon = try arguments.float("epsilon", default: Double(Float.leastNonzeroMagnitude))
     }
     package func callAsFunction(_ x: Double) -> Double { log(x + epsilon) }
+    package var kernel: UnaryFunction? { .log(epsilon: Float(epsilon)) }
 }
 
 /// Rounds to the nearest integer, halves to the even one.
@@ -134,6 +152,7 @@ package struct Round: PlainFunction {
     package static let names: [MILName] = ["round"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.toNearestOrEven) }
+    package var kernel: UnaryFunction? { .round }
 }
 
 /// `1 / √(x + epsilon)`.
@@ -146,6 +165,7 @@ package struct Rsqrt: ScalarFunction {
         epsilon = try arguments.float("epsilon", default: 1e-12)
     }
     package func callAsFunction(_ x: Double) -> Double { 1 / (x + epsilon).squareRoot() }
+    package var kernel: UnaryFunction? { .rsqrt(epsilon: Float(epsilon)) }
 }
 
 /// −1, 0 or 1.
@@ -153,42 +173,49 @@ package struct Sign: PlainFunction {
     package static let names: [MILName] = ["sign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x > 0 ? 1 : x < 0 ? -1 : x }
+    package var kernel: UnaryFunction? { .sign }
 }
 
 package struct Sin: PlainFunction {
     package static let names: [MILName] = ["sin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sin(x) }
+    package var kernel: UnaryFunction? { .sin }
 }
 
 package struct Sinh: PlainFunction {
     package static let names: [MILName] = ["sinh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sinh(x) }
+    package var kernel: UnaryFunction? { .sinh }
 }
 
 package struct Sqrt: PlainFunction {
     package static let names: [MILName] = ["sqrt"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.squareRoot() }
+    package var kernel: UnaryFunction? { .sqrt }
 }
 
 package struct Square: PlainFunction {
     package static let names: [MILName] = ["square"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x * x }
+    package var kernel: UnaryFunction? { .square }
 }
 
 package struct Tan: PlainFunction {
     package static let names: [MILName] = ["tan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tan(x) }
+    package var kernel: UnaryFunction? { .tan }
 }
 
 package struct Tanh: PlainFunction {
     package static let names: [MILName] = ["tanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tanh(x) }
+    package var kernel: UnaryFunction? { .tanh }
 }
 
 /// `max(x, alpha)`.
@@ -199,6 +226,7 @@ package struct Threshold: ScalarFunction {
     package init(alpha: Double) { self.alpha = alpha }
     package init(reading arguments: inout Arguments) throws(ModelError) { alpha = try arguments.float("alpha") }
     package func callAsFunction(_ x: Double) -> Double { x.isNaN ? x : max(x, alpha) }
+    package var kernel: UnaryFunction? { .threshold(alpha: Float(alpha)) }
 }
 
 /// `x == 0`, of truth values.

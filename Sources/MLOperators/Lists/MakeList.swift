@@ -36,6 +36,13 @@ package struct MakeList: Operator {
         scalarType = type
     }
 
+    package var widened: any Operator {
+        guard scalarType == .float16 else { return self }
+        var copy = self
+        copy.scalarType = .float32
+        return copy
+    }
+
     package var shapeOperands: [Int] { [0] }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {

@@ -83,6 +83,13 @@ package struct RandomFill<Numbers: Distribution>: Operator {
         seed = try arguments.int("seed", default: -1)
     }
 
+    package var widened: any Operator {
+        guard scalarType == .float16 else { return self }
+        var copy = self
+        copy.scalarType = .float32
+        return copy
+    }
+
     package var shapeOperands: [Int] { [0] }
     package var isPure: Bool { seed >= 0 }
 

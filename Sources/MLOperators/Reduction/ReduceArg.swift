@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// Which end of the order an `ReduceArg` looks for.
@@ -63,6 +64,25 @@ package struct ReduceArg<Which: Extremum>: Operator {
             result.append(Double(best))
         }
         return [Tensor(values: result, scalarType: scalarType, shape: operands.shape())]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .float32, scalarType == .int32,
+            let axis = try? normalizedAxis(axis, rank: x.shape.count), x.shape[axis] > 0
+        else { return [] }
+        let lines = Lines(shape: x.shape, axis: axis)
+        return [
+            Kernel("extreme position") { context in
+                ReductionKernel.extremePosition(
+                    context.floats(0),
+                    into: context.result().assumingMemoryBound(to: Int32.self),
+                    outer: lines.outer,
+                    axis: lines.count,
+                    inner: lines.stride,
+                    smallest: Which.prefers(0, over: 1)
+                )
+            }
+        ]
     }
 }
 

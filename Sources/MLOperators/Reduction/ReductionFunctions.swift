@@ -1,26 +1,31 @@
 import Glibc
 package import MLGraph
+package import MLKernels
 
 package struct SumOfElements: ReductionFunction {
     package static let names: [MILName] = ["reduce_sum"]
+    package static let kernel = ReductionKernel.Operation.sum
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { elements.reduce(0, +) }
 }
 
 package struct MeanOfElements: ReductionFunction {
     package static let names: [MILName] = ["reduce_mean"]
+    package static let kernel = ReductionKernel.Operation.mean
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { elements.reduce(0, +) / Double(elements.count) }
 }
 
 package struct ProductOfElements: ReductionFunction {
     package static let names: [MILName] = ["reduce_prod"]
+    package static let kernel = ReductionKernel.Operation.product
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { elements.reduce(1, *) }
 }
 
 package struct LargestElement: ReductionFunction {
     package static let names: [MILName] = ["reduce_max"]
+    package static let kernel = ReductionKernel.Operation.maximum
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double {
         elements.reduce(-.infinity) { $0.isNaN ? $0 : $1.isNaN ? $1 : max($0, $1) }
@@ -29,6 +34,7 @@ package struct LargestElement: ReductionFunction {
 
 package struct SmallestElement: ReductionFunction {
     package static let names: [MILName] = ["reduce_min"]
+    package static let kernel = ReductionKernel.Operation.minimum
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double {
         elements.reduce(.infinity) { $0.isNaN ? $0 : $1.isNaN ? $1 : min($0, $1) }
@@ -38,6 +44,7 @@ package struct SmallestElement: ReductionFunction {
 /// `Σ |x|`.
 package struct L1NormOfElements: ReductionFunction {
     package static let names: [MILName] = ["reduce_l1_norm"]
+    package static let kernel = ReductionKernel.Operation.l1Norm
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { elements.reduce(0) { $0 + Swift.abs($1) } }
 }
@@ -45,6 +52,7 @@ package struct L1NormOfElements: ReductionFunction {
 /// `√(Σ x²)`.
 package struct L2NormOfElements: ReductionFunction {
     package static let names: [MILName] = ["reduce_l2_norm"]
+    package static let kernel = ReductionKernel.Operation.l2Norm
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double {
         elements.reduce(0) { $0 + $1 * $1 }.squareRoot()
@@ -54,6 +62,7 @@ package struct L2NormOfElements: ReductionFunction {
 /// `Σ x²`.
 package struct SumOfSquares: ReductionFunction {
     package static let names: [MILName] = ["reduce_sum_square"]
+    package static let kernel = ReductionKernel.Operation.sumOfSquares
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { elements.reduce(0) { $0 + $1 * $1 } }
 }
@@ -61,6 +70,7 @@ package struct SumOfSquares: ReductionFunction {
 /// `log(Σ x)`.
 package struct LogOfSum: ReductionFunction {
     package static let names: [MILName] = ["reduce_log_sum"]
+    package static let kernel = ReductionKernel.Operation.logSum
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double { log(elements.reduce(0, +)) }
 }
@@ -68,6 +78,7 @@ package struct LogOfSum: ReductionFunction {
 /// `log(Σ eˣ)`, without overflow.
 package struct LogOfSumOfExponentials: ReductionFunction {
     package static let names: [MILName] = ["reduce_log_sum_exp"]
+    package static let kernel = ReductionKernel.Operation.logSumExp
     package init() {}
     package func callAsFunction(_ elements: [Double]) -> Double {
         let largest = elements.max() ?? -.infinity

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// The slices of `x` along `axis` that `indices` name.
@@ -10,6 +11,8 @@ package struct Gather: Operator {
     package var axis: Int
     package var batchDimensions: Int
     package var indexRule: IndexRule
+    /// True when slices of a float16 operand are given as float32.
+    package var widensHalf = false
 
     package init(axis: Int, batchDimensions: Int = 0, indexRule: IndexRule = IndexRule()) {
         self.axis = axis
@@ -36,7 +39,8 @@ package struct Gather: Operator {
             )
         }
         for axis in 0..<batchDimensions { _ = try unified(type.shape[axis], indices[axis]) }
-        return [type.with(Shape(type.shape[..<place] + indices[batchDimensions...] + type.shape[(place + 1)...]))]
+        let shape = Shape(type.shape[..<place] + indices[batchDimensions...] + type.shape[(place + 1)...])
+        return [ValueType(widensHalf && type.scalarType == .float16 ? .float32 : type.scalarType, shape)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
@@ -65,6 +69,63 @@ package struct Gather: Operator {
             }
         }
         let shape = Array(x.shape[..<place] + indices.shape[batchDimensions...] + x.shape[(place + 1)...])
-        return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
+        return [Tensor(values: result, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let indices = request.operand(1), batchDimensions == 0,
+            let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0,
+            x.layout == .rowMajor
+        else { return [] }
+        let result = request.results[0]
+        if let constant = indices.constant, constant.count == 1, result.scalarType == x.scalarType,
+            let index = try? indexRule.place(constant.integers[0], extent: x.logicalShape[place])
+        {
+            return CopyKernels.dense(StridedView(x).sliced(place, from: index, count: 1), of: x)
+        }
+        // A kernel cannot report an index outside.
+        guard indices.scalarType == .int32, !indexRule.isValidated else { return [] }
+        let outer = x.logicalShape[..<place].reduce(1, *)
+        let inner = x.logicalShape[(place + 1)...].reduce(1, *)
+        let extent = x.logicalShape[place]
+        let count = indices.count
+        if x.scalarType == .float16, result.scalarType == .float32 {
+            return [
+                Kernel("gather f16") { context in
+                    GatherKernel.run(
+                        half: context.operand(0).assumingMemoryBound(to: UInt16.self),
+                        outer: outer,
+                        axis: extent,
+                        inner: inner,
+                        indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                        count: count,
+                        into: context.resultFloats()
+                    )
+                }
+            ]
+        }
+        guard result.scalarType == x.scalarType, let width = x.scalarType.copyWidth else { return [] }
+        return [
+            Kernel("gather") { context in
+                GatherKernel.run(
+                    context.operand(0),
+                    outer: outer,
+                    axis: extent,
+                    inner: inner,
+                    elementByteCount: width,
+                    indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                    count: count,
+                    into: context.result()
+                )
+            }
+        ]
+    }
+
+    package var halfPrecisionOperands: [Int] { [0] }
+
+    package var widened: any Operator {
+        var copy = self
+        copy.widensHalf = true
+        return copy
     }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// The operands one behind the other along `axis`; interleaved, element `i` of operand `k` of `n` goes to `i·n + k`.
@@ -49,23 +50,46 @@ package struct Concat: Operator {
         shape[place] = shapes.reduce(0) { $0 + $1[place] }
         if operands.scalarType() == .string {
             var strings = [String](repeating: "", count: shape.elementCount)
-            for (index, view) in targets(shapes, in: shape, along: place).enumerated() {
+            for (index, view) in targets(shapes, in: StridedView(dense: shape), along: place).enumerated() {
                 view.write(operands[index].strings, into: &strings)
             }
             return [Tensor(strings: strings, shape: shape)]
         }
         var values = [Double](repeating: 0, count: shape.elementCount)
-        for (index, view) in targets(shapes, in: shape, along: place).enumerated() {
+        for (index, view) in targets(shapes, in: StridedView(dense: shape), along: place).enumerated() {
             view.write(operands[index].values, into: &values)
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
 
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        let result = request.results[0]
+        let rank = result.logicalShape.count
+        guard let width = result.scalarType.copyWidth, let axis = try? normalizedAxis(axis, rank: rank),
+            request.operands.allSatisfy({ $0?.scalarType == result.scalarType })
+        else { return [] }
+        let operands = request.operands.compactMap { $0 }
+        let shapes = operands.map { $0.logicalShape.isEmpty ? [1] : $0.logicalShape }
+        let order = result.layout.permutation(rank: rank)
+        let targets = targets(shapes, in: StridedView(result), along: axis)
+        var copies: [(index: Int, start: Int, copy: StridedCopy)] = []
+        for (index, operand) in operands.enumerated() where operand.count > 0 {
+            let target = targets[index].transposed(order)
+            let source = operand.logicalShape.isEmpty ? StridedView(dense: [1]) : StridedView(operand).transposed(order)
+            guard let copy = StridedCopy(source, target, width: width) else { return [] }
+            copies.append((index, target.offset * width, copy))
+        }
+        return [
+            Kernel("concatenation") { [copies] context in
+                for (index, start, copy) in copies { copy.run(context.operand(index), context.result() + start) }
+            }
+        ]
+    }
+
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 
-    /// Where each operand goes in the dense result.
-    private func targets(_ shapes: [[Int]], in shape: [Int], along axis: Int) -> [StridedView] {
-        let whole = StridedView(dense: shape)
+    /// Where each operand goes in the result.
+    private func targets(_ shapes: [[Int]], in whole: StridedView, along axis: Int) -> [StridedView] {
         var start = 0
         return shapes.enumerated().map { index, operand in
             defer { start += operand[axis] }

@@ -20,6 +20,13 @@ package struct Fill: Operator {
         value = try arguments.float("value", default: 0)
     }
 
+    package var widened: any Operator {
+        guard scalarType == .float16 else { return self }
+        var copy = self
+        copy.scalarType = .float32
+        return copy
+    }
+
     package var shapeOperands: [Int] { [0] }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {

@@ -18,6 +18,13 @@ package struct FillLike: Operator {
         value = try arguments.float("value", default: 0)
     }
 
+    package var widened: any Operator {
+        guard scalarType == .float16 else { return self }
+        var copy = self
+        copy.scalarType = .float32
+        return copy
+    }
+
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         [ValueType(scalarType, try operands.shape(0))]
     }

@@ -29,6 +29,13 @@ package struct OneHot: Operator {
         off = try arguments.float("off_value", default: 0)
     }
 
+    package var widened: any Operator {
+        guard scalarType == .float16 else { return self }
+        var copy = self
+        copy.scalarType = .float32
+        return copy
+    }
+
     package var shapeOperands: [Int] { [1] }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `x` with elements added before and behind on its last axes.
@@ -84,7 +85,25 @@ package struct Pad: Operator {
         return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let amounts = request.operand(1)?.constant?.integers,
+            let width = x.scalarType.copyWidth, x.count > 0, x.logicalShape.count <= 8,
+            x.layout == request.results[0].layout
+        else { return [] }
+        if amounts.allSatisfy({ $0 == 0 }) { return [Kernel(aliasing: 0)] }
+        let constant = Tensor(scalar: value, x.scalarType)
+        let tables = x.layout.physical(tables(x.logicalShape, amounts))
+        return [
+            Kernel("indexed copy") {
+                let copy = IndexedCopy(sourceShape: x.shape, selections: tables, elementByteCount: width)
+                return { context in
+                    copy.run(context.operand(0), context.result(), constant: UnsafeRawPointer(constant.address))
+                }
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { operands.constant(1) != nil ? .agnostic : .rowMajor }
 
     /// For each place on each axis of the result the place in `x`; `nil` for the constant.
     package func tables(_ shape: [Int], _ amounts: [Int]) -> [[Int?]] {

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `x[begin : end : stride]` on every axis.
@@ -48,7 +49,35 @@ package struct SliceByIndex: Rearrangement {
         return rule.squeezed(rule.slice(x, begin: begin, end: end))
     }
 
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let begin = request.operand(1), begin.constant == nil else {
+            return viewKernels(for: request)
+        }
+        // The result's shape is fixed; where it starts is read while running.
+        let rank = x.logicalShape.count
+        guard rule.isFixed(rank: rank), begin.scalarType == .int32, x.layout == .rowMajor, x.count > 0,
+            let width = x.scalarType.copyWidth
+        else { return [] }
+        let source = StridedView(dense: x.shape)
+        let slice = rule.slice(source, begin: [Int](repeating: 0, count: rank), end: nil).coalesced
+        guard let copy = StridedCopy(slice, StridedView(dense: slice.shape), width: width) else { return [] }
+        let rule = rule
+        let taken = (0..<rank).filter { rule.squeezes($0) && !rule.ignoresBegin($0) }
+        return [
+            Kernel("slice") { context in
+                let places = context.operand(1).assumingMemoryBound(to: Int32.self)
+                var start = slice.offset
+                for axis in taken {
+                    let range = rule.range(axis, extent: source.shape[axis], begin: Int(places[axis]), end: nil)
+                    start += range.start * source.strides[axis]
+                }
+                copy.run(context.operand(0) + start * width, context.result())
+            }
+        ]
+    }
+
     package func layoutRole(_ operands: Operands) -> LayoutRole {
-        rule.squeezeMask.contains(true) ? .rowMajor : .agnostic
+        !rule.squeezeMask.contains(true) && operands.constant(1) != nil && operands.constant(2) != nil
+            ? .agnostic : .rowMajor
     }
 }

@@ -52,7 +52,9 @@ package struct SliceBySize: Rearrangement {
         return view
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        operands.constant(1) != nil && operands.constant(2) != nil ? .agnostic : .rowMajor
+    }
 
     private func range(_ extent: Int, _ begin: Int, _ size: Int) throws(ModelError) -> (start: Int, count: Int) {
         let start = begin < 0 ? begin + extent : begin

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `x` cut along `axis` into parts of `sizes`, or into `count` equal parts.
@@ -64,6 +65,31 @@ package struct Split: Operator {
             start += size
             return Tensor(values: view.read(values), scalarType: x.scalarType, shape: view.shape)
         }
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let width = x.scalarType.copyWidth,
+            let place = try? normalizedAxis(axis, rank: x.logicalShape.count)
+        else { return [] }
+        let whole = StridedView(x)
+        var copies: [(start: Int, copy: StridedCopy)] = []
+        var start = 0
+        for result in request.results {
+            let size = result.logicalShape[place]
+            let source = whole.sliced(place, from: start, count: size)
+                .transposed(result.layout.permutation(rank: whole.shape.count))
+            start += size
+            guard let copy = StridedCopy(source, StridedView(dense: source.shape), width: width) else { return [] }
+            copies.append((source.offset * width, copy))
+        }
+        if copies.count == 1, x.layout == request.results[0].layout { return [Kernel(aliasing: 0)] }
+        return [
+            Kernel("split") { [copies] context in
+                for (index, part) in copies.enumerated() {
+                    part.copy.run(context.operand(0) + part.start, context.result(index))
+                }
+            }
+        ]
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }

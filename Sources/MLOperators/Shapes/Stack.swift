@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// Operands of one shape side by side along a new axis.
@@ -37,5 +38,26 @@ package struct Stack: Operator {
             StridedView(dense: shape).sliced(place, from: index, count: 1).write(operands[index].values, into: &values)
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        let result = request.results[0]
+        let count = request.operands.count
+        guard let width = result.scalarType.copyWidth,
+            let place = try? normalizedAxis(axis, rank: result.logicalShape.count),
+            request.operands.allSatisfy({ $0?.scalarType == result.scalarType })
+        else { return [] }
+        let outer = result.logicalShape[..<place].reduce(1, *)
+        let inner = result.logicalShape[(place + 1)...].reduce(1, *)
+        let parts = Concatenation(
+            outer: outer,
+            widths: [Int](repeating: inner, count: count),
+            elementByteCount: width
+        )
+        return [
+            Kernel("concatenation") { context in
+                for index in 0..<count { parts.join(index, context.operand(index), into: context.result()) }
+            }
+        ]
     }
 }
