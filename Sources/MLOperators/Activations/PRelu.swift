@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `x` where it is not negative, otherwise `alpha[c] · x`, `c` being the place along axis 1.
@@ -24,7 +25,27 @@ package struct PRelu: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        channelKernels(request) { x, alpha, _ in x < 0 ? alpha * x : x }
+        guard request.isAll(.float32), let x = request.operand(0) else { return [] }
+        let lines = Lines(shape: x.shape, axis: x.layout.physicalAxis(1, rank: x.shape.count))
+        return [
+            Kernel(
+                "scale",
+                inPlaceOperands: [0],
+                body: { context in
+                    ElementwiseKernel.scaleShift(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: lines.outer,
+                        channels: lines.count,
+                        inner: lines.stride,
+                        scale: nil,
+                        shift: nil,
+                        function: .prelu,
+                        slope: context.floats(1)
+                    )
+                }
+            )
+        ]
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<2) ? .agnostic : .rowMajor }
@@ -52,36 +73,4 @@ extension Tensor {
         for index in values.indices { values[index] = function(values[index], index / inner % channels) }
         return Tensor(values: values, scalarType: scalarType, shape: shape)
     }
-}
-
-/// A kernel that applies `function` to each float32 element and to the parameters of its channel.
-@inline(__always)
-func channelKernels(
-    _ request: KernelRequest,
-    _ function: @escaping @Sendable (Float, Float, Float) -> Float
-) -> [Kernel] {
-    guard request.isAll(.float32), let x = request.operand(0), x.layout == request.results[0].layout else { return [] }
-    let axis = x.layout.physicalAxis(1, rank: x.shape.count)
-    let lines = Lines(shape: x.shape, axis: axis)
-    let last = request.operands.count - 1
-    return [
-        Kernel(
-            "channelwise",
-            inPlaceOperands: [0],
-            body: { context in
-                let source = context.floats(0)
-                let target = context.resultFloats()
-                let alpha = context.floats(1)
-                let beta = context.floats(last)
-                for block in 0..<lines.outer {
-                    for channel in 0..<lines.count {
-                        let start = (block * lines.count + channel) * lines.stride
-                        for place in start..<(start + lines.stride) {
-                            target[place] = function(source[place], alpha[channel], beta[channel])
-                        }
-                    }
-                }
-            }
-        )
-    ]
 }

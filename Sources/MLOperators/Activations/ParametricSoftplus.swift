@@ -1,5 +1,6 @@
 import Glibc
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `alpha[c] · log(1 + exp(beta[c] · x))`, `c` being the place along axis 1.
@@ -28,10 +29,28 @@ package struct ParametricSoftplus: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        channelKernels(request) { x, alpha, beta in
-            let scaled = beta * x
-            return alpha * (log1pf(expf(-Swift.abs(scaled))) + max(scaled, 0))
-        }
+        guard request.isAll(.float32), let x = request.operand(0) else { return [] }
+        let lines = Lines(shape: x.shape, axis: x.layout.physicalAxis(1, rank: x.shape.count))
+        return [
+            Kernel(
+                "channelwise",
+                inPlaceOperands: [0],
+                body: { context in
+                    let (source, target) = (context.floats(0), context.resultFloats())
+                    let (alpha, beta) = (context.floats(1), context.floats(2))
+                    Workers.parallelFor(lines.outer) { block, _ in
+                        for channel in 0..<lines.count {
+                            let start = (block * lines.count + channel) * lines.stride
+                            for place in start..<(start + lines.stride) {
+                                let scaled = beta[channel] * source[place]
+                                let softplus = log1pf(expf(-Swift.abs(scaled))) + max(scaled, 0)
+                                target[place] = alpha[channel] * softplus
+                            }
+                        }
+                    }
+                }
+            )
+        ]
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<3) ? .agnostic : .rowMajor }

@@ -7,9 +7,11 @@ package protocol BinaryFunction: Hashable, Sendable {
     static var names: [MILName] { get }
     /// True for the functions whose result is a truth value.
     static var isPredicate: Bool { get }
+    /// True for the functions of truth values.
+    static var isLogic: Bool { get }
     init()
     func callAsFunction(_ x: Double, _ y: Double) -> Double
-    /// What computes the function on float32; `nil` when nothing does.
+    /// What computes the function on float32, int32 or truth values; `nil` when nothing does.
     static var kernel: ElementwiseKernel.BinaryFunction? { get }
     /// The neural-network layers whose heart the function is.
     static var layers: [LayerRule] { get }
@@ -18,6 +20,7 @@ package protocol BinaryFunction: Hashable, Sendable {
 extension BinaryFunction {
     package static var layers: [LayerRule] { [] }
     package static var isPredicate: Bool { false }
+    package static var isLogic: Bool { false }
     package static var kernel: ElementwiseKernel.BinaryFunction? { nil }
 }
 
@@ -51,36 +54,48 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
         let shape = broadcastCounts([operands[0].shape, operands[1].shape])
         let x = operands[0].values(broadcastTo: shape)
         let y = operands[1].values(broadcastTo: shape)
-        return [
-            Tensor(values: zip(x, y).map { function($0, $1) }, scalarType: operands.scalarType(), shape: shape)
-        ]
+        var values = zip(x, y).map { function($0, $1) }
+        // Integers divided by 0 give 0.
+        if !operands[0].scalarType.isFloat { values = values.map { $0.isFinite ? $0 : 0 } }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.isAll(.float32), let function = Function.kernel,
-            let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
+        guard let x = request.operand(0), let y = request.operand(1), x.scalarType == y.scalarType,
+            let function = Function.kernel, let element = Self.element(x.scalarType),
+            let axes = BroadcastAxes([x, y], request.results[0])
         else { return [] }
+        let kernel = BinaryKernel(
+            function,
+            sizes: axes.sizes,
+            strides: axes.strides[0],
+            axes.strides[1],
+            element: element
+        )
         return [
             Kernel(
                 "combine",
-                inPlaceOperands: axes.dense,
-                body: { context in
-                    ElementwiseKernel.combine(
-                        function,
-                        sizes: axes.sizes,
-                        context.floats(0),
-                        strides: axes.strides[0],
-                        context.floats(1),
-                        strides: axes.strides[1],
-                        into: context.resultFloats()
-                    )
-                }
+                inPlaceOperands: Function.isPredicate && x.scalarType != .bool ? [] : axes.dense,
+                body: { kernel.run($0.operand(0), $0.operand(1), $0.result()) }
             )
         ]
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole {
-        Function.kernel != nil && operands.areFloat32(0..<2) ? elementwiseLayoutRole(operands) : .rowMajor
+        guard let x = try? operands.type(0).scalarType, let y = try? operands.type(1).scalarType, x == y,
+            Function.kernel != nil, Self.element(x) != nil
+        else { return .rowMajor }
+        return elementwiseLayoutRole(operands)
+    }
+
+    /// The kernels' name of a type of operands that they take.
+    private static func element(_ scalarType: ScalarType) -> BinaryKernel.Element? {
+        switch scalarType {
+        case .float32: Function.isLogic ? nil : .float32
+        case .int32: Function.isLogic || Function.kernel == .power ? nil : .int32
+        case .bool: Function.isLogic || Function.kernel == .equal || Function.kernel == .notEqual ? .bool : nil
+        default: nil
+        }
     }
 }
 

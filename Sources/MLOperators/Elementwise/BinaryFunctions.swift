@@ -74,6 +74,7 @@ package struct Min: BinaryFunction {
 package struct Equal: BinaryFunction {
     package static let names: [MILName] = ["equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .equal
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x == y ? 1 : 0 }
 }
@@ -81,6 +82,7 @@ package struct Equal: BinaryFunction {
 package struct NotEqual: BinaryFunction {
     package static let names: [MILName] = ["not_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .notEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != y ? 1 : 0 }
 }
@@ -88,6 +90,7 @@ package struct NotEqual: BinaryFunction {
 package struct Greater: BinaryFunction {
     package static let names: [MILName] = ["greater"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .greater
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x > y ? 1 : 0 }
 }
@@ -95,6 +98,7 @@ package struct Greater: BinaryFunction {
 package struct GreaterEqual: BinaryFunction {
     package static let names: [MILName] = ["greater_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .greaterEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x >= y ? 1 : 0 }
 }
@@ -102,6 +106,7 @@ package struct GreaterEqual: BinaryFunction {
 package struct Less: BinaryFunction {
     package static let names: [MILName] = ["less"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .less
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x < y ? 1 : 0 }
 }
@@ -109,6 +114,7 @@ package struct Less: BinaryFunction {
 package struct LessEqual: BinaryFunction {
     package static let names: [MILName] = ["less_equal"]
     package static let isPredicate = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .lessEqual
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x <= y ? 1 : 0 }
 }
@@ -116,6 +122,8 @@ package struct LessEqual: BinaryFunction {
 package struct LogicalAnd: BinaryFunction {
     package static let names: [MILName] = ["logical_and"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .and
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != 0 && y != 0 ? 1 : 0 }
 }
@@ -123,6 +131,8 @@ package struct LogicalAnd: BinaryFunction {
 package struct LogicalOr: BinaryFunction {
     package static let names: [MILName] = ["logical_or"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .or
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { x != 0 || y != 0 ? 1 : 0 }
 }
@@ -130,6 +140,8 @@ package struct LogicalOr: BinaryFunction {
 package struct LogicalXor: BinaryFunction {
     package static let names: [MILName] = ["logical_xor"]
     package static let isPredicate = true
+    package static let isLogic = true
+    package static let kernel: ElementwiseKernel.BinaryFunction? = .xor
     package init() {}
     package func callAsFunction(_ x: Double, _ y: Double) -> Double { (x != 0) != (y != 0) ? 1 : 0 }
 }

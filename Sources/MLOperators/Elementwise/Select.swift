@@ -33,22 +33,20 @@ package struct Select: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.operand(0)?.scalarType == .bool, request.operand(1)?.scalarType == .float32,
-            request.operand(2)?.scalarType == .float32,
+        guard request.operand(0)?.scalarType == .bool, let type = request.operand(1)?.scalarType, type.bitWidth == 32,
+            request.operand(2)?.scalarType == type,
             let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
         else { return [] }
+        let kernel = SelectKernel(
+            sizes: axes.sizes,
+            condition: axes.strides[0],
+            axes.strides[1],
+            axes.strides[2]
+        )
         return [
             Kernel("choose") { context in
-                ElementwiseKernel.choose(
-                    sizes: axes.sizes,
-                    condition: context.operand(0).assumingMemoryBound(to: UInt8.self),
-                    strides: axes.strides[0],
-                    context.floats(1),
-                    strides: axes.strides[1],
-                    context.floats(2),
-                    strides: axes.strides[2],
-                    into: context.resultFloats()
-                )
+                let condition = context.operand(0).assumingMemoryBound(to: UInt8.self)
+                kernel.run(condition: condition, context.operand(1), context.operand(2), context.result())
             }
         ]
     }

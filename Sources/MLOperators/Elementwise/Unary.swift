@@ -52,8 +52,22 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.isAll(.float32), let function = function.kernel, let x = request.operand(0) else { return [] }
+        guard let x = request.operand(0) else { return [] }
         let count = x.count
+        if Function.self == LogicalNot.self, x.scalarType == .bool {
+            return [
+                Kernel(
+                    "not",
+                    inPlaceOperands: [0],
+                    body: { context in
+                        let source = context.operand(0).assumingMemoryBound(to: UInt8.self)
+                        let target = context.result().assumingMemoryBound(to: UInt8.self)
+                        for index in 0..<count { target[index] = source[index] == 0 ? 1 : 0 }
+                    }
+                )
+            ]
+        }
+        guard request.isAll(.float32), let function = function.kernel else { return [] }
         return [
             Kernel(
                 "map",
