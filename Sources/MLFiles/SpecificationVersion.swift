@@ -1,3 +1,4 @@
+package import MLNumerics
 package import MLSpecification
 
 /// The version of the specification: which system first understood it, and which one a model needs.
@@ -53,6 +54,11 @@ package enum SpecificationVersion {
         default: break
         }
         return model
+    }
+
+    /// `lowered` for an encoded model.
+    package static func lowered(_ bytes: [UInt8]) throws(ModelError) -> [UInt8] {
+        try SpecificationReader.encode(lowered(SpecificationReader.decode(bytes)))
     }
 
     private static func interface(_ model: SpecModel) -> Int32 {

@@ -4,7 +4,8 @@ package import MLNumerics
 ///
 /// The file starts with 64 bytes: the number of blobs and the version, as 32-bit integers.  A blob is 64 bytes of
 /// description (mark, data type, byte count, offset of the bytes from the start of the file, and how many bits of
-/// the last byte are unused), and the packed elements, which start at a multiple of 64.  Everything is little endian.
+/// the last byte are unused), and the packed elements.  Writers start both at multiples of 64; reading does not insist
+/// on it.  Everything is little endian.
 package struct WeightFile: Sendable {
     static let alignment = 64
     static let mark: UInt32 = 0xDEAD_BEEF
@@ -47,11 +48,11 @@ package struct WeightFile: Sendable {
     /// The blob whose description is at `offset`.
     package func blob(at offset: UInt64) throws(ModelError) -> WeightBlob {
         let size = UInt64(storage.byteCount)
-        guard offset >= 64, offset % 64 == 0, offset <= size, size - offset >= 64 else {
+        guard offset >= 64, offset <= size, size - offset >= 64 else {
             throw broken(
                 "offset",
                 offset,
-                "no blob can be described at \(offset) in a file of \(size) bytes (a multiple of 64 was expected)"
+                "no blob can be described at \(offset) in a file of \(size) bytes"
             )
         }
         let start = Int(offset)

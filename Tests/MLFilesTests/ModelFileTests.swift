@@ -19,6 +19,16 @@ import Testing
         }
     }
 
+    @Test func unknownFieldsAndValuesAreKept() throws {
+        let bytes = try SpecificationReader.encode(Seeds.network) + [0xC2, 0xB5, 0x03, 2, 1, 2, 0xC8, 0xB5, 0x03, 9]
+        #expect(try SpecificationReader.encode(SpecificationReader.decode(bytes)) == bytes)
+        var array = SpecArrayFeatureType()
+        array.dataType = .UNRECOGNIZED(77)
+        var model = Seeds.network
+        model.description_p.input = [Seeds.feature("x", .multiArrayType(array))]
+        #expect(try SpecificationReader.decode(SpecificationReader.encode(model)) == model)
+    }
+
     @Test func packageComesBackEqualWithItsWeights() throws {
         try withTemporaryFolder { folder in
             let path = folder + "/p.mlpackage"
