@@ -23,7 +23,7 @@ package struct GraphEngine: ModelEngine {
         self.interface = interface
         self.lowered = lowered
         executable = try GraphExecutable(
-            try lowered.graph.widened(),
+            try PassPipeline.prepare(lowered.graph),
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
                 layOut: { (graph) throws(ModelError) in try graph.withLayouts() }

@@ -7,6 +7,7 @@ package enum PassPipeline {
     /// a fused activation hides its producer from the others.
     package static let passes: [any Pass] = [
         RemoveIdentities(),
+        UseWideIndices(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),
@@ -22,6 +23,12 @@ package enum PassPipeline {
 
     /// Rounds after which the pipeline stops even if something still changes.
     private static let roundLimit = 12
+
+    /// What a graph goes through once, as it was read: products with constants become linears, so that their weights
+    /// are known as weights and keep their precision, and everything else is widened to float32.
+    package static func prepare(_ graph: Graph) throws(ModelError) -> Graph {
+        try graph.applying(ConstantMatMulToLinear()).graph.widened()
+    }
 
     package static func optimize(_ graph: Graph) throws(ModelError) -> Graph {
         var graph = graph
