@@ -12,14 +12,11 @@ typedef struct {
     long key_panels, value_panels, head_floats, blocks, block_rows, score_stride;
 } job;
 
-static void pack_head(void *context, long index, int worker) {
-    (void)worker;
-    const job *j = context;
+static void pack(const job *j, long index, float *packed) {
     const cml_attention_call *c = j->call;
     const long width = j->isa->panel, batch = index / c->key_heads, head = index % c->key_heads;
     const float *k = c->k + batch * c->k_strides[0] + head * c->k_strides[1];
     const float *v = c->v + batch * c->v_strides[0] + head * c->v_strides[1];
-    float *packed = j->packed + index * j->head_floats;
     for (long panel = 0; panel < j->key_panels; panel++, packed += width * c->size) {
         const long left = c->keys - panel * width;
         j->isa->pack_columns(k + panel * width * c->k_strides[2], c->k_strides[2], c->size, left < width ? left : width,
@@ -29,6 +26,12 @@ static void pack_head(void *context, long index, int worker) {
         const long left = c->value_size - panel * width;
         j->isa->pack_rows(v + panel * width, c->v_strides[2], c->keys, left < width ? left : width, packed);
     }
+}
+
+static void pack_head(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    pack(j, index, j->packed + index * j->head_floats);
 }
 
 static long visible_keys(const cml_attention_call *c, long query) {
@@ -44,19 +47,18 @@ static void mask_row(const cml_attention_call *c, long batch, long head, long qu
     *keep = c->keep ? c->keep + at : NULL;
 }
 
-static void attend_block(void *context, long index, int worker) {
-    (void)worker;
-    const job *j = context;
+// One block of queries of a head, given its packed keys and values.
+static void attend(const job *j, long index, const float *keys) {
     const cml_attention_call *c = j->call;
     const cml_isa *isa = j->isa;
     const long width = isa->panel, block = index % j->blocks, head = index / j->blocks % c->heads;
     const long batch = index / j->blocks / c->heads;
     const long row0 = c->queries * block / j->blocks, row1 = c->queries * (block + 1) / j->blocks, rows = row1 - row0;
-    const float *keys = j->packed + (batch * c->key_heads + head * c->key_heads / c->heads) * j->head_floats;
     const float *values = keys + j->key_panels * width * c->size;
     const float *q = c->q + batch * c->q_strides[0] + head * c->q_strides[1] + row0 * c->q_strides[2];
     float *out = c->out + batch * c->out_strides[0] + head * c->out_strides[1] + row0 * c->out_strides[2];
-    float *scores = cml_scratch(3, (size_t)(rows * j->score_stride) * sizeof(float));
+    float *scores = cml_scratch(3, (size_t)(rows * (j->score_stride + 1)) * sizeof(float));
+    float *inverses = scores + rows * j->score_stride;
     const long tiles = (rows + isa->rows - 1) / isa->rows, visible = visible_keys(c, row1 - 1);
     static const long zero = 0;
     cml_tile t = {.tap_a = &zero, .tap_b = &zero, .taps = 1, .ldb = width, .last = 1, .function = CML_IDENTITY};
@@ -81,7 +83,8 @@ static void attend_block(void *context, long index, int worker) {
         const uint8_t *keep;
         mask_row(c, batch, head, row0 + row, &mask, &keep);
         const long own = visible_keys(c, row0 + row);
-        if (own > 0) isa->softmax_row(score, score, own, c->scale, mask, c->mask_strides[3], keep, c->mask_strides[3]);
+        inverses[row] = isa->softmax_scores(score, score, own, c->scale, mask, c->mask_strides[3], keep,
+                                            c->mask_strides[3]);
         for (long i = own; i < visible; i++) score[i] = 0;
     }
     t.lda = j->score_stride;
@@ -98,6 +101,24 @@ static void attend_block(void *context, long index, int worker) {
             kernels[r1 - r0](&t);
         }
     }
+    for (long row = 0; row < rows; row++) isa->scale_row(inverses[row], out + row * t.ldc, c->value_size);
+}
+
+static void attend_block(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    const cml_attention_call *c = j->call;
+    const long head = index / j->blocks % c->heads, batch = index / j->blocks / c->heads;
+    attend(j, index, j->packed + (batch * c->key_heads + head * c->key_heads / c->heads) * j->head_floats);
+}
+
+// A whole head: its packed keys and values stay in the second cache of one core.
+static void attend_head(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    float *packed = cml_scratch(2, (size_t)j->head_floats * sizeof(float));
+    pack(j, index, packed);
+    for (long block = 0; block < j->blocks; block++) attend(j, index * j->blocks + block, packed);
 }
 
 static void attend_few(void *context, long index, int worker) {
@@ -130,11 +151,15 @@ void cml_attention(const cml_isa *isa, const cml_attention_call *c) {
     j.head_floats = isa->panel * (j.key_panels * c->size + j.value_panels * c->keys);
     // Rows that differ by one line, so that a column of them does not fall into one cache set.
     j.score_stride = j.key_panels * isa->panel + 16;
-    j.packed = cml_scratch(0, (size_t)(j.head_floats * c->batch * c->key_heads) * sizeof(float));
     long rows = SCORE_FLOATS / j.score_stride;
     if (rows < isa->rows) rows = isa->rows;
-    const long workers = cml_worker_count(), heads = c->batch * c->heads;
     j.blocks = (c->queries + rows - 1) / rows;
+    const long workers = cml_worker_count(), heads = c->batch * c->heads;
+    if (c->key_heads == c->heads && (heads % workers == 0 || heads >= 4 * workers)) {
+        cml_parallel_for(heads, attend_head, &j);
+        return;
+    }
+    j.packed = cml_scratch(0, (size_t)(j.head_floats * c->batch * c->key_heads) * sizeof(float));
     while (heads * j.blocks < 2 * workers && c->queries / (j.blocks * 2) >= isa->rows) j.blocks *= 2;
     cml_parallel_for(c->batch * c->key_heads, pack_head, &j);
     cml_parallel_for(heads * j.blocks, attend_block, &j);

@@ -9,7 +9,7 @@ typedef enum {
 // y[outer][inner]
 void cml_reduce(const cml_isa *isa, cml_reduction op, const float *x, float *y, long outer, long axis, long inner);
 // The first index of the largest (or smallest) element.
-void cml_arg_extreme(const float *x, int32_t *y, long outer, long axis, long inner, int smallest);
+void cml_arg_extreme(const cml_isa *isa, const float *x, int32_t *y, long outer, long axis, long inner, int smallest);
 void cml_softmax(const cml_isa *isa, const float *x, float *y, long outer, long axis, long inner);
 // Rows of `length`: (x - mean) / sqrt(variance + epsilon) * gamma[i] + beta[i]; gamma and beta may be null.  With
 // `keep_mean` the mean is taken for zero: root-mean-square norm.  Element i of gamma and beta is repeated `repeat`

@@ -83,8 +83,13 @@ struct cml_isa {
                        const float *shift);
     float (*reduce_row)(cml_reduction op, const float *x, long count);
     void (*reduce_columns)(cml_reduction op, const float *x, long axis, long stride, float *y, long count);
+    void (*arg_columns)(float sign, const float *x, long axis, long stride, int32_t *y, long count);
+    int32_t (*arg_row)(float sign, const float *x, long count);
     void (*softmax_row)(const float *x, float *y, long count, float scale, const float *mask, long mask_stride,
                         const uint8_t *keep, long keep_stride);
+    float (*softmax_scores)(const float *x, float *y, long count, float scale, const float *mask, long mask_stride,
+                            const uint8_t *keep, long keep_stride);
+    void (*scale_row)(float factor, float *y, long count);
     void (*softmax_columns)(const float *x, float *y, long axis, long stride, long count);
     void (*normalize_row)(const float *x, float *y, long length, float epsilon, int keep_mean, const float *gamma,
                           const float *beta, long repeat);

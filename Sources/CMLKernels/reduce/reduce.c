@@ -1,4 +1,5 @@
 #include "../isa/isa.h"
+#include "../threads/division.h"
 #include <math.h>
 #include <string.h>
 
@@ -56,18 +57,35 @@ void cml_softmax(const cml_isa *isa, const float *x, float *y, long outer, long 
     if (axis > 0) run(&j);
 }
 
-void cml_arg_extreme(const float *x, int32_t *y, long outer, long axis, long inner, int smallest) {
-    for (long o = 0; o < outer; o++) {
-        for (long i = 0; i < inner; i++) {
-            const float *column = x + o * axis * inner + i;
-            long best = 0;
-            for (long a = 1; a < axis; a++) {
-                const float value = column[a * inner], champion = column[best * inner];
-                if (smallest ? value < champion : value > champion) best = a;
-            }
-            y[o * inner + i] = (int32_t)best;
+typedef struct {
+    const cml_isa *isa;
+    const float *x;
+    int32_t *y;
+    long axis, inner, parts;
+    float sign;
+    cml_division division;
+} arg_job;
+
+static void arg_items(void *context, long task, int worker) {
+    (void)worker;
+    const arg_job *j = context;
+    for (long item = task * j->division.each, end = cml_division_end(&j->division, task); item < end; item++) {
+        if (j->inner == 1) {
+            j->y[item] = j->isa->arg_row(j->sign, j->x + item * j->axis, j->axis);
+            continue;
         }
+        const long outer = item / j->parts, start = item % j->parts * COLUMNS, left = j->inner - start;
+        j->isa->arg_columns(j->sign, j->x + outer * j->axis * j->inner + start, j->axis, j->inner,
+                            j->y + outer * j->inner + start, left < COLUMNS ? left : COLUMNS);
     }
+}
+
+void cml_arg_extreme(const cml_isa *isa, const float *x, int32_t *y, long outer, long axis, long inner, int smallest) {
+    if (outer <= 0 || axis <= 0 || inner <= 0) return;
+    const long parts = inner == 1 ? 1 : (inner + COLUMNS - 1) / COLUMNS;
+    const arg_job j = {isa, x, y, axis, inner, parts, smallest ? -1 : 1,
+                       cml_divide(outer * parts, axis * (inner < COLUMNS ? inner : COLUMNS))};
+    cml_parallel_for(j.division.tasks, arg_items, (void *)&j);
 }
 
 typedef struct {

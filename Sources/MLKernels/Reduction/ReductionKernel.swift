@@ -52,7 +52,7 @@ package enum ReductionKernel {
         inner: Int,
         smallest: Bool = false
     ) {
-        cml_arg_extreme(x, y, outer, axis, inner, smallest ? 1 : 0)
+        cml_arg_extreme(cml_isa_current(), x, y, outer, axis, inner, smallest ? 1 : 0)
     }
 
     /// Softmax along the axis; `y` has the shape of `x` and may be it.
