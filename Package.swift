@@ -79,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "FixtureRunner",
             dependencies: [
-                "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification", "TestSupport",
+                "MLEngine", "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLSpecification", "TestSupport",
             ],
             path: "Tests/FixtureRunner",
             swiftSettings: settings

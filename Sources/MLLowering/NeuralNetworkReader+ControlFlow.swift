@@ -34,6 +34,9 @@ extension NeuralNetworkReader {
         ifBranch: [SpecNeuralNetworkLayer],
         elseBranch: [SpecNeuralNetworkLayer]
     ) throws(ModelError) {
+        if let known = builder.constant(condition)?.values.first {
+            return try lower(known != 0 ? ifBranch : elseBranch)
+        }
         let location = builder.location
         let sides = [ifBranch, elseBranch]
         let before = blobs

@@ -6,6 +6,8 @@ struct Fixture {
     struct Case {
         let folder: URL
         let test: String
+        /// `nil`: the model's default.
+        let functionName: String?
         /// By feature: a tensor, or a number.
         let inputs: [String: Tensor]
         let expected: [String: Tensor]
@@ -61,6 +63,7 @@ struct Fixture {
             return Case(
                 folder: folder,
                 test: about["test"] as? String ?? "",
+                functionName: (about["function"] as? String).flatMap { $0.isEmpty ? nil : $0 },
                 inputs: inputs,
                 expected: expected,
                 tolerances: tolerances

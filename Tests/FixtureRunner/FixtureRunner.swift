@@ -4,14 +4,13 @@ import MLGraph
 import MLLowering
 import MLNumerics
 import MLOperators
-import MLRuntime
 import MLSpecification
 import TestSupport
 
 /// Runs captured cases of coremltools' suite: `fixture-runner FOLDER [FILTER] [--verbose] [--reference]`.
 ///
 /// `FILTER` keeps the fixtures whose layer kinds, tests or folders contain it.  `--reference` runs the plain
-/// evaluations in place of plans.  Prints what failed by layer kinds, and the counts.
+/// evaluations in place of the engine.  Prints what failed by layer kinds, and the counts.
 @main
 struct FixtureRunner {
     static func main() throws {
@@ -48,7 +47,10 @@ struct FixtureRunner {
         let names = [kinds, fixture.folder.lastPathComponent] + cases.map(\.test)
         guard filter.isEmpty || names.contains(where: { $0.contains(filter) }) else { return }
         let model: RunnableModel
-        do { model = try RunnableModel(file, usesReference: usesReference) } catch {
+        do {
+            let function = cases.first?.functionName
+            model = try RunnableModel(file, functionName: function, usesReference: usesReference)
+        } catch {
             tally.fail(kinds, "load: \(error)", fixture.folder.lastPathComponent, count: max(1, cases.count))
             if isVerbose { print("\(fixture.folder.lastPathComponent) \(kinds): load: \(error)") }
             return
@@ -57,7 +59,9 @@ struct FixtureRunner {
             do {
                 let found = try model.prediction(item.inputs)
                 var failure: String?
-                for (name, wanted) in item.expected.sorted(by: { $0.key < $1.key }) {
+                // Random layers are judged by moments, and some tests only expect the compiler to refuse a model.
+                let isChecked = !kinds.contains("random") && !item.test.contains("_invalid") && !item.expected.isEmpty
+                for (name, wanted) in item.expected.sorted(by: { $0.key < $1.key }) where isChecked {
                     guard let tensor = found[name] else {
                         failure = "output '\(name)' is missing"
                         continue
@@ -67,7 +71,7 @@ struct FixtureRunner {
                 if let failure {
                     tally.fail(kinds, failure, "\(fixture.folder.lastPathComponent) \(item.test)")
                     if isVerbose { print("\(item.folder.path) \(kinds): \(failure)\n\(item.test)\n\(model.text)") }
-                } else if item.expected.isEmpty {
+                } else if !isChecked {
                     tally.unchecked += 1
                 } else {
                     tally.passed += 1
@@ -86,6 +90,13 @@ struct FixtureRunner {
         case .neuralNetwork(let network): layers = network.layers
         case .neuralNetworkClassifier(let network): layers = network.layers
         case .neuralNetworkRegressor(let network): layers = network.layers
+        case .mlProgram(let program):
+            var names: [String] = []
+            for function in program.functions.values {
+                for block in function.blockSpecializations.values { names += block.operations.map(\.type) }
+            }
+            return names.filter { $0 != "const" }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+                .joined(separator: "+")
         default: return "other"
         }
         var seen: [String] = []

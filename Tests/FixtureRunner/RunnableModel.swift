@@ -1,86 +1,70 @@
+import MLEngine
 import MLFiles
 import MLGraph
 import MLLowering
 import MLNumerics
-import MLRuntime
-import MLSpecification
 import TestSupport
 
-/// A lowered model that takes and gives tensors by feature name.
+/// A model that takes and gives tensors by feature name: by the engine, or by plain evaluation of its graph.
 struct RunnableModel {
-    private let model: LoweredModel
-    /// `nil`: run by plain evaluation.
-    private let executable: GraphExecutable?
+    private let engine: any ModelEngine
+    private let lowered: LoweredModel
+    private let usesReference: Bool
 
-    init(_ file: ModelFile, usesReference: Bool) throws {
-        model = try NeuralNetworkReader.read(file.specification)
-        try model.graph.verify()
-        executable = usesReference ? nil : try GraphExecutable(model.graph, pipeline: .none)
+    init(_ file: ModelFile, functionName: String?, usesReference: Bool) throws {
+        lowered = try EngineLoader.lower(file, functionName: functionName)
+        try lowered.graph.verify()
+        engine = try EngineLoader.load(file, functionName: functionName)
+        self.usesReference = usesReference
     }
 
-    var text: String { model.graph.description }
+    var text: String { lowered.graph.description }
 
     func prediction(_ features: [String: Tensor]) throws -> [String: Tensor] {
-        var inputs: [Tensor] = []
-        for feature in model.inputs {
-            let type = model.graph.type(of: feature.value)
-            guard let given = features[feature.name] else {
-                guard feature.isOptional else {
-                    throw ModelError(.invalidInput, "input '\(feature.name)' is missing")
-                }
-                let shape = type.shape.map { $0.count ?? 1 }
-                inputs.append(
-                    Tensor(
-                        values: [Double](repeating: feature.defaultValue, count: shape.elementCount),
-                        scalarType: type.scalarType,
-                        shape: shape
-                    )
-                )
-                continue
+        var inputs: [String: FeatureData] = [:]
+        for input in lowered.inputs {
+            guard let tensor = features[input.name] else { continue }
+            if case .image = input.form {
+                inputs[input.name] = .image(try picture(tensor))
+            } else {
+                inputs[input.name] = .tensor(tensor)
             }
-            inputs.append(try tensor(given, for: feature, type))
         }
-        let outputs: [Tensor]
-        if let executable {
-            outputs = try executable.run(inputs)
-        } else {
-            outputs = try GraphInterpreter.outputs(of: model.graph, inputs)
+        if usesReference, let graph = engine as? GraphEngine {
+            let results = try GraphInterpreter.outputs(of: lowered.graph, try graph.graphInputs(inputs))
+            return Dictionary(uniqueKeysWithValues: lowered.outputs.map { ($0.name, results[$0.index]) })
         }
         var result: [String: Tensor] = [:]
-        for feature in model.outputs {
-            let tensor = outputs[feature.index]
-            if case .array(let mapping, _) = feature.form {
-                result[feature.name] = tensor.reshaped(mapping.callerShape(of: tensor.shape))
-            } else {
-                result[feature.name] = tensor
+        for (name, value) in try engine.prediction(from: inputs) {
+            switch value {
+            case .tensor(let tensor): result[name] = tensor
+            case .double(let number): result[name] = Tensor(scalar: number, .float64)
+            case .int64(let number): result[name] = Tensor(scalar: Double(number), .float64)
+            default: continue
             }
         }
         return result
     }
 
-    private func tensor(_ given: Tensor, for feature: InputFeature, _ type: ValueType) throws -> Tensor {
-        switch feature.form {
-        case .array(let mapping):
-            return given.converted(to: type.scalarType).reshaped(try mapping.graphShape(of: given.shape))
-        case .image(let form):
-            // Captured pictures are [H, W, C] in the order B, G, R, A, or [H, W].
-            let pixels = given.shape.count == 2 ? given.reshaped(given.shape + [1]) : given
-            let planes = pixels.permuted([2, 0, 1]).converted(to: .float32)
-            let order: [Int]
-            switch form.layout {
-            case .rgb: order = [2, 1, 0]
-            case .bgr: order = [0, 1, 2]
-            case .gray, .grayFloat16: order = [0]
-            }
-            let area = planes.shape[1] * planes.shape[2]
-            let values = planes.values
-            return Tensor(
-                values: order.flatMap { values[$0 * area..<($0 + 1) * area] },
-                scalarType: .float32,
-                shape: [1, order.count, planes.shape[1], planes.shape[2]]
-            )
-        case .state:
-            return given
+    /// Captured pictures are [H, W, 4] in the order B, G, R, A, or [H, W].
+    private func picture(_ tensor: Tensor) throws -> ImageBuffer {
+        let isGray = tensor.shape.count == 2
+        let isFloat = tensor.scalarType == .float16
+        guard isGray || tensor.shape.last == 4 else {
+            throw ModelError(.unsupported, "a captured picture of shape \(tensor.shape)")
         }
+        let image = ImageBuffer(
+            width: tensor.shape[1],
+            height: tensor.shape[0],
+            format: isFloat ? .gray16Float : isGray ? .gray8 : .bgra8
+        )
+        let rowBytes = tensor.byteCount / tensor.shape[0]
+        for row in 0..<tensor.shape[0] {
+            (image.address + row * image.bytesPerRow).copyMemory(
+                from: tensor.address + row * rowBytes,
+                byteCount: rowBytes
+            )
+        }
+        return image
     }
 }

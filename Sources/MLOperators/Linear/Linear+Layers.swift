@@ -15,7 +15,7 @@ extension Linear: LoweredFromLayers {
                 let channelsFirst =
                     rank >= 4
                     && (context.usesRank5Mapping
-                        || shape[rank - 3].count == inputs && shape.suffix(2).allSatisfy { $0.count == 1 })
+                        || shape[rank - 1].count != inputs && Array(shape.suffix(3)).elementCount.count == inputs)
                 var rows = x
                 if channelsFirst {
                     let lead = (0..<(rank - 3)).map { Regroup.Axis.axis($0) }

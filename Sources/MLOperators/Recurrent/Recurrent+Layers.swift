@@ -130,18 +130,23 @@ extension LSTM: LoweredFromLayers {
 }
 
 extension Activation {
-    /// The function of a recurrent layer's gate.
+    /// The function of a recurrent layer's gate.  Files may leave its parameters out, which then are those of MIL.
     init(_ function: SpecActivationParams) throws(ModelError) {
         switch function.nonlinearityType {
         case .linear(let p):
-            self = p.alpha == 1 && p.beta == 0 ? .none : .linear(alpha: Double(p.alpha), beta: Double(p.beta))
+            let isPlain = (p.alpha == 1 || p.alpha == 0) && p.beta == 0
+            self = isPlain ? .none : .linear(alpha: Double(p.alpha), beta: Double(p.beta))
         case .reLu: self = .relu
         case .leakyReLu(let p): self = .leakyRelu(alpha: Double(p.alpha))
         case .thresholdedReLu(let p): self = .thresholdedRelu(alpha: Double(p.alpha))
         case .tanh: self = .tanh
-        case .scaledTanh(let p): self = .scaledTanh(alpha: Double(p.alpha), beta: Double(p.beta))
+        case .scaledTanh(let p):
+            let isUnset = p.alpha == 0 && p.beta == 0
+            self = .scaledTanh(alpha: isUnset ? 1 : Double(p.alpha), beta: isUnset ? 1 : Double(p.beta))
         case .sigmoid: self = .sigmoid
-        case .sigmoidHard(let p): self = .hardSigmoid(alpha: Double(p.alpha), beta: Double(p.beta))
+        case .sigmoidHard(let p):
+            let isUnset = p.alpha == 0 && p.beta == 0
+            self = .hardSigmoid(alpha: isUnset ? 0.2 : Double(p.alpha), beta: isUnset ? 0.5 : Double(p.beta))
         case .elu(let p): self = .elu(alpha: Double(p.alpha))
         case .softsign: self = .softsign
         case .softplus: self = .softplus

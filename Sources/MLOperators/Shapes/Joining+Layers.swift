@@ -42,14 +42,14 @@ extension Split: LoweredFromLayers {
             },
             LayerRule("splitND", \.splitNd) { parameters, context throws(ModelError) in
                 let axis = Int(clamping: parameters.axis)
-                let op =
-                    parameters.splitSizes.isEmpty
-                    ? Split(
-                        axis: axis,
-                        count: parameters.numSplits == 0
-                            ? context.layer.output.count : Int(clamping: parameters.numSplits)
-                    )
-                    : Split(axis: axis, sizes: integers(parameters.splitSizes))
+                var sizes = integers(parameters.splitSizes)
+                let count = parameters.numSplits == 0 ? context.layer.output.count : Int(clamping: parameters.numSplits)
+                let shape = try context.shape(of: context.input())
+                if sizes.isEmpty, count > 0, let extent = shape[try normalizedAxis(axis, rank: shape.count)].count {
+                    // Parts of nearly the same extent; the first ones are greater by 1.
+                    sizes = (0..<count).map { extent / count + ($0 < extent % count ? 1 : 0) }
+                }
+                let op = sizes.isEmpty ? Split(axis: axis, count: count) : Split(axis: axis, sizes: sizes)
                 try context.setOutputs(try context.append(op, [context.input()]))
             },
         ]
@@ -63,7 +63,17 @@ extension Tile: LoweredFromLayers {
                 let counts =
                     context.inputs.count > 1
                     ? try context.integers(context.input(1)) : context.constant(integers: integers(parameters.reps))
-                try context.finish(try context.add(Tile(), context.input(), counts))
+                // Missing counts are 1, missing axes have extent 1, both in front.
+                var (x, repeats) = (try context.input(), counts)
+                if let given = context.shape(of: counts)[0].count {
+                    let rank = context.rank(of: x)
+                    if given > rank { x = try context.padded(x, toRank: given) }
+                    if given < rank {
+                        let ones = context.constant(integers: [Int](repeating: 1, count: rank - given))
+                        repeats = try context.append(Concat(axis: 0), [ones, counts])[0]
+                    }
+                }
+                try context.finish(try context.add(Tile(), x, repeats))
             },
             LayerRule("sequenceRepeat", \.sequenceRepeat) { parameters, context throws(ModelError) in
                 let x = try context.input()

@@ -97,14 +97,34 @@ extension TopK: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("topK", \.topK) { parameters, context throws(ModelError) in
-                var count = Int(clamping: parameters.k)
-                if context.inputs.count > 1, let given = try context.constantIntegers(1).first { count = given }
-                let op = TopK(
-                    count: count,
+                var op = TopK(
+                    count: Int(clamping: parameters.k),
                     axis: Int(clamping: parameters.axis),
                     isAscending: parameters.useBottomK
                 )
-                try context.setOutputs(try context.append(op, [context.input()]))
+                let x = try context.input()
+                guard context.inputs.count > 1 else {
+                    try context.setOutputs(try context.append(op, [x]))
+                    return
+                }
+                // The second input says how many: all are sorted, the first ones cut off.
+                op.count = -1
+                let rank = context.rank(of: x)
+                let axis = try normalizedAxis(op.axis, rank: rank)
+                let count = try context.add(
+                    Reshape(),
+                    context.integers(context.input(1)),
+                    context.constant(integers: [1])
+                )
+                var parts: [ValueID?] = []
+                for place in 0..<rank { parts.append(place == axis ? count : context.constant(integers: [-1])) }
+                let sizes = try context.append(Concat(axis: 0), parts)[0]
+                let begins = context.constant(integers: [Int](repeating: 0, count: rank))
+                var outputs: [ValueID] = []
+                for result in try context.append(op, [x]) {
+                    outputs.append(try context.add(SliceBySize(), result, begins, sizes))
+                }
+                try context.setOutputs(outputs)
             }
         ]
     }

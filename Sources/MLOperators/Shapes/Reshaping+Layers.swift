@@ -123,7 +123,11 @@ extension Transpose: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("transpose", \.transpose) { parameters, context throws(ModelError) in
-                try context.finish(try context.add(Transpose(integers(parameters.axes)), context.input()))
+                // Axes of fewer than all are those at the end: a picture [1, C, H, W] transposed as [C, H, W].
+                let x = try context.input()
+                let lead = max(0, context.rank(of: x) - parameters.axes.count)
+                let axes = Array(0..<lead) + integers(parameters.axes).map { $0 + lead }
+                try context.finish(try context.add(Transpose(axes), x))
             },
             LayerRule("permute", \.permute) { parameters, context throws(ModelError) in
                 // The axes are those of [Sequence, C, H, W]; a batch axis behind the sequence stays where it is.

@@ -55,6 +55,12 @@ extension SliceByIndex: LoweredFromLayers {
                 if count > 4 { rule.beginMask = try context.constantIntegers(4).map { $0 != 0 } }
                 if count > 5 { rule.endMask = try context.constantIntegers(5).map { $0 != 0 } }
                 if count > 6 { rule.squeezeMask = try context.constantIntegers(6).map { $0 != 0 } }
+                // Files state attributes for five axes, whatever the rank.
+                let rank = try context.rank(of: context.input())
+                rule.steps = Array(rule.steps.prefix(rank))
+                rule.beginMask = Array(rule.beginMask.prefix(rank))
+                rule.endMask = Array(rule.endMask.prefix(rank))
+                rule.squeezeMask = Array(rule.squeezeMask.prefix(rank))
                 let begin = try context.integers(context.input(1))
                 let end =
                     count > 2
