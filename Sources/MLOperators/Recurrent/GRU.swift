@@ -7,6 +7,7 @@ package import MLNumerics
 ///
 /// Operands: x [S, B, I], initial h [B, H], weight [3H, I], state weight [3H, H], bias [3H]?, input bias [3H]?, which
 /// counts in every gate.  Gates stand in the order r, o, z.
+/// A way back alone gives its steps in the order of making, the last time first.
 /// Results: h of every step [S, B, H], or of the last [1, B, H]; the last h [B, H].
 package struct GRU: Operator {
     package static let names: [MILName] = ["gru"]

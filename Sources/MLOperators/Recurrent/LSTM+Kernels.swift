@@ -195,6 +195,7 @@ private struct RecurrentRun: Sendable {
             layers.append(layer)
         }
         RecurrentKernel.run(layers)
+        if isReverse, returnsSequence { reverseSteps(context.resultFloats()) }
         for way in 0..<ways {
             let h = scratch + 2 * way * stateCount
             for item in 0..<batch {
@@ -203,6 +204,18 @@ private struct RecurrentRun: Sendable {
                 (context.resultFloats(1) + place).update(from: h + item * states, count: states)
                 guard hasCell else { continue }
                 (context.resultFloats(2) + place).update(from: h + stateCount + item * states, count: states)
+            }
+        }
+    }
+
+    /// Steps of a single way back stand in the order of making, the kernel leaves them in the order of time.
+    private func reverseSteps(_ rows: UnsafeMutablePointer<Float>) {
+        let count = batch * states
+        for (early, late) in zip(0..<steps / 2, (0..<steps).reversed()) {
+            for index in 0..<count {
+                let kept = rows[early * count + index]
+                rows[early * count + index] = rows[late * count + index]
+                rows[late * count + index] = kept
             }
         }
     }

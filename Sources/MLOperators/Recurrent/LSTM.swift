@@ -7,6 +7,7 @@ package import MLNumerics
 ///
 /// Operands: x [S, B, I], initial h and c [B, D·H], weight [4H, I], state weight [4H, H], bias [4H]?, peephole [3H]?,
 /// then the last four again for the way back of `bidirectional` (D = 2).  Gates stand in the order i, f, o, z.
+/// A way back alone gives its steps in the order of making, the last time first.
 /// Results: h of every step [S, B, D·H], or of the last [1, B, D·H]; the last h and the last c, [B, D·H].
 package struct LSTM: Operator {
     package static let names: [MILName] = ["lstm"]

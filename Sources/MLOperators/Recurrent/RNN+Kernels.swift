@@ -34,7 +34,7 @@ extension RNN {
                         let time = isReverse ? steps - 1 - index : index
                         let next =
                             returnsSequence
-                            ? context.resultFloats() + time * batch * states
+                            ? context.resultFloats() + index * batch * states
                             : projected + sums + index % 2 * batch * states
                         MatMulKernel.multiply(
                             state,

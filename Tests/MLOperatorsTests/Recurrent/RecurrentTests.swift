@@ -85,7 +85,7 @@ import TestSupport
             )
             let step = try OperatorTrial.reference(LSTM(), [slice, state.0, state.1, w, r, nil, nil])
             state = (step[1], step[2])
-            let rows = Array(whole[0].values[time * batch * states..<(time + 1) * batch * states])
+            let rows = Array(whole[0].values[index * batch * states..<(index + 1) * batch * states])
             expectClose(state.0, rows)
         }
         expectClose(whole[1], state.0.values)
@@ -111,8 +111,9 @@ import TestSupport
                 LSTM(direction: direction, returnsSequence: true),
                 [x, half(h, way), half(c, way), weights[2 * way], weights[2 * way + 1], nil, nil]
             )[0]
-            let columns = (0..<3).flatMap { time -> [Double] in
-                let start = time * 8 + way * 4
+            let columns = (0..<3).flatMap { step -> [Double] in
+                // Alone, a way back gives its steps in the order of making; beside a forward one, in that of time.
+                let start = (direction == .reverse ? 2 - step : step) * 8 + way * 4
                 return Array(both.values[start..<start + 4])
             }
             expectClose(one, columns)
