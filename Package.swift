@@ -23,7 +23,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "swift-coreml",
-    products: [],
+    products: [
+        .library(name: "CoreML", targets: ["CoreML"]),
+        .executable(name: "coreml", targets: ["coreml"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -46,7 +49,8 @@ let package = Package(
         .executableTarget(
             name: "coreml",
             dependencies: [
-                "MLEngine", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification", "MLNumerics", "ImageIO",
+                "MLEngine", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification", "MLNumerics",
+                "ImageIO",
                 "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -79,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "FixtureRunner",
             dependencies: [
-                "MLEngine", "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLSpecification", "TestSupport",
+                "MLEngine", "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLSpecification",
+                "TestSupport",
             ],
             path: "Tests/FixtureRunner",
             swiftSettings: settings
