@@ -68,7 +68,10 @@ let package = Package(
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
         library(
             "CoreML",
-            ["CoreGraphics", "CoreVideo", "ImageIO", "MLFiles", "MLImages", "MLNumerics", "MLSpecification"]
+            [
+                "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
+                "MLSpecification",
+            ]
         ),
         tests("CoreMLTests", ["CoreML"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),

@@ -7,8 +7,8 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         case string(String)
         case image(CVPixelBuffer)
         case multiArray(MLMultiArray)
-        case strings([String: NSNumber])
-        case integers([Int64: NSNumber])
+        case strings([String: Double])
+        case integers([Int64: Double])
         case sequence(MLSequence)
     }
 
@@ -27,17 +27,17 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
 
     /// A dictionary whose keys are all strings, or all integers.
     public convenience init(dictionary value: [AnyHashable: NSNumber]) throws {
-        var strings: [String: NSNumber] = [:]
-        var integers: [Int64: NSNumber] = [:]
+        var strings: [String: Double] = [:]
+        var integers: [Int64: Double] = [:]
         for (key, number) in value {
             if let text = key.base as? String {
-                strings[text] = number
+                strings[text] = number.doubleValue
             } else if let text = key.base as? NSString {
-                strings[String(describing: text)] = number
+                strings[String(describing: text)] = number.doubleValue
             } else if let integer = key.base as? NSNumber {
-                integers[integer.int64Value] = number
+                integers[integer.int64Value] = number.doubleValue
             } else if let integer = key.base as? any BinaryInteger {
-                integers[Int64(clamping: integer)] = number
+                integers[Int64(clamping: integer)] = number.doubleValue
             } else {
                 throw MLModelError(
                     .featureType,
@@ -84,8 +84,8 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
     /// Empty for other types.
     public var dictionaryValue: [AnyHashable: NSNumber] {
         switch content {
-        case .strings(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), $0.value) })
-        case .integers(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), $0.value) })
+        case .strings(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
+        case .integers(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
         default: [:]
         }
     }
@@ -148,11 +148,11 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         case .strings(let values):
             let keys = values.keys.sorted()
             coder.encode(keys.map { NSString(string: $0) } as NSArray, forKey: "keys")
-            coder.encode(keys.map { values[$0] ?? 0 } as NSArray, forKey: "value")
+            coder.encode(keys.map { NSNumber(value: values[$0] ?? 0) } as NSArray, forKey: "value")
         case .integers(let values):
             let keys = values.keys.sorted()
             coder.encode(keys.map { NSNumber(value: $0) } as NSArray, forKey: "keys")
-            coder.encode(keys.map { values[$0] ?? 0 } as NSArray, forKey: "value")
+            coder.encode(keys.map { NSNumber(value: values[$0] ?? 0) } as NSArray, forKey: "value")
         }
     }
 
@@ -185,9 +185,9 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
             guard let values = coder.decodeObject(of: classes, forKey: "value") as? [NSNumber] else { return nil }
             let keys = coder.decodeObject(of: classes, forKey: "keys")
             if let keys = keys as? [String], keys.count == values.count {
-                content = .strings(Dictionary(zip(keys, values), uniquingKeysWith: { $1 }))
+                content = .strings(Dictionary(zip(keys, values.map { $0.doubleValue }), uniquingKeysWith: { $1 }))
             } else if let keys = keys as? [NSNumber], keys.count == values.count {
-                content = .integers(Dictionary(zip(keys.map { $0.int64Value }, values), uniquingKeysWith: { $1 }))
+                content = .integers(Dictionary(zip(keys.map { $0.int64Value }, values.map { $0.doubleValue }), uniquingKeysWith: { $1 }))
             } else {
                 return nil
             }

@@ -53,10 +53,10 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
             content =
                 value.type == .string
                 ? .strings(value.stringValues) : .integers(value.int64Values.map { $0.int64Value })
-        case .strings(let values): content = .stringDictionary(values.mapValues { $0.doubleValue })
+        case .strings(let values): content = .stringDictionary(values)
         case .integers(let values):
             content = .integerDictionary(
-                Dictionary(uniqueKeysWithValues: values.map { (Int($0.key), $0.value.doubleValue) })
+                Dictionary(uniqueKeysWithValues: values.map { (Int($0.key), $0.value) })
             )
         case .multiArray(let array):
             switch array.dataType {
@@ -77,9 +77,9 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
         case .string(let value): .string(value)
         case .strings(let values): .sequence(MLSequence(strings: values))
         case .integers(let values): .sequence(MLSequence(int64s: values.map { NSNumber(value: $0) }))
-        case .stringDictionary(let values): .strings(values.mapValues { NSNumber(value: $0) })
+        case .stringDictionary(let values): .strings(values)
         case .integerDictionary(let values):
-            .integers(Dictionary(uniqueKeysWithValues: values.map { (Int64($0.key), NSNumber(value: $0.value)) }))
+            .integers(Dictionary(uniqueKeysWithValues: values.map { (Int64($0.key), $0.value) }))
         case .float32(let array): .multiArray(MLMultiArray(array))
         case .float64(let array): .multiArray(MLMultiArray(array))
         case .float16(let array): .multiArray(MLMultiArray(array))

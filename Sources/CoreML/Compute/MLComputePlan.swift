@@ -1,0 +1,44 @@
+import MLFiles
+import MLNumerics
+
+/// Where the layers or operations of a model run.
+public final class MLComputePlan: @unchecked Sendable {
+    /// The share of an operation in the work of its function.
+    public struct Cost: Sendable {
+        /// 0…1.
+        public let weight: Double
+    }
+
+    public struct DeviceUsage: Sendable {
+        public let preferred: MLComputeDevice
+        public let supported: [MLComputeDevice]
+    }
+
+    public let modelStructure: MLModelStructure
+
+    private init(_ structure: MLModelStructure) { modelStructure = structure }
+
+    public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
+        try await offPool { MLComputePlan(try asset.file().structure) }
+    }
+
+    public static func load(contentsOf url: URL, configuration: MLModelConfiguration) async throws -> MLComputePlan {
+        MLComputePlan(try await MLModelStructure.load(contentsOf: url))
+    }
+
+    /// The processor, for every layer.
+    public func deviceUsage(for layer: MLModelStructure.NeuralNetwork.Layer) -> DeviceUsage? { Self.processor }
+
+    /// The processor; `nil` for constants, which do not run.
+    public func deviceUsage(for operation: MLModelStructure.Program.Operation) -> DeviceUsage? {
+        operation.operatorName == "const" ? nil : Self.processor
+    }
+
+    /// `nil`: costs are not estimated yet.
+    public func estimatedCost(of operation: MLModelStructure.Program.Operation) -> Cost? { nil }
+
+    private static var processor: DeviceUsage {
+        let cpu = MLComputeDevice.cpu(MLCPUComputeDevice())
+        return DeviceUsage(preferred: cpu, supported: [cpu])
+    }
+}

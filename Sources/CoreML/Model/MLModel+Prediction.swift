@@ -1,0 +1,161 @@
+import MLEngine
+import MLNumerics
+
+extension MLModel {
+    /// Predicts from one example.
+    public func prediction(from input: any MLFeatureProvider) throws -> any MLFeatureProvider {
+        try predict(input, MLPredictionOptions(), nil)
+    }
+
+    /// Predicts from one example.
+    public func prediction(
+        from input: any MLFeatureProvider,
+        options: MLPredictionOptions
+    ) throws -> any MLFeatureProvider {
+        try predict(input, options, nil)
+    }
+
+    /// Predicts from one example on another thread.  Cancelling the task before it starts is an error.
+    public func prediction(
+        from input: any MLFeatureProvider,
+        options: MLPredictionOptions = MLPredictionOptions()
+    ) async throws -> any MLFeatureProvider {
+        try await predictAsync(input, options, nil)
+    }
+
+    /// Predicts from one example, reading and writing `state`.
+    public func prediction(
+        from inputFeatures: any MLFeatureProvider,
+        using state: MLState
+    ) throws -> any MLFeatureProvider {
+        try predict(inputFeatures, MLPredictionOptions(), state)
+    }
+
+    /// Predicts from one example, reading and writing `state`.
+    public func prediction(
+        from inputFeatures: any MLFeatureProvider,
+        using state: MLState,
+        options: MLPredictionOptions
+    ) throws -> any MLFeatureProvider {
+        try predict(inputFeatures, options, state)
+    }
+
+    /// Predicts from one example on another thread, reading and writing `state`.
+    public func prediction(
+        from input: any MLFeatureProvider,
+        using state: MLState,
+        options: MLPredictionOptions = MLPredictionOptions()
+    ) async throws -> any MLFeatureProvider {
+        try await predictAsync(input, options, state)
+    }
+
+    /// Predicts from each example of a batch; results are in the batch's order.
+    public func predictions(fromBatch inputBatch: any MLBatchProvider) throws -> any MLBatchProvider {
+        try predictions(from: inputBatch, options: MLPredictionOptions())
+    }
+
+    /// Predicts from each example of a batch; results are in the batch's order.
+    public func predictions(
+        from inputBatch: any MLBatchProvider,
+        options: MLPredictionOptions
+    ) throws -> any MLBatchProvider {
+        guard options.outputBackings.isEmpty || inputBatch.count < 2 else {
+            throw MLModelError(
+                .generic,
+                "Output backings hold one example, but the batch has \(inputBatch.count); predict them one by one."
+            )
+        }
+        var results: [any MLFeatureProvider] = []
+        results.reserveCapacity(inputBatch.count)
+        for index in 0..<inputBatch.count {
+            do {
+                results.append(try predict(inputBatch.features(at: index), options, nil))
+            } catch let error as MLModelError where inputBatch.count > 1 {
+                throw MLModelError(error.code, "Example \(index) of the batch: \(error.localizedDescription)")
+            }
+        }
+        return MLArrayBatchProvider(array: results)
+    }
+
+    /// A new state with all buffers zero, for a sequence of predictions.
+    public func makeState() -> MLState { MLState(modelDescription.states) }
+
+    // MARK: -
+
+    private func predict(
+        _ input: any MLFeatureProvider,
+        _ options: MLPredictionOptions,
+        _ state: MLState?
+    ) throws -> any MLFeatureProvider {
+        let features = try engineFeatures(input)
+        let backings = try OutputBackings(options.outputBackings, modelDescription)
+        let results = try translatingErrors { () throws(ModelError) in
+            try engine.prediction(from: features, backings: backings.data, state: state?.buffers)
+        }
+        return try provider(results, backings)
+    }
+
+    private func predictAsync(
+        _ input: any MLFeatureProvider,
+        _ options: MLPredictionOptions,
+        _ state: MLState?
+    ) async throws -> any MLFeatureProvider {
+        if Task.isCancelled {
+            throw MLModelError(.predictionCancelled, "The task was cancelled before the prediction began.")
+        }
+        let features = try engineFeatures(input)
+        let backings = try OutputBackings(options.outputBackings, modelDescription)
+        let data = backings.data
+        let buffers = state?.buffers
+        let results = try await offPool { [engine] in
+            try translatingErrors { () throws(ModelError) in
+                try engine.prediction(from: features, backings: data, state: buffers)
+            }
+        }
+        return try provider(results, backings)
+    }
+
+    /// The inputs, checked against the description.
+    private func engineFeatures(_ input: any MLFeatureProvider) throws -> [String: FeatureData] {
+        var features: [String: FeatureData] = [:]
+        features.reserveCapacity(modelDescription.inputs.count)
+        for description in modelDescription.inputs {
+            guard let value = input.featureValue(for: description.name), !value.isUndefined else {
+                if description.isOptional { continue }
+                throw missing(description, input)
+            }
+            if let objection = description.objection(to: value, allowsLegacyRanks: allowsLegacyRanks) {
+                throw MLModelError(
+                    .featureType,
+                    "The value of input \"\(description.name)\" \(objection). The model's inputs are:\n"
+                        + modelDescription.inputList
+                )
+            }
+            features[description.name] = try value.engineData(for: description)
+        }
+        return features
+    }
+
+    private func missing(_ description: MLFeatureDescription, _ input: any MLFeatureProvider) -> MLModelError {
+        let unknown = input.featureNames.filter { modelDescription.inputDescriptionsByName[$0] == nil }.sorted()
+        var text = "The input \"\(description.name)\" has no value."
+        if !unknown.isEmpty {
+            let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
+            text += " Values were given for \(names), which the model does not have."
+        }
+        return MLModelError(.featureType, text + " The model's inputs are:\n" + modelDescription.inputList)
+    }
+
+    private func provider(
+        _ results: [String: FeatureData],
+        _ backings: OutputBackings
+    ) throws -> any MLFeatureProvider {
+        var values: [String: MLFeatureValue] = [:]
+        values.reserveCapacity(results.count)
+        for (name, data) in results {
+            let value = try MLFeatureValue(data, modelDescription.outputDescriptionsByName[name])
+            values[name] = try backings.received(value, name)
+        }
+        return MLDictionaryFeatureProvider(values: values)
+    }
+}

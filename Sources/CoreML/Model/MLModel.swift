@@ -1,0 +1,128 @@
+import Dispatch
+import MLCompiler
+import MLEngine
+package import MLFiles
+import MLNumerics
+import MLSpecification
+
+/// A loaded model.
+///
+/// Any number of threads may use one at the same time.  `@unchecked Sendable`: everything it holds is immutable.
+open class MLModel: NSObject, @unchecked Sendable {
+    public let modelDescription: MLModelDescription
+    /// How the model was loaded; changing it has no effect on this model.
+    public var configuration: MLModelConfiguration { loadedConfiguration.copy() as! MLModelConfiguration }
+
+    let engine: any ModelEngine
+    /// Whether array inputs may carry the sequence and batch axes of old neural networks.
+    let allowsLegacyRanks: Bool
+    private let loadedConfiguration: MLModelConfiguration
+
+    /// The devices that models run on here: the processor.
+    public static var availableComputeDevices: [MLComputeDevice] { MLComputeDevice.allComputeDevices }
+
+    package init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
+        engine = try translatingErrors { () throws(ModelError) in
+            try EngineLoader.load(file, functionName: configuration.functionName)
+        }
+        modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
+        allowsLegacyRanks = file.specification.hasLegacyRanks
+        loadedConfiguration = configuration.copy() as! MLModelConfiguration
+    }
+
+    /// Loads a compiled folder, a package or a model file.
+    public convenience init(contentsOf url: URL) throws {
+        try self.init(contentsOf: url, configuration: MLModelConfiguration())
+    }
+
+    /// Loads a compiled folder, a package or a model file.
+    public convenience init(contentsOf url: URL, configuration: MLModelConfiguration) throws {
+        let file = try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }
+        try self.init(file, configuration: configuration)
+    }
+
+    /// Loads a compiled folder, a package or a model file.
+    public class func load(
+        contentsOf url: URL,
+        configuration: MLModelConfiguration = MLModelConfiguration()
+    ) async throws -> MLModel {
+        nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        return try await offPool { try MLModel(contentsOf: url, configuration: copy) }
+    }
+
+    /// Loads a compiled folder, a package or a model file.
+    public class func load(
+        contentsOf url: URL,
+        configuration: MLModelConfiguration = MLModelConfiguration(),
+        completionHandler handler: @escaping (Result<MLModel, any Error>) -> Void
+    ) {
+        nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        nonisolated(unsafe) let handler = handler
+        DispatchQueue.global(qos: .userInitiated).async {
+            handler(Result { try MLModel(contentsOf: url, configuration: copy) })
+        }
+    }
+
+    /// Loads an asset.
+    public class func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLModel {
+        nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        return try await offPool { try MLModel(asset.file(), configuration: copy) }
+    }
+
+    /// Loads an asset.
+    public class func load(
+        _ asset: MLModelAsset,
+        configuration: MLModelConfiguration,
+        completionHandler handler: @escaping (MLModel?, (any Error)?) -> Void
+    ) {
+        nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        nonisolated(unsafe) let handler = handler
+        DispatchQueue.global(qos: .userInitiated).async {
+            do { handler(try MLModel(asset.file(), configuration: copy), nil) } catch { handler(nil, error) }
+        }
+    }
+
+    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    public class func compileModel(at modelURL: URL) throws -> URL {
+        let path = try translatingErrors { () throws(ModelError) in try ModelCompiler.compile(path: modelURL.path) }
+        return URL(fileURLWithPath: path, isDirectory: true)
+    }
+
+    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    public class func compileModel(at modelURL: URL) async throws -> URL {
+        try await offPool { () throws -> URL in try MLModel.compileModel(at: modelURL) }
+    }
+
+    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    public class func compileModel(
+        at url: URL,
+        completionHandler handler: @escaping (Result<URL, any Error>) -> Void
+    ) {
+        nonisolated(unsafe) let handler = handler
+        DispatchQueue.global(qos: .userInitiated).async {
+            handler(Result { () throws -> URL in try MLModel.compileModel(at: url) })
+        }
+    }
+
+    /// A parameter of the loaded model.  Not built yet: always an error.
+    public func parameterValue(for key: MLParameterKey) throws -> Any {
+        throw MLModelError(.parameters, "MLModel.parameterValue(for:) is not built yet; it cannot give \(key).")
+    }
+
+    open override var description: String { modelDescription.description }
+}
+
+extension SpecModel {
+    /// Whether arrays may have ranks that differ from the stated ones: networks without the exact rank mapping.
+    fileprivate var hasLegacyRanks: Bool {
+        switch type {
+        case .neuralNetwork(let network)?: network.arrayInputShapeMapping == .rank5ArrayMapping
+        case .neuralNetworkClassifier(let network)?: network.arrayInputShapeMapping == .rank5ArrayMapping
+        case .neuralNetworkRegressor(let network)?: network.arrayInputShapeMapping == .rank5ArrayMapping
+        case .pipeline(let pipeline)?: pipeline.models.first?.hasLegacyRanks ?? false
+        case .pipelineClassifier(let pipeline)?: pipeline.pipeline.models.first?.hasLegacyRanks ?? false
+        case .pipelineRegressor(let pipeline)?: pipeline.pipeline.models.first?.hasLegacyRanks ?? false
+        default: false
+        }
+    }
+}
