@@ -44,20 +44,28 @@ package enum ClassLabels: Sendable, Equatable {
                     guard let attribute = constant?.attributes["val"] else { continue }
                     value = attribute
                 }
-                let tensor = value.immediateValue.tensor
-                if !tensor.strings.values.isEmpty {
-                    self = .strings(tensor.strings.values)
-                    return
-                }
-                let integers =
-                    tensor.longInts.values.isEmpty ? tensor.ints.values.map { Int64($0) } : tensor.longInts.values
-                if !integers.isEmpty {
-                    self = .integers(integers)
+                if let labels = ClassLabels(value) {
+                    self = labels
                     return
                 }
             }
         }
         return nil
+    }
+
+    /// The elements of a constant: a tensor, or a list of tensors.
+    private init?(_ value: MILValue) {
+        let elements = value.immediateValue.list.values
+        let tensors = elements.isEmpty ? [value.immediateValue.tensor] : elements.map { $0.immediateValue.tensor }
+        let strings = tensors.flatMap { $0.strings.values }
+        let integers = tensors.flatMap { $0.longInts.values + $0.ints.values.map { Int64($0) } }
+        if !strings.isEmpty {
+            self = .strings(strings)
+        } else if !integers.isEmpty {
+            self = .integers(integers)
+        } else {
+            return nil
+        }
     }
 
     var values: [Any] {

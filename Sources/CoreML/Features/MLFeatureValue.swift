@@ -84,8 +84,10 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
     /// Empty for other types.
     public var dictionaryValue: [AnyHashable: NSNumber] {
         switch content {
-        case .strings(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
-        case .integers(let values): Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
+        case .strings(let values):
+            Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
+        case .integers(let values):
+            Dictionary(uniqueKeysWithValues: values.map { (AnyHashable($0.key), NSNumber(value: $0.value)) })
         default: [:]
         }
     }
@@ -187,7 +189,9 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
             if let keys = keys as? [String], keys.count == values.count {
                 content = .strings(Dictionary(zip(keys, values.map { $0.doubleValue }), uniquingKeysWith: { $1 }))
             } else if let keys = keys as? [NSNumber], keys.count == values.count {
-                content = .integers(Dictionary(zip(keys.map { $0.int64Value }, values.map { $0.doubleValue }), uniquingKeysWith: { $1 }))
+                content = .integers(
+                    Dictionary(zip(keys.map { $0.int64Value }, values.map { $0.doubleValue }), uniquingKeysWith: { $1 })
+                )
             } else {
                 return nil
             }
