@@ -73,7 +73,15 @@ let package = Package(
                 "MLSpecification",
             ]
         ),
+        library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
         tests("CoreMLTests", ["CoreML"]),
+        tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
+        .target(
+            name: "SourceCompatibility",
+            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "Vision"],
+            path: "Tests/SourceCompatibility",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),

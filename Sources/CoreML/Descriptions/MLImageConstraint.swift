@@ -101,7 +101,7 @@ open class MLImageConstraint: NSObject, @unchecked Sendable {
     var isGray: Bool { pixelFormatType != kCVPixelFormatType_32BGRA }
 
     /// The size to bring a picture to: the default one, or for a range without one the nearest to the picture's.
-    func size(forWidth width: Int, height: Int) -> (width: Int, height: Int) {
+    package func size(forWidth width: Int, height: Int) -> (width: Int, height: Int) {
         if pixelsWide > 0, pixelsHigh > 0 { return (pixelsWide, pixelsHigh) }
         let widths = sizeConstraint.widths
         let heights = sizeConstraint.heights

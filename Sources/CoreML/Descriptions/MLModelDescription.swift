@@ -28,6 +28,10 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
     public var classLabels: [Any]? { labels?.values }
 
     private let labels: ClassLabels?
+    /// The labels of an object detector: a pipeline that ends in non-maximum suppression.
+    package let detectorLabels: [String]?
+    /// The names of a detector's outputs.
+    package let detectorOutputs: (confidence: String, coordinates: String)?
     /// In the order of the model.
     package let inputs: [MLFeatureDescription]
     package let outputs: [MLFeatureDescription]
@@ -59,6 +63,12 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         trainingInputDescriptionsByName = byName(description.trainingInput.map { MLFeatureDescription($0) })
         isUpdatable = model.isUpdatable
         labels = ClassLabels(of: model)
+        let suppression = model.suppression
+        detectorLabels = suppression.map {
+            $0.stringClassLabels.vector.isEmpty
+                ? $0.int64ClassLabels.vector.map { "\($0)" } : $0.stringClassLabels.vector
+        }
+        detectorOutputs = suppression.map { ($0.confidenceOutputFeatureName, $0.coordinatesOutputFeatureName) }
         parameterDescriptionsByKey = model.parameterDescriptions
         let given = description.metadata
         var metadata: [MLModelMetadataKey: Any] = [
@@ -85,6 +95,18 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         if let predictedFeatureName { text += "\npredicted feature: \(predictedFeatureName)" }
         if let predictedProbabilitiesName { text += "\nprobabilities: \(predictedProbabilitiesName)" }
         return text
+    }
+}
+
+extension SpecModel {
+    /// The non-maximum suppression that the model ends in.
+    fileprivate var suppression: SpecNonMaximumSuppression? {
+        switch type {
+        case .nonMaximumSuppression(let suppression)?: suppression
+        case .pipeline(let pipeline)?: pipeline.models.last?.suppression
+        case .pipelineClassifier(let pipeline)?: pipeline.pipeline.models.last?.suppression
+        default: nil
+        }
     }
 }
 

@@ -1,0 +1,71 @@
+public import CoreML
+
+/// Something found in a picture.
+open class VNObservation: NSObject, @unchecked Sendable {
+    public let uuid = UUID()
+    /// 0…1.
+    public let confidence: VNConfidence
+
+    init(confidence: VNConfidence) { self.confidence = confidence }
+}
+
+/// What the picture, or an object in it, is.
+open class VNClassificationObservation: VNObservation, @unchecked Sendable {
+    public let identifier: String
+
+    init(identifier: String, confidence: VNConfidence) {
+        self.identifier = identifier
+        super.init(confidence: confidence)
+    }
+
+    open override var description: String { "\(identifier) (\(confidence))" }
+}
+
+/// Where something is.
+open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
+    /// In fractions of the region of interest, origin at the bottom left.
+    public let boundingBox: CGRect
+
+    init(boundingBox: CGRect, confidence: VNConfidence) {
+        self.boundingBox = boundingBox
+        super.init(confidence: confidence)
+    }
+}
+
+/// Where something is, and what it may be.
+open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecked Sendable {
+    /// The most probable first.
+    public let labels: [VNClassificationObservation]
+
+    init(boundingBox: CGRect, labels: [VNClassificationObservation]) {
+        self.labels = labels
+        super.init(boundingBox: boundingBox, confidence: labels.first?.confidence ?? 0)
+    }
+
+    open override var description: String { "\(labels.first?.identifier ?? "?") (\(confidence)) at \(boundingBox)" }
+}
+
+/// A picture that a model made.
+open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
+    public let pixelBuffer: CVPixelBuffer
+    /// The output's name.
+    public let featureName: String?
+
+    init(pixelBuffer: CVPixelBuffer, featureName: String) {
+        self.pixelBuffer = pixelBuffer
+        self.featureName = featureName
+        super.init(confidence: 1)
+    }
+}
+
+/// An output of a model as it is.
+open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
+    public let featureName: String
+    public let featureValue: MLFeatureValue
+
+    init(featureName: String, featureValue: MLFeatureValue) {
+        self.featureName = featureName
+        self.featureValue = featureValue
+        super.init(confidence: 1)
+    }
+}
