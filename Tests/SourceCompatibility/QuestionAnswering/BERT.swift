@@ -70,7 +70,7 @@ final class BERT: Sendable {
     /// The same with shaped arrays.
     func answerInBackground(ids: MLShapedArray<Int32>, types: MLShapedArray<Int32>) async throws -> Answer? {
         var types = types
-        types[0, question(of: ids)...].fill(with: 1)
+        types[0..<1, question(of: ids)...].fill(with: 1)
         let input = try MLDictionaryFeatureProvider(dictionary: [
             "wordIDs": MLMultiArray(ids), "wordTypes": MLMultiArray(types),
         ])
@@ -80,7 +80,7 @@ final class BERT: Sendable {
             let end = output.featureValue(for: "endLogits")?.shapedArrayValue(of: Float.self)
         else { return nil }
         let first = start[0].scalars.map { Double($0) }
-        return best(first, end[0, 0..<first.count].scalars.map { Double($0) })
+        return best(first, end[0..<1, 0..<first.count].scalars.map { Double($0) })
     }
 
     private func question(of ids: MLShapedArray<Int32>) -> Int { (ids[0].scalars.firstIndex(of: 102) ?? 0) + 1 }
