@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "CoreML", targets: ["CoreML"]),
         .executable(name: "coreml", targets: ["coreml"]),
     ],
+    products: ["CoreML", "Vision", "CoreVideo", "CoreGraphics", "ImageIO"].map { .library(name: $0, targets: [$0]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
