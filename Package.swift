@@ -26,8 +26,11 @@ let package = Package(
     products: [
         .library(name: "CoreML", targets: ["CoreML"]),
         .executable(name: "coreml", targets: ["coreml"]),
+        .library(name: "ImageIO", targets: ["ImageIO"]),
+        .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
+        .library(name: "CoreVideo", targets: ["CoreVideo"]),
+        .library(name: "Vision", targets: ["Vision"]),
     ],
-    products: ["CoreML", "Vision", "CoreVideo", "CoreGraphics", "ImageIO"].map { .library(name: $0, targets: [$0]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
