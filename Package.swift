@@ -59,6 +59,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("CommandLineTests", ["coreml"]),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
