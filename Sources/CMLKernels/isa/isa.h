@@ -74,6 +74,7 @@ struct cml_isa {
     void (*prelu_row)(const float *slope, float *row, long count);
     void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
                             long result_stride);
+    void (*copy_rows)(const float *source, long from, float *target, long to, long rows, long count);
     void (*binary_row)(cml_binary function, const float *a, long a_step, const float *b, long b_step, float *y, long n);
     void (*compare_row)(cml_binary function, const float *a, long a_step, const float *b, long b_step, uint8_t *y,
                         long n);

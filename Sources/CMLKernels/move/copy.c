@@ -2,6 +2,8 @@
 #include "../isa/isa.h"
 #include <string.h>
 
+// Rows longer than this are left to the C library.
+#define SHORT_BYTES 4096
 // Below this many bytes one thread does the whole copy.
 #define SERIAL_BYTES (64 << 10)
 
@@ -102,11 +104,20 @@ static void run(void *context, long task, int worker) {
     for (int axis = 0; axis < last; axis++) {
         if (axis != j->row) outer[outer_count++] = axis;
     }
+    // Short rows are copied as a group, along the axis next to them.
+    const long width = s.extent[last] * j->bytes;
+    const int grouped = j->row < 0 && s.source[last] == 1 && s.target[last] == 1 && outer_count > 0
+        && width <= SHORT_BYTES && width % 4 == 0
+        && s.source[outer[outer_count - 1]] * j->bytes % 4 == 0 && s.target[outer[outer_count - 1]] * j->bytes % 4 == 0;
+    const int group = grouped ? outer[--outer_count] : 0;
     long place[CML_MAX_RANK] = {0};
     const long count = s.extent[last], from = s.source[last], to = s.target[last];
     for (;;) {
         if (j->row >= 0) {
             copy_transposed(j->isa, source, from, count, s.extent[j->row], target, s.target[j->row], j->bytes);
+        } else if (grouped) {
+            j->isa->copy_rows((const float *)source, s.source[group] * j->bytes / 4, (float *)target,
+                              s.target[group] * j->bytes / 4, s.extent[group], width / 4);
         } else if (from == 1 && to == 1) {
             memcpy(target, source, (size_t)(count * j->bytes));
         } else {

@@ -47,7 +47,36 @@ static void run(job *j) {
     }
 }
 
+// Slices of a long axis, summed beside one another.
+#define SLICES 16
+
+typedef struct {
+    const cml_isa *isa;
+    const float *x;
+    float *partial;
+    long axis, inner;
+} slice_job;
+
+static void sum_slice(void *context, long index, int worker) {
+    (void)worker;
+    const slice_job *j = context;
+    const long start = j->axis * index / SLICES, end = j->axis * (index + 1) / SLICES;
+    j->isa->reduce_columns(CML_SUM, j->x + start * j->inner, end - start, j->inner, j->partial + index * j->inner,
+                           j->inner);
+}
+
 void cml_reduce(const cml_isa *isa, cml_reduction op, const float *x, float *y, long outer, long axis, long inner) {
+    if (inner > 1 && inner <= 8 * COLUMNS && (op == CML_SUM || op == CML_MEAN) && axis * inner > 8 * CHUNK) {
+        // A mean over the pixels of an image: few columns, so the long axis is divided.
+        float partial[SLICES * 8 * COLUMNS];
+        slice_job j = {isa, x, partial, axis, inner};
+        for (long item = 0; item < outer; item++, j.x += axis * inner) {
+            cml_parallel_for(SLICES, sum_slice, &j);
+            isa->reduce_columns(CML_SUM, partial, SLICES, inner, y + item * inner, inner);
+            if (op == CML_MEAN) isa->scale_row(1 / (float)axis, y + item * inner, inner);
+        }
+        return;
+    }
     job j = {.isa = isa, .op = op, .x = x, .y = y, .outer = outer, .axis = axis, .inner = inner};
     run(&j);
 }
