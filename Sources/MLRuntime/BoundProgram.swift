@@ -92,8 +92,8 @@ package final class BoundProgram: Sendable {
         outputSources = []
     }
 
-    /// Throws unless `inputs` are what the plan was made for.
-    func check(_ inputs: [Tensor]) throws(ModelError) {
+    /// Throws unless `inputs` are what the plan was made for; `name` tells what the model calls an input.
+    func check(_ inputs: [Tensor], name: (Int) -> String) throws(ModelError) {
         guard inputs.count == plan.inputTypes.count else {
             throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(plan.inputTypes.count)")
         }
@@ -104,7 +104,7 @@ package final class BoundProgram: Sendable {
             else {
                 throw ModelError(
                     .invalidInput,
-                    "input \(index) is \(tensor.scalarType.milName) \(tensor.shape), the model takes \(type)"
+                    "input '\(name(index))' is \(tensor.scalarType.milName) \(tensor.shape), the model takes \(type)"
                 )
             }
         }

@@ -65,7 +65,7 @@ package final class GraphExecutable: Sendable {
     /// The program for inputs of these shapes, bound now if it is new.
     package func program(for inputs: [Tensor]) throws(ModelError) -> BoundProgram {
         if let fixed {
-            try fixed.check(inputs)
+            try fixed.check(inputs) { graph.label(graph.inputs[$0]) }
             return fixed
         }
         let key = ProgramCache.Key(
