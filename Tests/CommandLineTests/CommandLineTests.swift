@@ -19,7 +19,7 @@ private func coreml(_ arguments: String...) throws -> Outcome {
     defer { try? FileManager.default.removeItem(at: folder) }
     let files = try ["output", "errors"].map { name in
         let path = folder.appendingPathComponent(name)
-        FileManager.default.createFile(atPath: path.path, contents: nil)
+        try Data().write(to: path)
         return (path, try FileHandle(forWritingTo: path))
     }
     process.standardOutput = files[0].1
