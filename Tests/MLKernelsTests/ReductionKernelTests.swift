@@ -50,6 +50,46 @@ extension KernelTests {
             #expect(y[0] == 1)
         }
 
+        @Test func positionsOfEveryLength() {
+            for (outer, axis, inner) in [(3, 5, 1), (2, 200, 1), (1, 1000, 1), (2, 7, 33), (1, 300, 70), (40, 21, 100)]
+            {
+                var source = NumberSource(seed: UInt64(axis))
+                // Coarse numbers repeat: the first of equal ones counts.
+                let x = source.floats(outer * axis * inner).map { ($0 * 20).rounded() }
+                for smallest in [false, true] {
+                    let expected = (0..<outer * inner).map { line -> Int32 in
+                        let column = (0..<axis).map { x[(line / inner * axis + $0) * inner + line % inner] }
+                        return Int32(column.firstIndex(of: smallest ? column.min()! : column.max()!)!)
+                    }
+                    forEachInstructionSet { set in
+                        var y = [Int32](repeating: 99, count: expected.count + 1)
+                        ReductionKernel.extremePosition(
+                            x,
+                            into: &y,
+                            outer: outer,
+                            axis: axis,
+                            inner: inner,
+                            smallest: smallest
+                        )
+                        #expect(y == expected + [99], "\(set) \(outer) \(axis) \(inner)")
+                    }
+                }
+            }
+        }
+
+        @Test func meanOverManyPixels() {
+            let (outer, axis, inner) = (2, 5000, 37)
+            var source = NumberSource(seed: 8)
+            let x = source.floats(outer * axis * inner)
+            var sums = [Double](repeating: 0, count: outer * inner)
+            for index in x.indices { sums[index / inner / axis * inner + index % inner] += Double(x[index]) }
+            forEachInstructionSet { set in
+                var y = [Float](repeating: 99, count: sums.count + 1)
+                ReductionKernel.reduce(.mean, x, into: &y, outer: outer, axis: axis, inner: inner)
+                #expect(worstError(y, sums.map { $0 / Double(axis) }) < 1e-6 && y.last == 99, "\(set)")
+            }
+        }
+
         @Test func softmax() {
             for (outer, axis, inner) in Self.shapes where axis > 0 {
                 var source = NumberSource(seed: UInt64(axis * 3 + inner))
