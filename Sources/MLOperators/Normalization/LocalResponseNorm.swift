@@ -11,7 +11,7 @@ package import MLNumerics
 /// Division by the energy of neighbouring channels: y = x / (k + alpha / size · Σ x²) ^ beta, summed over the `size`
 /// channels around each one; of an even count the extra one lies in front.
 ///
-/// Operand: x [N, C, …].  Result: like x.
+/// Operand: x [N, C, …], or [C, H, W] of rank 3.  Result: like x.
 package struct LocalResponseNorm: Operator {
     package static let names: [MILName] = ["local_response_norm"]
 
@@ -48,8 +48,9 @@ package struct LocalResponseNorm: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
-        let channels = x.shape[1]
-        let inner = x.shape.dropFirst(2).reduce(1, *)
+        let axis = channelAxis(rank: x.shape.count)
+        let channels = x.shape[axis]
+        let inner = x.shape.dropFirst(axis + 1).reduce(1, *)
         let values = x.values
         var result = values
         for index in values.indices {
@@ -63,4 +64,6 @@ package struct LocalResponseNorm: Operator {
         }
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: x.shape)]
     }
+
+    func channelAxis(rank: Int) -> Int { rank == 3 ? 0 : 1 }
 }

@@ -147,12 +147,15 @@ extension L2Norm {
 }
 
 extension LocalResponseNorm {
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        (try? operands.rank(0)) == 3 ? .rowMajor : .agnostic
+    }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.floatPair else { return [] }
-        let channels = x.logicalShape[1]
-        let step = x.layout == .channelsLast ? 1 : x.logicalShape.dropFirst(2).reduce(1, *)
+        let axis = channelAxis(rank: x.logicalShape.count)
+        let channels = x.logicalShape[axis]
+        let step = x.layout == .channelsLast ? 1 : x.logicalShape.dropFirst(axis + 1).reduce(1, *)
         let slices = x.count / (channels * step)
         let (before, after) = (size / 2, (size - 1) / 2)
         let (factor, bias, exponent) = (Float(alpha / Double(size)), Float(k), -Float(beta))

@@ -25,6 +25,14 @@ package struct ConstexprBlockwiseShiftScale: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let data = operands[0]
+        let decoded = WeightDecoding.lines(
+            data,
+            scale: operands[1],
+            offset: operands.optional(2),
+            blocks: operands[1].shape,
+            as: operands.scalarType()
+        )
+        if let decoded { return [decoded] }
         let blocks = blockOffsets(of: operands[1].shape, in: data.shape)
         let scale = operands[1].values
         let offset = operands.optional(2)?.values

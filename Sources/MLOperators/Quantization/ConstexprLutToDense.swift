@@ -26,7 +26,13 @@ package struct ConstexprLutToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let values = try looked(up: operands[0].values, operands[0].shape, in: operands[1], vectorAxis)
+        let (indices, lut) = (operands[0], operands[1])
+        if lut.shape.last == 1, let bytes = WeightDecoding.wholeBytes(indices), bytes.scalarType == .uint8 {
+            let groups = Array(lut.shape.dropLast(2))
+            let entries = lut.shape[lut.shape.count - 2]
+            if let found = WeightDecoding.lookup(bytes, in: lut, groups: groups, entries: entries) { return [found] }
+        }
+        let values = try looked(up: indices.values, indices.shape, in: lut, vectorAxis)
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands.shape())]
     }
 }
@@ -105,8 +111,11 @@ package struct ConstexprPackedLutToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let bits = operands[1].count.trailingZeroBitCount
+        let bytes = WeightDecoding.unpacked(operands[0], width: bits, count: shape.elementCount)
+        let found = WeightDecoding.lookup(bytes, in: operands[1], groups: [1], entries: operands[1].count)
+        if let found { return [found.reshaped(shape)] }
         let table = operands[1].values
-        let bits = table.count.trailingZeroBitCount
         let indices = unpackedBits(operands[0], width: bits, count: shape.elementCount)
         return [
             Tensor(values: indices.map { table[$0] }, scalarType: operands.scalarType(), shape: shape)

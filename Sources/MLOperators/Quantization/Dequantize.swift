@@ -103,6 +103,12 @@ private func dequantized(
     _ axis: Int,
     as scalarType: ScalarType
 ) -> Tensor {
+    let place = axis < 0 ? axis + data.shape.count : axis
+    let count = Swift.max(scale.count, zeroPoint?.count ?? 1)
+    let blocks = data.shape.indices.map { $0 == place ? count : 1 }
+    if let decoded = WeightDecoding.lines(data, scale: scale, offset: zeroPoint, blocks: blocks, as: scalarType) {
+        return decoded
+    }
     let line = AxisQuantization(shape: data.shape, scale: scale, zeroPoint: zeroPoint, axis: axis)
     var values = data.values
     for index in values.indices {

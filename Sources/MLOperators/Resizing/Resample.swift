@@ -148,7 +148,8 @@ package struct Resample: Operator {
             guard let row = inside(row, shape[2]), let column = inside(column, shape[3]) else { return nil }
             return row * shape[3] + column
         }
-        if !isLinear { return [(element(y.rounded(.toNearestOrEven), x.rounded(.toNearestOrEven)), 1)] }
+        // Halves go up, whatever their sign.
+        if !isLinear { return [(element((y + 0.5).rounded(.down), (x + 0.5).rounded(.down)), 1)] }
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (across, down) = (x - left, y - top)
         let shares = [(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across]

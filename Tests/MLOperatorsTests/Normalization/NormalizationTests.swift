@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func localResponseNorm() throws {
-        let x = OperatorTrial.floats([1, 2, 3, 4], [1, 4, 1])
+        let x = OperatorTrial.floats([1, 2, 3, 4], [1, 4, 1, 1])
         let result = try OperatorTrial.program(
             LocalResponseNorm.self,
             [
@@ -86,6 +86,13 @@ import Testing
             ]
         )[0]
         expectClose(result, [1.0 / 7, 2.0 / 16, 3.0 / 31, 4.0 / 27])
+    }
+
+    /// A tensor of rank 3 is one image: its channels are axis 0.
+    @Test func localResponseNormOfAnImage() throws {
+        let x = OperatorTrial.floats([1, -7, 5, -6, -3, -5], [1, 3, 2])
+        let result = try OperatorTrial.program(LocalResponseNorm.self, ["x": x, "size": OperatorTrial.int(2)])[0]
+        expectClose(result, [0.99996257, -6.98716545, 4.99531746, -5.99191284, -2.99898791, -4.99531746])
     }
 
     @Test func contradictionsAreErrors() {

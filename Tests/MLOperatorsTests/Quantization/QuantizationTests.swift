@@ -83,6 +83,25 @@ import TestSupport
         #expect(result.values == [1, 2, 20, 30, -800, 700, -1000, 0])
     }
 
+    /// The vector kernels against the definition, over every integer type and blocks on every axis.
+    @Test(arguments: [ScalarType.int4, .uint4, .int8, .uint8], [ScalarType.float32, .float16])
+    func blocksOfEveryType(type: ScalarType, result: ScalarType) throws {
+        var random = RandomTensors(seed: 21)
+        let range = type.integerRange ?? 0...1
+        let data = random.tensor([4, 6, 2, 3], type, in: range)
+        let scale = random.tensor([2, 3, 1, 3], result, in: 0.5...2)
+        let offset = random.tensor([2, 3, 1, 3], type, in: range)
+        let found = try OperatorTrial.reference(ConstexprBlockwiseShiftScale(), data, scale, offset)[0]
+        var expected: [Double] = []
+        for (index, value) in data.values.enumerated() {
+            let (a, b, d) = (index / 36, index / 6 % 6, index % 3)
+            let block = (a / 2 * 3 + b / 2) * 3 + d
+            expected.append(scale.values[block] * (value - offset.values[block]))
+        }
+        #expect(found.scalarType == result)
+        expectClose(found, expected, tolerance: result == .float16 ? 1e-3 : 1e-6)
+    }
+
     @Test func sparseBlockwise() throws {
         let mask = Self.tensor([1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 0], .uint1, [4, 4])
         let results = try OperatorTrial.reference(

@@ -167,6 +167,7 @@ import TestSupport
             [8.585, 6.17, 27.5, 6.17]
         )
         expectClose(try sampled("nearest", "border", "unnormalized", false), [11, 11, 11, 44])
+        expectClose(try sampled("nearest", "symmetric", "normalized_zero_to_one", false), [22, 33, 11, 33])
         expectClose(try sampled("bilinear", "reflection", "normalized_zero_to_one", true), [22, 36.3, 11, 34.1])
         let mirrored = try OperatorTrial.reference(
             Resample(isLinear: false, border: .symmetric, units: .pixels, alignsCorners: true),
