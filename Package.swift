@@ -93,7 +93,7 @@ let package = Package(
         tests("MLNumericsTests", ["MLNumerics"]),
         .target(
             name: "TestSupport",
-            dependencies: ["MLGraph", "MLNumerics", "MLRuntime"],
+            dependencies: ["MLGraph", "MLNumerics", "MLOperators", "MLRuntime"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
@@ -106,6 +106,8 @@ let package = Package(
             path: "Tests/FixtureRunner",
             swiftSettings: settings
         ),
+        tests("MLLoweringTests", ["MLLowering", "MLGraph", "MLNumerics", "MLSpecification", "TestSupport"]),
+        tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),
         library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
