@@ -39,7 +39,9 @@ let package = Package(
     targets: [
         library("MLNumerics"),
         .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
-        library("MLKernels", ["CMLKernels"]),
+        .target(name: "COneDNN", linkerSettings: [.linkedLibrary("dl")]),
+        library("MLKernels", ["CMLKernels", "COneDNN"]),
+        .executableTarget(name: "kernelbench", dependencies: ["MLKernels"], swiftSettings: settings),
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLKernels", "MLGraph", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),

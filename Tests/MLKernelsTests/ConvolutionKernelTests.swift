@@ -164,23 +164,24 @@ extension KernelTests {
                         dilations: Array(repeating: problem.dilation, count: axes),
                         paddingBefore: Array(repeating: problem.padding.before, count: axes)
                     )
-                    var y = residual + [99]
-                    y.withUnsafeMutableBufferPointer { y in
-                        ConvolutionKernel.convolve(
-                            x,
-                            packed,
-                            geometry,
-                            into: y.baseAddress!,
-                            epilogue: Epilogue(
-                                bias: pointer(bias),
-                                residual: UnsafePointer(pointer(residual)),
-                                function: function
+                    for inPlace in [false, true] {
+                        var y = residual + [99]
+                        y.withUnsafeMutableBufferPointer { y in
+                            ConvolutionKernel.convolve(
+                                x,
+                                packed,
+                                geometry,
+                                into: y.baseAddress!,
+                                epilogue: Epilogue(
+                                    bias: pointer(bias),
+                                    residual: inPlace ? UnsafePointer(y.baseAddress!) : pointer(residual),
+                                    function: function
+                                )
                             )
-                        )
+                        }
+                        #expect(worstError(y, reference) < 3e-5, "\(set) \(problem) in place: \(inPlace)")
+                        #expect(y.last == 99)
                     }
-                    let error = worstError(y, reference)
-                    #expect(error < 3e-5, "\(set) \(problem)")
-                    #expect(y.last == 99)
                 }
             }
         }

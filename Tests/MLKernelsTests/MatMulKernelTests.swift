@@ -72,6 +72,33 @@ extension KernelTests {
             }
         }
 
+        @Test func residualInPlace() {
+            for (rows, terms, columns) in [(3, 20, 40), (40, 700, 70)] {
+                var source = NumberSource(seed: 21)
+                let (a, b) = (source.floats(rows * terms), source.floats(terms * columns))
+                let residual = source.floats(rows * columns)
+                let expected = residual.indices.map { index in
+                    (0..<terms).reduce(Double(residual[index])) {
+                        $0 + Double(a[index / columns * terms + $1]) * Double(b[$1 * columns + index % columns])
+                    }
+                }
+                forEachInstructionSet { set in
+                    let weights = PackedWeights(b, terms: terms, columns: columns, layout: .termsByColumns)
+                    var c = residual
+                    c.withUnsafeMutableBufferPointer { c in
+                        MatMulKernel.multiply(
+                            a,
+                            rows: rows,
+                            by: weights,
+                            into: c.baseAddress!,
+                            epilogue: Epilogue(residual: UnsafePointer(c.baseAddress!))
+                        )
+                    }
+                    #expect(worstError(c, expected) < 3e-5, "\(set)")
+                }
+            }
+        }
+
         @Test(arguments: [false, true])
         func runtimeOperands(transposed: Bool) {
             for (rows, terms, columns) in Self.sizes {

@@ -118,6 +118,8 @@ static void convolve(void *context, long index, int worker) {
     float *widened = (float *)(scratch + ((lists + 2 * table + 63) & ~(size_t)63));
     const int blocked = panel_bytes > PANEL_BYTES && tile1 - tile0 > 2;
     static const long zero = 0;
+    // A residual in the result's own place is what the first partial sum starts from.
+    const int in_place = e->residual == j->y && e->ldr == s->out_channels;
 
     cml_tile t = {.lda = w->in_stride * s->in_channels, .ldb = width, .ldc = w->out_step * s->out_channels,
                   .ldr = w->out_step * e->ldr, 
@@ -142,8 +144,8 @@ static void convolve(void *context, long index, int worker) {
                 long full;
                 const long count = find_runs(j, p.q0, p.q1, runs, &full);
                 t.last = 0;
-                t.accumulate = 0;
-                if (count > full) {
+                t.accumulate = in_place;
+                if (count > full && !in_place) {
                     t.taps = 0;
                     t.c = p.y + column;
                     kernels[p.q1 - p.q0](&t);
@@ -168,7 +170,7 @@ static void convolve(void *context, long index, int worker) {
                     t.b = weights;
                     t.c = p.y + column + u->lo * t.ldc;
                     t.last = r == count - 1 && full > 0;
-                    t.residual = p.residual ? p.residual + column : NULL;
+                    t.residual = p.residual && !in_place ? p.residual + column : NULL;
                     kernels[u->hi - u->lo](&t);
                     t.accumulate = 1;
                     finished |= t.last;
@@ -177,7 +179,7 @@ static void convolve(void *context, long index, int worker) {
                     t.taps = 0;
                     t.last = 1;
                     t.c = p.y + column;
-                    t.residual = p.residual ? p.residual + column : NULL;
+                    t.residual = p.residual && !in_place ? p.residual + column : NULL;
                     kernels[p.q1 - p.q0](&t);
                 }
             }
@@ -185,7 +187,7 @@ static void convolve(void *context, long index, int worker) {
         }
 
         // Blocked: clear the tiles, add block after block to all of them, then apply the epilogue.
-        for (int phase = 0; phase < 2; phase++) {
+        for (int phase = in_place; phase < 2; phase++) {
             if (phase == 1) {
                 t.tap_a = t.tap_b = &zero;
                 t.taps = 1;
@@ -225,7 +227,7 @@ static void convolve(void *context, long index, int worker) {
             for (long tile = tile0; tile < tile1; tile++) {
                 const place p = locate(j, group, tile);
                 t.c = p.y + column;
-                t.residual = p.residual ? p.residual + column : NULL;
+                t.residual = p.residual && !in_place ? p.residual + column : NULL;
                 kernels[p.q1 - p.q0](&t);
             }
         }

@@ -122,6 +122,8 @@ static void multiply(void *context, long index, int worker) {
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
     const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + BLOCK_TERMS - 1) / BLOCK_TERMS;
+    // A residual in the result's own place is what the first partial sum starts from.
+    const int in_place = e->residual == call->c && e->ldr == call->ldc;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
     const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
@@ -147,7 +149,7 @@ static void multiply(void *context, long index, int worker) {
             }
             t->k = k1 - k0;
             t->n = call->n - column < width ? call->n - column : width;
-            t->accumulate = block > 0;
+            t->accumulate = block > 0 || in_place;
             t->last = block + 1 >= blocks;
             t->bias = e->bias ? e->bias + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
@@ -160,7 +162,7 @@ static void multiply(void *context, long index, int worker) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
                 t->a = a + r0 * t->lda;
                 t->c = call->c + c_offset + (row0 + r0) * call->ldc + column;
-                t->residual = e->residual ? e->residual + c_offset + (row0 + r0) * e->ldr + column : NULL;
+                t->residual = e->residual && !in_place ? e->residual + c_offset + (row0 + r0) * e->ldr + column : NULL;
                 t->ahead = ahead && tile * 64 < width * (long)element ? ahead + tile * (k1 - k0) * 64 : NULL;
                 kernels[r1 - r0](t);
             }

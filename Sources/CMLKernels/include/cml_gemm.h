@@ -93,3 +93,7 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call);
 // The same with b in plain memory: element (k, n) at b[k * k_stride + n * n_stride], one of the strides being 1;
 // b_offsets count elements of that memory.  Packs into the calling thread's scratch, in parallel.
 void cml_gemm_unpacked(const cml_isa *isa, const cml_gemm_call *call, long k_stride, long n_stride);
+
+// y = epilogue(x) for results another library computed; y has row stride ldy, x is contiguous.
+void cml_epilogue_apply(const cml_isa *isa, const cml_epilogue *epilogue, const float *x, float *y, long rows,
+                        long columns, long ldy);

@@ -42,3 +42,6 @@ void cml_worker_limit(int count);
 // w-th contiguous slice and then steals.  When the pool serves another caller, or the caller is itself a task, all
 // items run on the calling thread.
 void cml_parallel_for(long count, cml_task task, void *context);
+
+// Multiplications and additions per second that `threads` threads reach in registers alone: what kernels are measured by.
+double cml_peak(const cml_isa *isa, int threads);

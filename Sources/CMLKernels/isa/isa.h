@@ -61,6 +61,7 @@ struct cml_isa {
     const cml_stream_kernel *stream_f32, *stream_f16;  // [5], 1...4 rows
     void (*pack_rows)(const float *source, long stride, long k, long n, float *packed);
     void (*pack_columns)(const float *source, long stride, long k, long n, float *packed);
+    double (*peak)(float *result);
     void (*widen)(const uint16_t *source, float *result, long count);
     void (*narrow)(const float *source, uint16_t *result, long count);
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);

@@ -15,6 +15,29 @@ package enum ConvolutionKernel {
         into y: UnsafeMutablePointer<Float>,
         epilogue: Epilogue = Epilogue()
     ) {
+        var lowered = epilogue.lowered(rowStride: weights.outputChannels)
+        if let plain = weights.plain {
+            let done = plain.run(
+                geometry,
+                x,
+                into: y,
+                rows: geometry.batch * geometry.outputSize.reduce(1, *),
+                columns: weights.outputChannels,
+                yStride: weights.outputChannels,
+                epilogue: lowered
+            ) { values in
+                OneDNN.Operation.convolution(
+                    geometry,
+                    weights: values,
+                    inputChannels: weights.inputChannels,
+                    outputChannels: weights.outputChannels,
+                    kernel: weights.kernel,
+                    groups: weights.groups,
+                    bias: nil
+                )
+            }
+            if done { return }
+        }
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
         shape.kernel = triple(weights.kernel, filler: 1)
@@ -27,7 +50,6 @@ package enum ConvolutionKernel {
             weights.method == CML_CONV_DIRECT || geometry.strides + geometry.dilations == [1, 1, 1, 1],
             "weights packed for strides and dilations of 1"
         )
-        var lowered = epilogue.lowered(rowStride: weights.outputChannels)
         cml_conv(
             weights.instructionSet,
             &shape,

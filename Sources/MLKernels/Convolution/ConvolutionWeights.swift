@@ -12,6 +12,7 @@ package final class ConvolutionWeights: Sendable {
     package let isHalf: Bool
 
     let method: cml_conv_method
+    let plain: OneDNNWeights<ConvolutionGeometry>?
     let memory: AlignedMemory
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
@@ -84,6 +85,9 @@ package final class ConvolutionWeights: Sendable {
         isHalf = storage == CML_F16
         instructionSet = cml_isa_current()
         let taps = kernel.reduce(1, *)
+        plain =
+            isTransposed
+            ? nil : OneDNNWeights(source, storage: storage, count: outputChannels * (inputChannels / groups) * taps)
         let groupInputs = inputChannels / groups
         let groupOutputs = outputChannels / groups
         var shape = cml_conv_shape()

@@ -2,6 +2,12 @@ import CMLKernels
 
 /// Matrix products of single-precision rows.
 package enum MatMulKernel {
+    /// What of a product oneDNN's preparation depends on.
+    struct PlainShape: Hashable, Sendable {
+        var rows: Int
+        var stride: Int
+    }
+
     /// `c[rows, N] = epilogue(a[rows, K] · weights[K, N])`.
     ///
     /// `aStride` and `cStride` are elements from one row to the next; 0 means contiguous.  `c` must not overlap `a`;
@@ -16,6 +22,31 @@ package enum MatMulKernel {
         epilogue: Epilogue = Epilogue()
     ) {
         let stride = cStride == 0 ? weights.columns : cStride
+        if let plain = weights.plain, rows > 0 {
+            let shape = PlainShape(rows: rows, stride: aStride == 0 ? weights.terms : aStride)
+            let done = plain.run(
+                shape,
+                a,
+                into: c,
+                rows: rows,
+                columns: weights.columns,
+                yStride: stride,
+                epilogue: epilogue.lowered(rowStride: stride)
+            ) { values in
+                OneDNN.Operation.product(
+                    rows: rows,
+                    terms: weights.terms,
+                    columns: weights.columns,
+                    xStride: shape.stride,
+                    yStride: weights.columns,
+                    weights: values,
+                    termStride: weights.plainStrides.term,
+                    columnStride: weights.plainStrides.column,
+                    bias: nil
+                )
+            }
+            if done { return }
+        }
         var call = cml_gemm_call()
         call.m = rows
         call.n = weights.columns

@@ -19,6 +19,9 @@ package final class PackedWeights: Sendable {
     package let isHalf: Bool
 
     let memory: AlignedMemory
+    /// The source as oneDNN takes it, with its strides from term to term and from column to column.
+    let plain: OneDNNWeights<MatMulKernel.PlainShape>?
+    let plainStrides: (term: Int, column: Int)
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The bytes the packed form takes.
@@ -66,6 +69,9 @@ package final class PackedWeights: Sendable {
         case .termsByColumns: (termStride, columnStride) = (rowStride == 0 ? columns : rowStride, 1)
         case .columnsByTerms: (termStride, columnStride) = (1, rowStride == 0 ? terms : rowStride)
         }
+        let isContiguous = max(termStride, columnStride) == (layout == .termsByColumns ? columns : terms)
+        plainStrides = (termStride, columnStride)
+        plain = isContiguous ? OneDNNWeights(source, storage: storage, count: terms * columns) : nil
         cml_pack(instructionSet, source, storage, terms, columns, termStride, columnStride, memory.address)
     }
 }

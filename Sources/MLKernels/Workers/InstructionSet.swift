@@ -17,6 +17,10 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     @discardableResult
     package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
 
+    /// Floating-point operations per second that `threads` threads of this process reach in registers alone, measured
+    /// now with the current instruction set.
+    package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
+
     package var description: String {
         switch self {
         case .sse2: "sse2"
