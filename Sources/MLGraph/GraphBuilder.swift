@@ -42,7 +42,10 @@ package struct GraphBuilder {
     ) throws(ModelError) -> [ValueID] {
         let info = graph.operands(operands, blocks: blocks)
         let types: [ValueType]
-        do { types = try op.resultTypes(of: info) } catch {
+        do {
+            types = try op.resultTypes(of: info)
+            for type in types { try type.requireStorable() }
+        } catch {
             throw location.isEmpty ? error.at(op.displayName) : error.at(location)
         }
         func name(_ index: Int) -> String { index < names.count ? names[index] : "" }

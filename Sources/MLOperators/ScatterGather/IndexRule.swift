@@ -20,7 +20,12 @@ package struct IndexRule: Hashable, Sendable {
         if isValidated, !(0..<extent).contains(index) {
             throw ModelError(.invalidInput, "index \(index) does not exist on an axis of \(extent) elements")
         }
-        return min(max(index < 0 ? index + extent : index, 0), max(extent - 1, 0))
+        return nearest(index, extent: extent)
+    }
+
+    /// The same without a report: an index outside means the nearest place inside.
+    package func nearest(_ index: Int, extent: Int) -> Int {
+        min(max(index < 0 ? index + extent : index, 0), max(extent - 1, 0))
     }
 }
 
