@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
         .library(name: "CoreVideo", targets: ["CoreVideo"]),
         .library(name: "Vision", targets: ["Vision"]),
+        .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
@@ -90,6 +91,7 @@ let package = Package(
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
+        library("CoreMLPython", ["CoreML", "CoreVideo"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),

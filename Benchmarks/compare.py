@@ -9,6 +9,8 @@ import os
 import pathlib
 import platform
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -192,7 +194,8 @@ def main():
     parser.add_argument("--coreml", required=True, type=pathlib.Path, help="the command-line program")
     parser.add_argument("--zoo", required=True, type=pathlib.Path)
     options = parser.parse_args()
-    options.networks = options.networks or list(TARGETS)
+    options.networks = options.networks or (["one_layer"] if options.question == "overhead" else list(TARGETS))
+    subprocess.run([sides.HERE.parent / "scripts" / "zoo", *options.networks], check=True, stdout=sys.stderr)
     print(f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, {options.threads} threads, batch 1"
           + (", all processors busy with other work" if options.load else "") + "\n")
     with tempfile.TemporaryDirectory() as scratch:

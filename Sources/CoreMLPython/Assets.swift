@@ -44,16 +44,8 @@ public func loadAsset(
     _ failure: Failure
 ) -> UnsafeMutableRawPointer? {
     reporting(failure) {
-        nonisolated(unsafe) let asset = object(asset, as: MLModelAsset.self)
+        let asset = object(asset, as: MLModelAsset.self)
         nonisolated(unsafe) let configuration = try configuration(computeUnits, functionName, hints)
-        nonisolated(unsafe) let model = try awaiting {
-            Loaded(model: try await MLModel.load(asset: asset, configuration: configuration))
-        }.model
-        return handle(model)
+        return handle(try awaiting { try await MLModel.load(asset: asset, configuration: configuration) })
     }
-}
-
-/// A model on its way to the waiting thread.  `@unchecked Sendable`: handed over, never shared.
-private struct Loaded: @unchecked Sendable {
-    let model: MLModel
 }

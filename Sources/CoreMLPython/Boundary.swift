@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 // The rules of this interface.  An object crosses as an opaque handle that `coreml_release` gives up.  A text crosses
@@ -27,12 +28,10 @@ func json(_ value: some Encodable) throws -> UnsafeMutablePointer<CChar>? {
 func reporting<R>(_ failure: Failure, _ body: () throws -> R?) -> R? {
     do {
         return try body()
-    } catch let error as any LocalizedError {
-        failure.pointee = text(error.errorDescription ?? "\(error)")
     } catch {
-        failure.pointee = text("\(error)")
+        failure.pointee = text(error.localizedDescription)
+        return nil
     }
-    return nil
 }
 
 /// The result of an asynchronous call, for a caller that has none but this thread to wait on.

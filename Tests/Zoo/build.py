@@ -1,11 +1,12 @@
 """Makes the zoo: for every network the converted forms, PyTorch's inputs and answers, and an ONNX export.
 
-    build.py OUTPUT [NAME …]        (no names: all; a finished network is left as it is)
+    build.py OUTPUT [--again] [NAME …]      (no names: all; a finished network is left as it is but for --again)
 
 OUTPUT/NAME holds `model.fp32.mlpackage`, `model.fp16.mlpackage`, `model.mlmodel` (as far as the converter can),
 `model.onnx`, `reference.npz` (`in:FEATURE`, `out:FEATURE`) and `facts.json`.  OUTPUT/INDEX.txt lists what is done,
 OUTPUT/OPS.txt the operations and layer kinds that each file uses.
 """
+import argparse
 import json
 import logging
 import os
@@ -141,16 +142,20 @@ def build(name, output):
 
 
 def main():
-    output = pathlib.Path(sys.argv[1])
-    output.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(1)
-    torch.backends.mha.set_fastpath_enabled(False)      # the fused encoder layer has no converter
-    unknown = set(sys.argv[2:]) - set(catalogue.ZOO)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(catalogue.ZOO)
     if unknown:
         sys.exit(f"No such network: {', '.join(sorted(unknown))}. There are {', '.join(catalogue.ZOO)}.")
-    for name in sys.argv[2:] or catalogue.ZOO:
-        if sys.argv[2:] or not (output / name / "facts.json").exists():
-            build(name, output)
+    options.output.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    torch.backends.mha.set_fastpath_enabled(False)      # the fused encoder layer has no converter
+    for name in options.names or catalogue.ZOO:
+        if options.again or not (options.output / name / "facts.json").exists():
+            build(name, options.output)
 
 
 if __name__ == "__main__":
