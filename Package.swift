@@ -83,7 +83,7 @@ let package = Package(
             ]
         ),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
-        tests("CoreMLTests", ["CoreML"]),
+        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification"]),
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
             name: "SourceCompatibility",
