@@ -67,6 +67,25 @@ package final class ConvolutionWeights: Sendable {
         )
     }
 
+    /// Tells apart the packed forms that weights take for different geometries: 0 for the plain one.
+    package static func form(
+        _ geometry: ConvolutionGeometry,
+        inputChannels: Int,
+        outputChannels: Int,
+        kernel: [Int],
+        groups: Int,
+        isTransposed: Bool
+    ) -> Int {
+        var shape = cml_conv_shape()
+        shape.setGeometry(geometry)
+        shape.kernel = triple(kernel, filler: 1)
+        shape.in_channels = inputChannels
+        shape.out_channels = outputChannels
+        shape.groups = groups
+        shape.transposed = isTransposed ? 1 : 0
+        return Int(cml_conv_choose(&shape).rawValue)
+    }
+
     private init(
         raw source: UnsafeRawPointer,
         storage: cml_storage,

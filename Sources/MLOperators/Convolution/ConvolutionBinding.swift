@@ -32,10 +32,19 @@ struct ConvolutionBinding: Sendable {
     }
 
     private func packed(_ weight: Tensor) -> ConvolutionWeights {
-        let form = "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(InstructionSet.current)"
+        let packing = ConvolutionWeights.form(
+            geometry,
+            inputChannels: inputChannels,
+            outputChannels: outputChannels,
+            kernel: kernel,
+            groups: groups,
+            isTransposed: isTransposed
+        )
+        let form =
+            "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(packing) \(InstructionSet.current)"
         return PackedConstants.packed(weight, form: form) {
             weight.withFloatStorage(
-                single: { weights($0) },
+                single: { weights($0, geometry: geometry) },
                 half: {
                     ConvolutionWeights(
                         half: $0,
@@ -43,21 +52,26 @@ struct ConvolutionBinding: Sendable {
                         outputChannels: outputChannels,
                         kernel: kernel,
                         groups: groups,
-                        isTransposed: isTransposed
+                        isTransposed: isTransposed,
+                        geometry: geometry
                     )
                 }
             )
         }
     }
 
-    private func weights(_ source: UnsafePointer<Float>) -> ConvolutionWeights {
+    private func weights(
+        _ source: UnsafePointer<Float>,
+        geometry: ConvolutionGeometry? = nil
+    ) -> ConvolutionWeights {
         ConvolutionWeights(
             source,
             inputChannels: inputChannels,
             outputChannels: outputChannels,
             kernel: kernel,
             groups: groups,
-            isTransposed: isTransposed
+            isTransposed: isTransposed,
+            geometry: geometry
         )
     }
 
