@@ -162,7 +162,7 @@ package struct GraphEngine: ModelEngine {
         _ classifier: Classifier,
         _ features: inout [String: FeatureData]
     ) throws(ModelError) {
-        let values = probabilities.values
+        let values = Array(probabilities.values.prefix(classifier.labels.count))
         guard values.count == classifier.labels.count, !values.isEmpty else {
             throw ModelError(
                 .invalidModel,

@@ -280,7 +280,8 @@ package struct NeuralNetworkReader {
         guard let found = blobs[name] ?? layer?.output.first.flatMap({ blobs[$0] }) else {
             throw ModelError(.invalidModel, "no layer gives the class probabilities '\(name)'")
         }
-        if let count = builder.shape(of: found.value).elementCount.count, count != labels.count {
+        // Networks that append something to their probabilities exist: the labels belong to the first elements.
+        if let count = builder.shape(of: found.value).elementCount.count, count < labels.count {
             throw ModelError(.invalidModel, "\(labels.count) class labels for \(count) probabilities")
         }
         let index = values.count
