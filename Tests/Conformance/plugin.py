@@ -101,13 +101,13 @@ def pytest_runtest_logreport(report):
 
 
 def reason(report):
-    """The last line of a failure that says what happened."""
+    """The first words of a failure that say what happened."""
     if report.outcome != "failed":
         return ""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[0][:240] if lines else "no message"
+    return " ".join(lines[:2])[:240] if lines else "no message"
 
 
 def pytest_collectreport(report):
