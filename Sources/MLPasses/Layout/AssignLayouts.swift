@@ -80,11 +80,10 @@ extension GraphBuilder {
     ) -> (operands: [Layout], result: Layout) {
         let rowMajor = (operands.map { _ in Layout.rowMajor }, Layout.rowMajor)
         let info = graph.operands(operands)
-        guard operation.blocks.isEmpty, let first = operation.results.first,
+        guard operation.blocks.isEmpty, !operation.results.isEmpty,
             let types = try? operation.op.resultTypes(of: info), let rank = types.first?.rank, (3...5).contains(rank),
             types.allSatisfy({ $0.rank == rank })
         else { return rowMajor }
-        _ = first
         switch operation.op.layoutRole(info) {
         case .rowMajor: return rowMajor
         case .channelsLast:

@@ -21,11 +21,8 @@ enum NumpyArray {
         let descriptor = try field("descr", of: header, name)
         let shape = try shape(of: header, name)
         let isFortran = try field("fortran_order", of: header, name) == "True"
-        guard let code = descriptor.last(where: { $0 != "'" && $0 != "\"" }).map(String.init) else {
-            throw Failure("\(name): the header names no type")
-        }
-        _ = code
         let type = descriptor.filter { $0 != "'" && $0 != "\"" }
+        guard !type.isEmpty else { throw Failure("\(name): the header names no type") }
         guard let scalarType = scalarTypes[String(type.drop { "<>|=".contains($0) })] else {
             throw Failure(
                 "\(name): arrays of type \(type) are not supported; use float16/32/64, int8…64, uint8…64 or bool"
