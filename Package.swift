@@ -49,9 +49,14 @@ let package = Package(
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
         library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
+        library("MLFeatures", ["MLNumerics", "MLSpecification"]),
+        library("MLModels", ["MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
         library(
             "MLEngine",
-            ["MLLowering", "MLPasses", "MLRuntime", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]
+            [
+                "MLFeatures", "MLLowering", "MLModels", "MLPasses", "MLRuntime", "MLFiles", "MLGraph",
+                "MLSpecification", "MLNumerics",
+            ]
         ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(

@@ -1,4 +1,5 @@
 import MLGraph
+package import MLFeatures
 package import MLLowering
 package import MLNumerics
 import MLPasses

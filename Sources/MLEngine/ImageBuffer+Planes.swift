@@ -1,3 +1,4 @@
+package import MLFeatures
 package import MLLowering
 package import MLNumerics
 

@@ -104,6 +104,9 @@ struct cml_isa {
     void (*mix_rows)(const float *low, const float *high, float weight, float *y, long count);
     void (*lstm_cell)(const float *gates, long width, float *c, float *scratch, long count, float clip);
     void (*multiply_row)(const float *x, const float *y, float *z, long count);
+    void (*dots_double)(const double *a, long lda, long m, const double *b, long ldb, long n, long k, double *y,
+                        long ldy);
+    void (*exp_double)(const double *x, double *y, long count);
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;

@@ -1,0 +1,112 @@
+package import MLFeatures
+package import MLNumerics
+package import MLSpecification
+
+/// Models in a row: each takes its inputs by name from the pipeline's inputs and from what earlier stages gave, where a
+/// later value of a name replaces an earlier one.
+package struct Pipeline: ModelEngine {
+    /// A model of the pipeline and its name, for messages and scoped parameters.
+    package struct Stage: Sendable {
+        package let name: String
+        package let engine: any ModelEngine
+        fileprivate let inputs: [(name: String, isOptional: Bool)]
+
+        package init(name: String, engine: any ModelEngine) {
+            self.name = name
+            self.engine = engine
+            inputs = engine.interface.input.map { ($0.name, $0.type.isOptional) }
+        }
+    }
+
+    package let interface: SpecModelDescription
+    package let stages: [Stage]
+    private let outputNames: [String]
+
+    /// Checks that every stage finds its inputs, of the right kind, and that every output is made.
+    package init(_ stages: [Stage], _ interface: SpecModelDescription) throws(ModelError) {
+        guard !stages.isEmpty else { throw ModelError(.invalidModel, "the pipeline has no models") }
+        self.interface = interface
+        self.stages = stages
+        outputNames = interface.output.map(\.name)
+        var known: [String: SpecFeatureDescription] = [:]
+        for input in interface.input { known[input.name] = input }
+        for stage in stages {
+            for input in stage.engine.interface.input {
+                guard let source = known[input.name] else {
+                    if input.type.isOptional { continue }
+                    throw ModelError(
+                        .invalidModel,
+                        "its input '\(input.name)' is neither an input of the pipeline nor an output of an earlier model",
+                        at: stage.name
+                    )
+                }
+                guard source.kind == input.kind || (source.isNumber && input.isNumber) else {
+                    throw ModelError(
+                        .invalidModel,
+                        "its input '\(input.name)' is \(input.kind), but the pipeline has \(source.kind) of that name",
+                        at: stage.name
+                    )
+                }
+            }
+            for output in stage.engine.interface.output { known[output.name] = output }
+        }
+        for output in interface.output where known[output.name] == nil {
+            throw ModelError(.invalidModel, "the output '\(output.name)' is made by no model of the pipeline")
+        }
+    }
+
+    package func prediction(
+        from inputs: [String: FeatureData],
+        backings: [String: FeatureData],
+        state: ModelState?
+    ) throws(ModelError) -> [String: FeatureData] {
+        var known = inputs
+        for stage in stages {
+            var arguments: [String: FeatureData] = [:]
+            for input in stage.inputs { arguments[input.name] = known[input.name] }
+            let results = try trailing(stage.name) { () throws(ModelError) in
+                try stage.engine.prediction(from: arguments, backings: backings, state: state)
+            }
+            known.merge(results) { $1 }
+        }
+        var outputs: [String: FeatureData] = [:]
+        for name in outputNames { outputs[name] = known[name] }
+        return outputs
+    }
+
+    package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
+        let known = try run(batch, through: stages[...])
+        var outputs: [String: FeatureColumn] = [:]
+        for name in outputNames { outputs[name] = known.columns[name] }
+        return FeatureBatch(count: batch.count, columns: outputs)
+    }
+
+    /// What the first stages give, for whoever trains the last one: all their outputs and the pipeline's inputs.
+    package func features(from batch: FeatureBatch, before last: Int) throws(ModelError) -> FeatureBatch {
+        try run(batch, through: stages[..<last])
+    }
+
+    private func run(_ batch: FeatureBatch, through stages: ArraySlice<Stage>) throws(ModelError) -> FeatureBatch {
+        var known = batch
+        guard batch.count > 0 else { return batch }
+        for stage in stages {
+            var arguments: [String: FeatureColumn] = [:]
+            for input in stage.inputs { arguments[input.name] = known.columns[input.name] }
+            let results = try trailing(stage.name) { () throws(ModelError) in
+                try stage.engine.predictions(from: FeatureBatch(count: batch.count, columns: arguments))
+            }
+            known.columns.merge(results.columns) { $1 }
+        }
+        return known
+    }
+}
+
+extension SpecFeatureDescription {
+    /// A double or an integer: models take one for the other.
+    fileprivate var isNumber: Bool {
+        switch type.type {
+        case .doubleType?, .int64Type?: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import MLFeatures
+import MLKernels
+package import MLNumerics
+package import MLSpecification
+
+/// Trees whose sums are the scores of classes.
+///
+/// With one dimension and two labels the transformed sum is the score of the second label, which wins from one half on;
+/// the first label has the rest to 1.
+package struct TreeEnsembleClassifier: ColumnEngine {
+    package let interface: SpecModelDescription
+    private let input: VectorInput
+    private let forest: Forest
+    private let transform: TreeTransform
+    private let output: ClassOutput
+    private let isBinary: Bool
+
+    package init(_ parameters: SpecTreeEnsembleClassifier, _ interface: SpecModelDescription) throws(ModelError) {
+        self.interface = interface
+        input = try VectorInput(interface)
+        forest = try Forest(parameters.treeEnsemble, width: input.width)
+        transform = try TreeTransform(parameters.postEvaluationTransform)
+        let labels: LabelList
+        switch parameters.classLabels {
+        case .stringClassLabels(let list)?: labels = .strings(list.vector)
+        case .int64ClassLabels(let list)?: labels = .integers(list.vector)
+        case nil: throw ModelError(.invalidModel, "the classifier has no class labels")
+        }
+        output = try ClassOutput(labels, interface)
+        isBinary = labels.count == 2 && forest.outputs == 1
+        let hasZeroClass = labels.count > 2 && forest.outputs == labels.count - 1
+        guard isBinary || forest.outputs == labels.count || (hasZeroClass && transform == .softmaxWithZero) else {
+            throw ModelError(
+                .invalidModel,
+                "the trees have \(forest.outputs) prediction dimensions for \(labels.count) class labels"
+            )
+        }
+    }
+
+    package func outputs(for batch: FeatureBatch) throws(ModelError) -> [String: FeatureColumn] {
+        let sums = try forest.sums(try input.matrix(batch))
+        let (count, width, given) = (batch.count, output.labels.count, forest.outputs)
+        var scores = [Double](repeating: 0, count: count * width)
+        var winners: [Int]?
+        sums.withElements(of: Double.self) { sums in
+            scores.withUnsafeMutableBufferPointer { scores in
+                if isBinary {
+                    winners = (0..<count).map { row in
+                        let second = transform == .none ? sums[row] : logistic(sums[row])
+                        scores[2 * row] = 1 - second
+                        scores[2 * row + 1] = second
+                        return second >= 0.5 ? 1 : 0
+                    }
+                    return
+                }
+                for row in 0..<count {
+                    let shift = width - given
+                    for column in 0..<given { scores[row * width + shift + column] = sums[row * given + column] }
+                    switch transform {
+                    case .none: break
+                    case .logistic:
+                        for index in row * width..<(row + 1) * width { scores[index] = logistic(scores[index]) }
+                    case .softmax, .softmaxWithZero:
+                        softmax(UnsafeMutableBufferPointer(rebasing: scores[row * width..<(row + 1) * width]))
+                    }
+                }
+            }
+        }
+        return try output.columns(scores, winners: winners)
+    }
+}
