@@ -138,8 +138,15 @@ static void convolve(void *context, long index, int worker) {
         t.slope = e->slope ? e->slope + channel : NULL;
         const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
 
+        // The next panel is brought near evenly while the tiles of this one are worked on.
+        const size_t element = j->storage == CML_F16 ? sizeof(uint16_t) : sizeof(float);
+        const char *ahead = panel + 1 < panel1 ? (const char *)j->packed + (at + (size_t)(terms * width)) * element : NULL;
+        t.ahead_step = (width * (long)element + tile1 - tile0 - 1) / (tile1 - tile0);
+        if (t.ahead_step > 64) t.ahead_step = 64;
+
         if (!blocked) {
             for (long tile = tile0; tile < tile1; tile++) {
+                t.ahead = ahead ? ahead + (tile - tile0) * terms * t.ahead_step : NULL;
                 const place p = locate(j, group, tile);
                 long full;
                 const long count = find_runs(j, p.q0, p.q1, runs, &full);
@@ -209,6 +216,10 @@ static void convolve(void *context, long index, int worker) {
                             const long k0 = u->terms * block / blocks;
                             t.k = u->terms * (block + 1) / blocks - k0;
                             t.b = base + k0 * width;
+                            const long rows = (tile1 - first + j->tiles_per_row - 1) / j->tiles_per_row;
+                            t.ahead_step = rows > 0 ? (width * (long)sizeof(float) + rows - 1) / rows : 0;
+                            if (t.ahead_step > 64) t.ahead_step = 64;
+                            t.ahead = (const char *)(t.b + t.k * width);
                             for (long tile = first; tile < tile1; tile += j->tiles_per_row) {
                                 const place p = locate(j, group, tile);
                                 const float *row = input_row(j, &p, a, b);
@@ -216,11 +227,13 @@ static void convolve(void *context, long index, int worker) {
                                 t.a = row + ((p.q0 + u->lo) * w->in_stride + w->offset[u->first]) * s->in_channels + k0;
                                 t.c = p.y + column + u->lo * t.ldc;
                                 kernels[u->hi - u->lo](&t);
+                                t.ahead += t.k * t.ahead_step;
                             }
                         }
                     }
                 }
             }
+            t.ahead = NULL;
             t.taps = 0;
             t.last = phase;
             t.accumulate = phase;

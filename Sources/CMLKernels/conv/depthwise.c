@@ -1,5 +1,6 @@
 // Depthwise convolution: division of the rows; the arithmetic is in depthwise.inc.
 #include "conv.h"
+#include <math.h>
 
 typedef struct {
     const cml_isa *isa;
@@ -8,7 +9,7 @@ typedef struct {
     const float *x, *weights;
     float *y;
     const cml_epilogue *epilogue;
-    long inside_lo, inside_hi;
+    long parts, channels_each;    // ranges of channels a row is divided into
     int dense;
 } job;
 
@@ -18,24 +19,30 @@ static void convolve_row(void *context, long index, int worker) {
     const cml_conv_shape *s = j->shape;
     const cml_axis *d = &j->axes[0], *h = &j->axes[1], *w = &j->axes[2];
     const cml_epilogue *e = j->epilogue;
-    const long channels = s->in_channels, oh = index % h->count, od = index / h->count % d->count;
-    const long item = index / h->count / d->count;
+    const long line = index / j->parts, first = index % j->parts * j->channels_each, left = s->in_channels - first;
+    if (left <= 0) return;
+    const long step = s->in_channels, oh = line % h->count, od = line / h->count % d->count;
+    const long item = line / h->count / d->count;
+    static const float zeros[CML_MAX_VECTOR];
     const float *rows[CML_DEPTHWISE_ROWS], *weights[CML_DEPTHWISE_ROWS];
     struct cml_depthwise_row row = {
-        .channels = channels, .count = w->count, .width = w->in_size, .stride = w->in_stride, .taps = w->taps,
-        .tap = w->tap, .offset = w->offset, .x_step = channels, .y_step = channels, .residual_step = e->ldr,
-        .rows = rows, .weights = weights, .inside_lo = j->inside_lo, .inside_hi = j->inside_hi, .dense = j->dense,
-        .y = j->y + index * w->count * channels,
-        .residual = e->residual ? e->residual + index * w->count * e->ldr : NULL,
-        .bias = e->bias, .slope = e->slope, .function = e->function, .alpha = e->alpha, .beta = e->beta,
+        .channels = left < j->channels_each ? left : j->channels_each, .count = w->count, .width = w->in_size,
+        .stride = w->in_stride, .taps = w->taps, .tap = w->tap, .offset = w->offset, .x_step = step, .y_step = step,
+        .residual_step = e->ldr, .weight_step = step, .rows = rows, .weights = weights, .dense = j->dense,
+        .zeros = zeros, .y = j->y + line * w->count * step + first,
+        .residual = e->residual ? e->residual + line * w->count * e->ldr + first : NULL,
+        .bias = e->bias ? e->bias + first : NULL, .slope = e->slope ? e->slope + first : NULL,
+        .function = e->function, .alpha = e->alpha, .beta = e->beta,
+        .low = e->function == CML_RELU ? 0 : e->function == CML_CLIP ? e->alpha : -INFINITY,
+        .high = e->function == CML_CLIP ? e->beta : INFINITY,
     };
     for (long a = 0; a < d->taps; a++) {
         const long z = od * d->in_stride + d->offset[a];
         for (long b = 0; b < h->taps; b++) {
             const long y = oh * h->in_stride + h->offset[b];
             if (z < 0 || z >= d->in_size || y < 0 || y >= h->in_size) continue;
-            rows[row.row_count] = j->x + ((item * d->in_size + z) * h->in_size + y) * w->in_size * channels;
-            weights[row.row_count++] = j->weights + (a * s->kernel[1] + b) * s->kernel[2] * channels;
+            rows[row.row_count] = j->x + ((item * d->in_size + z) * h->in_size + y) * w->in_size * step + first;
+            weights[row.row_count++] = j->weights + (a * s->kernel[1] + b) * s->kernel[2] * step + first;
         }
     }
     j->isa->depthwise_row(&row);
@@ -43,14 +50,12 @@ static void convolve_row(void *context, long index, int worker) {
 
 void cml_depthwise(const cml_isa *isa, const cml_conv_shape *s, const cml_axis axes[3], const float *x,
                    const float *weights, float *y, const cml_epilogue *epilogue) {
-    const cml_axis *w = &axes[2];
-    job j = {isa, s, axes, x, weights, y, epilogue, 0, w->count, s->dilation[2] == 1};
-    for (long k = 0; k < w->taps; k++) {
-        long lo, hi;
-        cml_axis_range(w, k, &lo, &hi);
-        if (lo > j.inside_lo) j.inside_lo = lo;
-        if (hi < j.inside_hi) j.inside_hi = hi;
+    const long lines = s->batch * axes[0].count * axes[1].count, workers = cml_worker_count();
+    job j = {isa, s, axes, x, weights, y, epilogue, 1, s->in_channels, s->dilation[2] == 1};
+    // Few rows do not divide evenly: ranges of channels do.
+    if (lines < 8 * workers && s->in_channels >= 8 * isa->vector) {
+        j.parts = 2;
+        j.channels_each = ((s->in_channels + 1) / 2 + isa->vector - 1) / isa->vector * isa->vector;
     }
-    if (j.inside_hi < j.inside_lo) j.inside_hi = j.inside_lo;
-    cml_parallel_for(s->batch * axes[0].count * axes[1].count, convolve_row, &j);
+    cml_parallel_for(lines * j.parts, convolve_row, &j);
 }

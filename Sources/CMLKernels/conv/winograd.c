@@ -108,7 +108,9 @@ static void convolve(void *context, long index, int worker) {
     static const long zero = 0;
     cml_tile t = {.lda = inputs, .ldb = width, .ldc = outputs, .tap_a = &zero, .tap_b = &zero, .taps = 1, .k = inputs,
                   .last = 1, .function = CML_IDENTITY};
-    const long row_tiles = (count + isa->rows - 1) / isa->rows, lines = width * (long)sizeof(float) / 64;
+    const long row_tiles = (count + isa->rows - 1) / isa->rows;
+    t.ahead_step = (width * (long)sizeof(float) + row_tiles - 1) / row_tiles;
+    if (t.ahead_step > 64) t.ahead_step = 64;
     for (long position = 0; position < side * side; position++) {
         for (long panel = 0; panel < panels; panel++) {
             t.b = j->packed + (position * panels + panel) * inputs * width;
@@ -118,7 +120,7 @@ static void convolve(void *context, long index, int worker) {
                 const long r0 = count * row / row_tiles, r1 = count * (row + 1) / row_tiles;
                 t.a = v + position * v_step + r0 * inputs;
                 t.c = m + position * m_step + r0 * outputs + panel * width;
-                t.ahead = row < lines ? (const char *)(t.b + inputs * width) + row * inputs * 64 : NULL;
+                t.ahead = (const char *)(t.b + inputs * width) + row * inputs * t.ahead_step;
                 kernels[r1 - r0](&t);
             }
         }

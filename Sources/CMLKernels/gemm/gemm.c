@@ -2,8 +2,10 @@
 #include "../isa/isa.h"
 #include <string.h>
 
-// Terms summed before the partial sums go back to memory: a block of a panel stays in the first cache.
-#define BLOCK_TERMS 256
+// Terms summed before the partial sums go back to memory.  A panel's block streams from the second cache; for few tiles,
+// and for half floats, which are widened first, it stays in the first.
+#define BLOCK_TERMS 512
+#define BLOCK_TERMS_FEW 256
 // Rows one task works on: their block of `a` stays in the second cache.
 #define TASK_BYTES (256 << 10)
 
@@ -121,13 +123,14 @@ static void multiply(void *context, long index, int worker) {
     }
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
-    const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + BLOCK_TERMS - 1) / BLOCK_TERMS;
+    const long block_terms = call->storage == CML_F32 && tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
+    const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + block_terms - 1) / block_terms;
     // A residual in the result's own place is what the first partial sum starts from.
     const int in_place = e->residual == call->c && e->ldr == call->ldc;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
     const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
-    float widened[CML_MAX_PANEL * BLOCK_TERMS] __attribute__((aligned(64)));
+    float widened[CML_MAX_PANEL * BLOCK_TERMS_FEW] __attribute__((aligned(64)));
     for (long block = 0; block < (blocks > 0 ? blocks : 1); block++) {
         const long k0 = blocks > 0 ? call->k * block / blocks : 0;
         const long k1 = blocks > 0 ? call->k * (block + 1) / blocks : 0;
@@ -153,17 +156,20 @@ static void multiply(void *context, long index, int worker) {
             t->last = block + 1 >= blocks;
             t->bias = e->bias ? e->bias + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
-            // The block that comes next, brought near while this one is worked on.
+            // The block that comes next, brought near evenly while this one is worked on: a burst would fill the
+            // queue of misses and hold up the loads of this one.
             const size_t next = panel + 1 < panel1 ? at + (size_t)(call->k * width)
                 : (size_t)(panel0 * width) * (size_t)call->k + (size_t)(k1 * width);
             const char *ahead = panel + 1 < panel1 || block + 1 < blocks ? b + next * element : NULL;
             const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+            t->ahead_step = (width * (long)element + tiles - 1) / tiles;
+            if (t->ahead_step > 64) t->ahead_step = 64;
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
                 t->a = a + r0 * t->lda;
                 t->c = call->c + c_offset + (row0 + r0) * call->ldc + column;
                 t->residual = e->residual && !in_place ? e->residual + c_offset + (row0 + r0) * e->ldr + column : NULL;
-                t->ahead = ahead && tile * 64 < width * (long)element ? ahead + tile * (k1 - k0) * 64 : NULL;
+                t->ahead = ahead ? ahead + tile * (k1 - k0) * t->ahead_step : NULL;
                 kernels[r1 - r0](t);
             }
         }

@@ -4,6 +4,7 @@
 
 #define CML_MAX_ROWS 14
 #define CML_MAX_PANEL 32
+#define CML_MAX_VECTOR 16
 
 // One tile of a product: up to CML_MAX_ROWS rows by one panel, summed over `taps` times `k` terms.
 typedef struct {
@@ -14,7 +15,8 @@ typedef struct {
     const long *tap_b;
     long ldb;
     long taps, k;
-    const char *ahead;       // memory to bring near, one cache line per term, or null
+    const char *ahead;       // memory to bring near while the terms are summed, or null
+    long ahead_step;         // bytes of it for each term, at most a cache line
     float *c;
     long ldc;
     long n;                  // columns stored, at most the panel width
@@ -35,19 +37,20 @@ typedef struct {
     long prefetch_bytes;     // distance of the software prefetch
 } cml_stream;
 
-// One output row of a depthwise convolution.
+// One output row of a depthwise convolution, or a range of its channels.
 struct cml_depthwise_row {
-    long channels, count, width, stride, taps, x_step, y_step, residual_step;
+    long channels, count, width, stride, taps, x_step, y_step, residual_step, weight_step;
     const long *tap, *offset;             // of the width axis
-    const float *const *rows;             // input rows inside the input, and their weights [kw][channels]
+    const float *const *rows;             // input rows inside the input, and their weights [kw][weight_step]
     const float *const *weights;
     long row_count;
-    long inside_lo, inside_hi;            // pixels for which every horizontal tap is inside
     int dense;                            // no dilation
+    const float *zeros;                   // a vector of them, for pixels outside
     float *y;
     const float *residual, *bias, *slope;
     cml_unary function;
     float alpha, beta;
+    float low, high;                      // bounds of the results before a function beyond CML_CLIP
 };
 
 typedef void (*cml_tile_kernel)(const cml_tile *tile);

@@ -10,12 +10,10 @@
 #define SLOTS 4
 
 void *cml_allocate(size_t bytes) {
-    int huge = bytes >= 2 * HUGE_PAGE;
-    size_t alignment = huge ? HUGE_PAGE : 64;
+    // What does not fill a large page at the end stays in small ones, so that nothing is held in vain.
+    int huge = bytes >= HUGE_PAGE;
     void *memory = NULL;
-    if (posix_memalign(&memory, alignment, (bytes + alignment - 1) / alignment * alignment + (bytes == 0)) != 0) {
-        return NULL;
-    }
+    if (posix_memalign(&memory, huge ? HUGE_PAGE : 64, bytes + (bytes == 0)) != 0) return NULL;
     if (huge) madvise(memory, bytes, MADV_HUGEPAGE);
     return memory;
 }
