@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
         .library(name: "CoreVideo", targets: ["CoreVideo"]),
         .library(name: "Vision", targets: ["Vision"]),
+        .library(name: "CoreMLExtras", targets: ["CoreMLExtras"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
     dependencies: [
@@ -54,7 +55,7 @@ let package = Package(
         library(
             "MLEngine",
             [
-                "MLFeatures", "MLLowering", "MLModels", "MLPasses", "MLRuntime", "MLFiles", "MLGraph",
+                "MLFeatures", "MLLowering", "MLModels", "MLOperators", "MLPasses", "MLRuntime", "MLFiles", "MLGraph",
                 "MLSpecification", "MLNumerics",
             ]
         ),
@@ -84,10 +85,12 @@ let package = Package(
             "CoreML",
             [
                 "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
-                "MLSpecification",
+                "MLOperators", "MLSpecification",
             ]
         ),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
+        library("CoreMLExtras", ["CoreML"]),
+        tests("CoreMLExtrasTests", ["CoreMLExtras", "CoreML", "MLFiles", "MLSpecification"]),
         tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification"]),
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
@@ -115,7 +118,13 @@ let package = Package(
             path: "Tests/FixtureRunner",
             swiftSettings: settings
         ),
-        tests("MLLoweringTests", ["MLLowering", "MLGraph", "MLNumerics", "MLSpecification", "TestSupport"]),
+        tests(
+            "MLLoweringTests",
+            [
+                "MLEngine", "MLFeatures", "MLFiles", "MLLowering", "MLGraph", "MLNumerics", "MLOperators",
+                "MLSpecification", "TestSupport",
+            ]
+        ),
         tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),

@@ -3,22 +3,35 @@ package import MLFiles
 package import MLLowering
 import MLModels
 package import MLNumerics
+package import MLOperators
 import MLSpecification
 
 /// Makes the engine for a model file: the only place that knows every kind of model.
 package enum EngineLoader {
-    /// - Parameter functionName: the function of an ML program to run; `nil` for its default.
-    package static func load(_ file: ModelFile, functionName: String? = nil) throws(ModelError) -> any ModelEngine {
-        try trailing(file.path) { () throws(ModelError) in try engine(file, functionName: functionName) }
+    /// - Parameters:
+    ///   - functionName: the function of an ML program to run; `nil` for its default.
+    ///   - catalogue: the operators, with what the app adds to them.
+    package static func load(
+        _ file: ModelFile,
+        functionName: String? = nil,
+        catalogue: Catalogue = .standard
+    ) throws(ModelError) -> any ModelEngine {
+        try trailing(file.path) { () throws(ModelError) in try engine(file, functionName: functionName, catalogue) }
     }
 
-    private static func engine(_ file: ModelFile, functionName: String?) throws(ModelError) -> any ModelEngine {
+    private static func engine(
+        _ file: ModelFile,
+        functionName: String?,
+        _ catalogue: Catalogue
+    ) throws(ModelError) -> any ModelEngine {
         switch file.specification.type {
-        case .mlProgram?, .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+        case .mlProgram?:
             return try GraphEngine(lower(file, functionName: functionName), interface: file.specification.description_p)
-        case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
-        case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)
-        case .pipelineRegressor(let regressor)?: return try pipeline(regressor.pipeline, file)
+        case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+            return try GraphEngine.network(file.specification, catalogue: catalogue)
+        case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file, catalogue)
+        case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file, catalogue)
+        case .pipelineRegressor(let regressor)?: return try pipeline(regressor.pipeline, file, catalogue)
         default:
             guard let engine = try ClassicModels.engine(for: file.specification) else {
                 throw unsupported(file.specification)
@@ -27,7 +40,11 @@ package enum EngineLoader {
         }
     }
 
-    private static func pipeline(_ pipeline: SpecPipeline, _ file: ModelFile) throws(ModelError) -> any ModelEngine {
+    private static func pipeline(
+        _ pipeline: SpecPipeline,
+        _ file: ModelFile,
+        _ catalogue: Catalogue
+    ) throws(ModelError) -> any ModelEngine {
         guard pipeline.names.isEmpty || pipeline.names.count == pipeline.models.count else {
             throw ModelError(
                 .invalidModel,
@@ -38,7 +55,7 @@ package enum EngineLoader {
         for (index, model) in pipeline.models.enumerated() {
             let name = index < pipeline.names.count ? "'\(pipeline.names[index])'" : "model \(index)"
             let engine = try trailing(name) { () throws(ModelError) in
-                try self.engine(file.stage(model, named: name), functionName: nil)
+                try self.engine(file.stage(model, named: name), functionName: nil, catalogue)
             }
             stages.append(Pipeline.Stage(name: name, engine: engine))
         }
@@ -50,7 +67,7 @@ package enum EngineLoader {
         switch file.specification.type {
         case .mlProgram?: return try ProgramReader.read(file, functionName: functionName)
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
-            return try NeuralNetworkReader.read(file.specification)
+            return try NetworkVariants.first(file.specification, .standard).lowered
         case let other?:
             throw ModelError(
                 .unsupported,

@@ -11,8 +11,14 @@ package struct GraphEngine: ModelEngine {
     package let interface: SpecModelDescription
     package let executable: GraphExecutable
     private let lowered: LoweredModel
+    /// Other readings of a neural network, for arrays that this one does not fit.
+    private let variants: NetworkVariants?
 
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
+        try self.init(lowered, interface: interface, variants: nil)
+    }
+
+    init(_ lowered: LoweredModel, interface: SpecModelDescription, variants: NetworkVariants?) throws(ModelError) {
         for input in lowered.inputs {
             if case .state = input.form {
                 throw ModelError(
@@ -23,6 +29,7 @@ package struct GraphEngine: ModelEngine {
         }
         self.interface = interface
         self.lowered = lowered
+        self.variants = variants
         executable = try GraphExecutable(
             try PassPipeline.prepare(lowered.graph),
             pipeline: GraphExecutable.Pipeline(
@@ -46,6 +53,9 @@ package struct GraphEngine: ModelEngine {
         backings: [String: FeatureData] = [:],
         observer: (any StepObserver)?
     ) throws(ModelError) -> [String: FeatureData] {
+        if let variant = try variants?.engine(for: inputs) {
+            return try variant.prediction(from: inputs, backings: backings, observer: observer)
+        }
         let tensors = try graphInputs(inputs)
         var targets: [Tensor?] = []
         if !backings.isEmpty {
@@ -86,11 +96,28 @@ package struct GraphEngine: ModelEngine {
             throw ModelError(.invalidInput, "the input '\(input.name)' is missing; \(inputList)")
         }
         let type = lowered.graph.type(of: input.value)
-        guard let shape = type.shape.counts else {
-            throw ModelError(.invalidInput, "the optional input '\(input.name)' is flexible and must be given")
+        guard case .array(let mapping) = input.form, let shape = try defaultShape(input, type.shape, mapping) else {
+            throw ModelError(
+                .invalidInput,
+                "the input '\(input.name)' is optional, but the model states no shape to fill; give it"
+            )
         }
         let values = [Double](repeating: input.defaultValue, count: shape.elementCount)
         return Tensor(values: values, scalarType: type.scalarType, shape: shape)
+    }
+
+    /// The only shape that the graph takes, or the one that the description states beside the choice of callers.
+    private func defaultShape(
+        _ input: InputFeature,
+        _ shape: Shape,
+        _ mapping: ArrayMapping
+    ) throws(ModelError) -> [Int]? {
+        if let counts = shape.counts { return counts }
+        let features = interface.input + interface.functions.flatMap(\.input)
+        guard let feature = features.first(where: { $0.name == input.name }),
+            case .multiArrayType(let array)? = feature.type.type, !array.shape.isEmpty
+        else { return nil }
+        return try mapping.graphShape(of: array.shape.map { Int(clamping: $0) })
     }
 
     private var inputList: String {

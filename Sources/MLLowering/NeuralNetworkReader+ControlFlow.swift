@@ -35,8 +35,9 @@ extension NeuralNetworkReader {
         elseBranch: [SpecNeuralNetworkLayer]
     ) throws(ModelError) {
         if let known = builder.constant(condition)?.values.first {
-            return try lower(known != 0 ? ifBranch : elseBranch)
+            return try lower(abs(known) > Self.tolerance ? ifBranch : elseBranch)
         }
+        let isTrue = try truth(condition)
         let location = builder.location
         let sides = [ifBranch, elseBranch]
         let before = blobs
@@ -72,8 +73,18 @@ extension NeuralNetworkReader {
             blocks.append(builder.endBlock(outputs: outputs))
         }
         blobs = before
-        let results = try builder.append(Cond(), [condition], names: names, blocks: blocks)
+        let results = try builder.append(Cond(), [isTrue], names: names, blocks: blocks)
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
+    }
+
+    /// Conditions whose magnitude is not above this are false.
+    private static let tolerance = 1e-6
+
+    /// Whether a condition holds.
+    private mutating func truth(_ condition: ValueID) throws(ModelError) -> ValueID {
+        if builder.type(of: condition).scalarType == .bool { return condition }
+        let limit = builder.constant(Tensor([Float(Self.tolerance)], shape: []))
+        return try builder.add(Binary<Greater>(), builder.add(Unary(Abs()), condition), limit)
     }
 
     /// The rank that a blob has to the model.
@@ -121,7 +132,9 @@ extension NeuralNetworkReader {
         let turn = try bodyBlock(names, types, turn: [body, condition])
         blobs = outside
         builder.location = location
-        let bound = layer.input.isEmpty && loop.maxLoopIterations > 0 ? Int(clamping: loop.maxLoopIterations) : nil
+        // Without a condition and an input the number of turns is always the stated one.
+        let counts = layer.input.isEmpty && (loop.maxLoopIterations > 0 || loop.conditionVar.isEmpty)
+        let bound = counts ? Int(clamping: loop.maxLoopIterations) : nil
         let results = try builder.append(WhileLoop(limit: bound), start, names: names, blocks: [test, turn])
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
     }
@@ -196,7 +209,7 @@ extension NeuralNetworkReader {
             guard let blob = blobs[loop.conditionVar] else {
                 throw ModelError(.invalidModel, "the condition '\(loop.conditionVar)' is given by no layer")
             }
-            tests.append(try builder.add(Binary<NotEqual>(), blob.value, zero))
+            tests.append(try truth(blob.value))
         }
         if let frame, let flag = blobs[frame.breakFlag] {
             tests.append(try builder.add(Binary<Equal>(), flag.value, zero))

@@ -53,14 +53,16 @@ extension NeuralNetworkReader {
             builder: builder,
             layer: layer,
             inputs: inputs,
-            usesRank5Mapping: form == .folded
+            usesRank5Mapping: form == .folded,
+            batches: sources.map(\.batch)
         )
         try rule.lower(&context)
         builder = context.builder
         guard context.outputs.count == layer.output.count else {
             throw ModelError(.invalidModel, "the rule of '\(field)' stated no outputs")
         }
-        try bind(layer, context.outputs.map { Blob(value: $0, isFolded: folds) })
+        let batch = context.outputBatch
+        try bind(layer, context.outputs.map { Blob(value: $0, isFolded: folds, batch: batch) })
     }
 
     private func blob(of layer: SpecNeuralNetworkLayer, _ index: Int) throws(ModelError) -> Blob {
@@ -77,7 +79,7 @@ extension NeuralNetworkReader {
         for (name, value) in zip(layer.output, values) { assign(name, value) }
     }
 
-    /// The blob as [Sequence, C, H, W].
+    /// The blob as [Sequence·Batch, C, H, W].
     private mutating func folded(_ blob: Blob) throws(ModelError) -> ValueID {
         if blob.isFolded { return blob.value }
         let rank = builder.shape(of: blob.value).count
@@ -94,18 +96,18 @@ extension NeuralNetworkReader {
 
     /// The blob with the rank that the model thinks of.
     mutating func unfolded(_ blob: Blob) throws(ModelError) -> ValueID {
-        blob.isFolded ? try builder.add(Regroup.insertingBatch, blob.value) : blob.value
+        blob.isFolded ? try builder.unfolded(blob.value, batch: blob.batch) : blob.value
     }
 }
 
 /// What the layers of a network with the rank-5 mapping see.
 enum LegacyKinds {
     enum Form {
-        /// [Sequence, C, H, W]; axes count from the end.
+        /// [Sequence·Batch, C, H, W]; axes count from the end.
         case folded
         /// The axes that the model thinks of.
         case exact
-        /// Elementwise: [Sequence, C, H, W] when every input has that form.
+        /// Elementwise: [Sequence·Batch, C, H, W] when every input has that form.
         case either
     }
 
@@ -119,7 +121,7 @@ enum LegacyKinds {
         "softmax", "lrn", "crop", "padding", "upsample", "resizeBilinear", "cropResize", "unary", "add", "multiply",
         "average", "scale", "bias", "max", "min", "dot", "reduce", "loadConstant", "reshape", "flatten", "permute",
         "concat", "split", "sequenceRepeat", "reorganizeData", "slice", "simpleRecurrent", "gru",
-        "uniDirectionalLstm", "biDirectionalLstm", "uniDirectionalLSTM", "biDirectionalLSTM", "custom",
+        "uniDirectionalLstm", "biDirectionalLstm", "uniDirectionalLSTM", "biDirectionalLSTM",
     ]
 
     private static let elementwise: Set<String> = [

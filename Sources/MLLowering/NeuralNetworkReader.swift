@@ -7,8 +7,8 @@ package import MLSpecification
 ///
 /// **Shapes.** With the exact mapping of arrays, blobs have the ranks of the declared inputs, and images are
 /// [1, C, H, W] ([1, 1, C, H, W] with the rank-5 mapping of images).  With the rank-5 mapping, the only one before
-/// version 4 of the specification, blobs are [Sequence, Batch, C, H, W] to the model and [Sequence, C, H, W] in the
-/// graph, batch 1:
+/// version 4 of the specification, blobs are [Sequence, Batch, C, H, W] to the model and [Sequence·Batch, C, H, W] in
+/// the graph.  Batches are those of `InputShapes`, else 1:
 ///
 /// - a declared [C] is C, a declared [C, H, W] is C, H, W, five declared axes are all of them; `ArrayMapping` says how
 ///   callers' shapes fit;
@@ -27,12 +27,25 @@ package struct NeuralNetworkReader {
     var loops: [Loop] = []
     private let network: Network
     private let description: SpecModelDescription
+    private let given: InputShapes
+
+    /// What is known of callers' arrays when a network is read for them.
+    package struct InputShapes: Hashable, Sendable {
+        /// With the legacy mapping: the batch of arrays that have one greater than 1, by input.
+        package var batches: [String: Int] = [:]
+        /// With the exact mapping: the extents of arrays, by input; those of others are what the description says.
+        package var extents: [String: [Int]] = [:]
+
+        package init() {}
+    }
 
     /// What a blob's name stands for at present.
     struct Blob {
         var value: ValueID
-        /// True when [Sequence, C, H, W] stands for [Sequence, 1, C, H, W].
+        /// True when [Sequence·Batch, C, H, W] stands for [Sequence, Batch, C, H, W].
         var isFolded: Bool
+        /// The batch within axis 0 of a folded blob.
+        var batch = 1
     }
 
     /// What the three kinds of neural network have in common.
@@ -48,14 +61,16 @@ package struct NeuralNetworkReader {
     /// An unknown kind of layer is an error that names layer and kind.
     package static func read(
         _ model: SpecModel,
-        catalogue: Catalogue = .standard
+        catalogue: Catalogue = .standard,
+        shapes: InputShapes = InputShapes()
     ) throws(ModelError) -> LoweredModel {
-        var reader = try NeuralNetworkReader(model, catalogue)
+        var reader = try NeuralNetworkReader(model, catalogue, shapes)
         return try reader.lowered()
     }
 
-    private init(_ model: SpecModel, _ catalogue: Catalogue) throws(ModelError) {
+    private init(_ model: SpecModel, _ catalogue: Catalogue, _ shapes: InputShapes) throws(ModelError) {
         self.catalogue = catalogue
+        given = shapes
         description = model.description_p
         let arrays: SpecNeuralNetworkMultiArrayShapeMapping
         let images: SpecNeuralNetworkImageShapeMapping
@@ -140,15 +155,17 @@ package struct NeuralNetworkReader {
         let declared = array.flexibleShape
         let mapping: ArrayMapping
         let shape: Shape
+        let batch = usesRank5Arrays ? given.batches[feature.name] ?? 1 : 1
         if usesRank5Arrays {
-            mapping = .rank5(declared: declared)
-            let steps: Dimension = sequences.isUsed && !sequences.states.contains(feature.name) ? .unknown : 1
+            mapping = .rank5(declared: declared, batch: batch)
+            let isSequence = sequences.isUsed && !sequences.states.contains(feature.name)
+            let steps: Dimension = isSequence ? .unknown : Dimension(batch)
             switch declared.count {
             case 1: shape = [steps, declared[0], 1, 1]
-            case 2: shape = [declared[0], declared[1], 1, 1]
+            case 2: shape = [declared[0] * Dimension(batch), declared[1], 1, 1]
             case 3: shape = [steps] + declared
-            case 4: shape = declared
-            case 5: shape = [declared[0]] + declared[2...]
+            case 4: shape = [declared[0] * Dimension(batch)] + declared[1...]
+            case 5: shape = [declared[0] * Dimension(batch)] + declared[2...]
             default:
                 throw ModelError(
                     .invalidModel,
@@ -160,10 +177,10 @@ package struct NeuralNetworkReader {
                 throw ModelError(.invalidModel, "the multi-array declares no shape, which the exact mapping needs")
             }
             mapping = .exact
-            shape = declared
+            shape = given.extents[feature.name].map { Shape($0) } ?? declared
         }
         let value = builder.input(feature.name, ValueType(.float32, shape))
-        blobs[feature.name] = Blob(value: value, isFolded: usesRank5Arrays)
+        blobs[feature.name] = Blob(value: value, isFolded: usesRank5Arrays, batch: batch)
         return InputFeature(
             name: feature.name,
             value: value,
@@ -257,9 +274,12 @@ package struct NeuralNetworkReader {
         switch feature.type.type {
         case .multiArrayType(let array):
             if usesRank5Arrays, !blob.isFolded, builder.shape(of: blob.value).count == 5 {
-                blob = Blob(value: try builder.add(Regroup.droppingBatch, blob.value), isFolded: true)
+                let batch = builder.shape(of: blob.value)[1].count ?? 1
+                blob = Blob(value: try builder.add(Regroup.droppingBatch, blob.value), isFolded: true, batch: batch)
             }
-            let mapping = blob.isFolded ? ArrayMapping.rank5(declared: array.flexibleShape) : .exact
+            if !usesRank5Arrays { blob.value = try declared(array.flexibleShape, of: blob.value) }
+            let mapping =
+                blob.isFolded ? ArrayMapping.rank5(declared: array.flexibleShape, batch: blob.batch) : .exact
             form = .array(mapping, try array.scalarType())
         case .imageType(let image): form = .image(try image.form())
         case .doubleType: form = .double
@@ -270,6 +290,20 @@ package struct NeuralNetworkReader {
         let index = values.count
         values.append((feature.name, blob.value))
         return OutputFeature(name: feature.name, index: index, form: form)
+    }
+
+    /// An output of another rank than the description declares takes the declared shape when the elements fill it, as
+    /// those of image inputs do, which have more axes than the arrays they replace.
+    private mutating func declared(_ shape: Shape, of value: ValueID) throws(ModelError) -> ValueID {
+        let found = builder.shape(of: value)
+        guard !shape.isEmpty, shape.count != found.count else { return value }
+        if let counts = shape.counts, counts.elementCount == found.elementCount.count {
+            let target = builder.constant(Tensor(counts.map { Int32(clamping: $0) }, shape: [counts.count]))
+            return counts.contains(0) ? value : try builder.add(Reshape(), value, target)
+        }
+        let extra = found.count - shape.count
+        guard extra > 0, found.prefix(extra).allSatisfy({ $0 == 1 }) else { return value }
+        return try builder.add(Regroup((extra..<found.count).map { .axis($0) }), value)
     }
 
     /// The blob with the probabilities is the named one, the output of the layer so named, or the last layer's.

@@ -6,7 +6,7 @@ package import MLGraph
 package struct Catalogue: Sendable {
     package let operators: [any Operator.Type]
     private let byName: [String: [(opsets: ClosedRange<Opset>, type: any Operator.Type)]]
-    private let byField: [String: LayerRule]
+    private var byField: [String: LayerRule]
 
     package init(_ operators: [any Operator.Type]) {
         self.operators = operators
@@ -20,6 +20,13 @@ package struct Catalogue: Sendable {
             for rule in type.layers { byField[rule.field.lowercased()] = rule }
         }
         self.byField = byField
+    }
+
+    /// The catalogue with one more kind of layer.
+    package func adding(_ rule: LayerRule) -> Catalogue {
+        var copy = self
+        copy.byField[rule.field.lowercased()] = rule
+        return copy
     }
 
     /// The operator that reads the MIL operation `name` as `opset` defines it.
@@ -89,7 +96,8 @@ package struct Catalogue: Sendable {
         ExpandDims.self,
         Fill.self, FillLike.self, Flatten2D.self, Identity.self, NonZero.self, OneHot.self, Pad.self,
         PixelShuffle.self, PixelUnshuffle.self, Range1D.self, Regroup.self, Reshape.self, ReshapeLike.self,
-        Reverse.self, ReverseSequence.self, ShapeOf.self, SliceByIndex.self, SliceBySize.self, SliceUpdate.self,
+        Reverse.self, ReverseSequence.self, ShapeOf.self, SliceByContents.self, SliceByIndex.self, SliceBySize.self,
+        SliceUpdate.self,
         SlidingWindows.self, SpaceToBatch.self, SpaceToDepth.self, Split.self, Squeeze.self, Stack.self, Tile.self,
         TopK.self, Transpose.self,
         // State

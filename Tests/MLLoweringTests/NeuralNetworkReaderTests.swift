@@ -123,7 +123,7 @@ func loopsCarryBlobs(_ limit: UInt64, _ breaks: Bool, _ expected: Double) throws
         #expect(try mapping.graphShape(of: given) == graph)
         #expect(lowered.graph.type(of: lowered.inputs[0].value).shape == Shape(graph))
     }
-    #expect(ArrayMapping.rank5(declared: []).callerShape(of: [1, 7, 1, 1]) == [7])
-    #expect(ArrayMapping.rank5(declared: []).callerShape(of: [1, 7, 2, 1]) == [7, 2, 1])
-    #expect(ArrayMapping.rank5(declared: []).callerShape(of: [4, 7, 1, 1]) == [4, 1, 7, 1, 1])
+    #expect(ArrayMapping.rank5(declared: [], batch: 1).callerShape(of: [1, 7, 1, 1]) == [7])
+    #expect(ArrayMapping.rank5(declared: [], batch: 1).callerShape(of: [1, 7, 2, 1]) == [7, 2, 1])
+    #expect(ArrayMapping.rank5(declared: [], batch: 1).callerShape(of: [4, 7, 1, 1]) == [4, 1, 7, 1, 1])
 }

@@ -12,7 +12,7 @@ package enum OperatorCensus {
             "",
             "Generated from the catalogue by the operator census (`RECORD=1 swift test --filter OperatorCensusTests`).",
             "Layer kinds that the reader of neural networks handles itself: \(readerLayers.joined(separator: ", ")).",
-            "A custom layer needs an implementation that its user registers.",
+            "A custom layer is computed by a class of the app (`MLCustomLayer`).",
             "",
             "| operator | MIL operations (operation sets) | layers of neural networks |",
             "|---|---|---|",

@@ -23,7 +23,11 @@ open class MLModel: NSObject, @unchecked Sendable {
 
     package init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
         engine = try translatingErrors { () throws(ModelError) in
-            try EngineLoader.load(file, functionName: configuration.functionName)
+            try EngineLoader.load(
+                file,
+                functionName: configuration.functionName,
+                catalogue: CustomLayerClasses.catalogue()
+            )
         }
         modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
         allowsLegacyRanks = file.specification.hasLegacyRanks

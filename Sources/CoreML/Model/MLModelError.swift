@@ -56,6 +56,7 @@ extension MLModelError {
             case .io: .io
             case .invalidInput: .featureType
             case .cancelled: .predictionCancelled
+            case .customLayer: .customLayer
             default: .generic
             }
         self.init(code, error.description)

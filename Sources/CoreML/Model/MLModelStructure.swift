@@ -110,9 +110,13 @@ extension MLModelStructure.NeuralNetwork {
         self.layers = layers.map { layer in
             // The case of the specification's choice is the name of the layer's field.
             let kind = layer.layer.flatMap { Mirror(reflecting: $0).children.first?.label }
-            return Layer(name: layer.name, type: kind ?? "unknown", inputNames: layer.input, outputNames: layer.output)
+            let type = kind.map { Self.elementwise.contains($0) ? "elementwise" : $0 } ?? "unknown"
+            return Layer(name: layer.name, type: type, inputNames: layer.input, outputNames: layer.output)
         }
     }
+
+    /// The kinds that join blobs element by element, which share one type name.
+    private static let elementwise: Set<String> = ["add", "average", "max", "min", "multiply"]
 }
 
 extension MLModelStructure.Pipeline {

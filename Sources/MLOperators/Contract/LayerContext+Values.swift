@@ -30,6 +30,9 @@ extension LayerContext {
 func integers(_ numbers: [UInt64]) -> [Int] { numbers.map { Int(clamping: $0) } }
 func integers(_ numbers: [Int64]) -> [Int] { numbers.map { Int(clamping: $0) } }
 
+/// A field of the specification that counts as not set when it is 0.
+func stated(_ number: Float, or value: Double) -> Double { number == 0 ? value : Double(number) }
+
 extension LayerRule {
     /// A layer that applies a function to its input.
     static func unary<Parameters, Function: ScalarFunction>(

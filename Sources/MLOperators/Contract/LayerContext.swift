@@ -10,7 +10,7 @@ package import MLSpecification
 /// **Ranks.** With the exact mapping a blob has the rank the model says, and layers that work on the last `n` axes
 /// accept any rank: use `merged(_:keeping:)` and `restored(_:like:keeping:)` around operators of a fixed rank.
 /// With the legacy mapping (`usesRank5Mapping`) the model thinks of [Sequence, Batch, C, H, W]; the layers that the
-/// specification had before version 4 then see rank 4, [Sequence, C, H, W] with batch 1, and count axes from the end.
+/// specification had before version 4 then see rank 4, [Sequence·Batch, C, H, W], and count axes from the end.
 /// Recurrent layers and others that need the sequence apart ask for `sequence(_:)`.  Layers of later versions see the
 /// five axes as they are and `usesRank5Mapping` is false.
 package struct LayerContext {
@@ -18,16 +18,29 @@ package struct LayerContext {
     package let layer: SpecNeuralNetworkLayer
     /// The values of the layer's input blobs, in the layer's order.
     package let inputs: [ValueID]
-    /// True when blobs are [Sequence, C, H, W] in place of the model's [Sequence, Batch, C, H, W].
+    /// True when blobs are [Sequence·Batch, C, H, W] in place of the model's [Sequence, Batch, C, H, W].
     package let usesRank5Mapping: Bool
+    /// With the legacy mapping: the batch within axis 0, by input.
+    package let batches: [Int]
+    /// With the legacy mapping: the batch within axis 0 of the outputs; the greatest of the inputs unless a rule says
+    /// otherwise.
+    package var outputBatch: Int
     /// The values of the layer's output blobs, once the rule has stated them.
     package private(set) var outputs: [ValueID] = []
 
-    package init(builder: GraphBuilder, layer: SpecNeuralNetworkLayer, inputs: [ValueID], usesRank5Mapping: Bool) {
+    package init(
+        builder: GraphBuilder,
+        layer: SpecNeuralNetworkLayer,
+        inputs: [ValueID],
+        usesRank5Mapping: Bool,
+        batches: [Int]? = nil
+    ) {
         self.builder = builder
         self.layer = layer
         self.inputs = inputs
         self.usesRank5Mapping = usesRank5Mapping
+        self.batches = batches ?? inputs.map { _ in 1 }
+        outputBatch = self.batches.max() ?? 1
     }
 
     /// Input `index`, which the layer must have.
@@ -136,9 +149,10 @@ package struct LayerContext {
         return try add(Regroup((0..<lead).map { .like($0) } + kept), id, original)
     }
 
-    /// The value as [Sequence, Batch, C, H, W] whatever the mapping; recurrent layers compute on this.
-    package mutating func sequence(_ id: ValueID) throws(ModelError) -> ValueID {
-        if usesRank5Mapping { return try add(Regroup.insertingBatch, id) }
+    /// Input `index` as [Sequence, Batch, C, H, W] whatever the mapping; recurrent layers compute on this.
+    package mutating func sequence(_ index: Int) throws(ModelError) -> ValueID {
+        let id = try input(index)
+        if usesRank5Mapping { return try builder.unfolded(id, batch: batches[index]) }
         switch rank(of: id) {
         case 5: return id
         case 3: return try add(Regroup([.axis(0), .axis(1), .axis(2), .one, .one]), id)
@@ -171,5 +185,15 @@ package struct LayerContext {
             try weightTensor(parameters, shape: shape, channelAxis: channelAxis)
         }
         return builder.constant(tensor, name: layer.name + "." + name)
+    }
+}
+
+extension GraphBuilder {
+    /// [Sequence·Batch, C, H, W] → [Sequence, Batch, C, H, W]
+    package mutating func unfolded(_ id: ValueID, batch: Int) throws(ModelError) -> ValueID {
+        // What has one step for all, such as a constant, belongs to every item of the batch.
+        guard batch > 1, shape(of: id).first != 1 else { return try add(Regroup.insertingBatch, id) }
+        let shape = constant(Tensor([-1, Int32(clamping: batch), 0, 0, 0], shape: [5]))
+        return try add(Reshape(), id, shape)
     }
 }

@@ -7,24 +7,15 @@ extension NonMaximumSuppression: LoweredFromLayers {
         [
             LayerRule("NonMaximumSuppression", \.nonMaximumSuppression) { parameters, context throws(ModelError) in
                 // Inputs behind boxes and scores take the place of parameters, in their order.
-                func number(_ index: Int, or value: Double) throws(ModelError) -> Double {
-                    guard index < context.inputs.count else { return value }
-                    guard let tensor = context.builder.constant(context.inputs[index]), let first = tensor.values.first
-                    else {
-                        throw ModelError(
-                            .unsupported,
-                            "input \(index) (a threshold or number of boxes) must be a constant; state it as parameter"
-                        )
-                    }
-                    return first
-                }
                 let op = NonMaximumSuppression(
-                    overlapThreshold: try number(2, or: Double(parameters.iouThreshold)),
-                    scoreThreshold: try number(3, or: Double(parameters.scoreThreshold)),
-                    count: Int(saturating: try number(4, or: Double(parameters.maxBoxes))),
+                    overlapThreshold: Double(parameters.iouThreshold),
+                    scoreThreshold: Double(parameters.scoreThreshold),
+                    count: Int(clamping: parameters.maxBoxes),
                     isPerClass: parameters.perClassSuppression
                 )
-                try context.setOutputs(try context.append(op, [context.input(0), context.input(1)]))
+                var operands: [ValueID?] = [try context.input(0), try context.input(1)]
+                for given in context.inputs.dropFirst(2).prefix(3) { operands.append(given) }
+                try context.setOutputs(try context.append(op, operands))
             }
         ]
     }

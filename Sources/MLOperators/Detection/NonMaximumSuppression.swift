@@ -8,6 +8,8 @@ package import MLNumerics
 /// and [N, K, B].  Results: the picked boxes [N, M, 4] and scores [N, M, K] (or [N, 4, M], [N, K, M]), padded with
 /// zeros; their places among the B boxes [N, M], padded with −1; without `boxesLast` also how many there are [N].
 /// When no box is left, the one with the best score stays.
+/// Layers give further operands of one element each in place of attributes: the overlap threshold, the score threshold,
+/// and the greatest number of boxes.
 package struct NonMaximumSuppression: Operator {
     package static let names: [MILName] = ["non_maximum_suppression"]
 
@@ -48,6 +50,8 @@ package struct NonMaximumSuppression: Operator {
         )
     }
 
+    package var shapeOperands: [Int] { [4] }
+
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let boxes = try operands.type(0)
         let scores = try operands.type(1)
@@ -58,7 +62,19 @@ package struct NonMaximumSuppression: Operator {
             )
         }
         let n = try broadcast([boxes.shape[0]], [scores.shape[0]])[0]
-        let m = Dimension(count)
+        for index in 2..<5 where operands.has(index) {
+            guard try operands.shape(index).elementCount.count ?? 1 == 1 else {
+                throw ModelError(.invalidModel, "operand \(index) of non_maximum_suppression must be one number")
+            }
+        }
+        var m = Dimension(count)
+        if operands.has(4) {
+            let given = operands.integers(4)?.first
+            guard (0...Int(Int32.max)).contains(given ?? 0) else {
+                throw ModelError(.invalidInput, "\(given ?? 0) is no number of boxes")
+            }
+            m = given.map { Dimension($0) } ?? .unknown
+        }
         let axis = boxesLast ? 2 : 1
         let (a, b) = (boxes.shape[axis], scores.shape[axis])
         guard a == b || !a.isKnown || !b.isKnown else {
@@ -76,6 +92,12 @@ package struct NonMaximumSuppression: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        func number(_ index: Int) -> Double? { operands.optional(index)?.values.first }
+        var limits = self
+        limits.overlapThreshold = number(2) ?? overlapThreshold
+        limits.scoreThreshold = number(3) ?? scoreThreshold
+        limits.count = operands.shape(2)[1]
+        let count = limits.count
         let total = operands[0].shape[boxesLast ? 2 : 1]
         let classes = operands[1].shape[boxesLast ? 1 : 2]
         let batch = operands[0].shape[0]
@@ -95,7 +117,7 @@ package struct NonMaximumSuppression: Operator {
                     scores: (0..<classes).map { ratings[place(n, box, $0, of: classes, among: total)] }
                 )
             }
-            let picked = picks(candidates)
+            let picked = limits.picks(candidates)
             counts.append(Double(picked.count))
             for (rank, box) in picked.enumerated() {
                 places[n * count + rank] = Double(box)

@@ -49,7 +49,7 @@ extension LayerContext {
             parameters,
             context throws(ModelError) in
             let scale = parameters.scale == 0 ? 1 : Double(parameters.scale)
-            let epsilon = Double(parameters.epsilon)
+            let epsilon = stated(parameters.epsilon, or: 1e-6)
             var x = try context.input()
             if scale != 1 || parameters.shift != 0 {
                 x = try context.add(Unary(LinearActivation(alpha: scale, beta: Double(parameters.shift))), x)
@@ -60,7 +60,7 @@ extension LayerContext {
             case .inverse: x = try context.add(Unary(Inverse(epsilon: epsilon)), x)
             case .power: x = try context.add(Binary<Pow>(), x, context.constant(parameters.alpha))
             case .exp: x = try context.add(Unary(Exp()), x)
-            case .log: x = try context.add(Unary(Log(epsilon: epsilon)), x)
+            case .log: x = try context.add(Unary(Log(epsilon: Double(parameters.epsilon))), x)
             case .abs: x = try context.add(Unary(Abs()), x)
             case .threshold: x = try context.add(Unary(Threshold(alpha: Double(parameters.alpha))), x)
             case .UNRECOGNIZED(let value):

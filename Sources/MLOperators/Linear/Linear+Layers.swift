@@ -11,11 +11,13 @@ extension Linear: LoweredFromLayers {
                 let inputs = Int(clamping: parameters.inputChannels)
                 let outputs = Int(clamping: parameters.outputChannels)
                 let shape = context.shape(of: x)
-                // [..., C, H, W] counts its channels on axis −3 unless they stand last.
+                // From rank 4 on the last three axes hold the channels together; files with the channels on the last axis
+                // of four exist too.
+                let product = Array(shape.suffix(3)).elementCount.count
                 let channelsFirst =
                     rank >= 4
-                    && (context.usesRank5Mapping
-                        || shape[rank - 1].count != inputs && Array(shape.suffix(3)).elementCount.count == inputs)
+                    && (context.usesRank5Mapping || product == inputs
+                        || product == nil && shape[rank - 1].count != inputs)
                 var rows = x
                 if channelsFirst {
                     let lead = (0..<(rank - 3)).map { Regroup.Axis.axis($0) }
@@ -35,8 +37,12 @@ extension Linear: LoweredFromLayers {
             LayerRule("batchedMatmul", \.batchedMatmul) { parameters, context throws(ModelError) in
                 let x = try context.input()
                 guard context.inputs.count == 1 else {
+                    // Vectors become a row on the left and a column on the right, and the result keeps both axes.
+                    let y = try context.input(1)
+                    let left = context.rank(of: x) == 1 ? try context.add(ExpandDims(axes: [0]), x) : x
+                    let right = context.rank(of: y) == 1 ? try context.add(ExpandDims(axes: [1]), y) : y
                     let product = MatMul(transposeX: parameters.transposeA, transposeY: parameters.transposeB)
-                    try context.setOutputs([try context.add(product, x, context.input(1))])
+                    try context.setOutputs([try context.add(product, left, right)])
                     return
                 }
                 let inputs = Int(clamping: parameters.weightMatrixFirstDimension)

@@ -14,10 +14,12 @@ extension BatchNorm: LoweredFromLayers {
                 }
                 let gamma = try vector(parameters.gamma, "gamma")
                 let beta = try vector(parameters.beta, "beta")
-                let epsilon = Double(parameters.epsilon)
+                let epsilon = stated(parameters.epsilon, or: 1e-5)
                 let y: ValueID
-                if parameters.computeMeanVar {
+                if parameters.computeMeanVar, parameters.instanceNormalization {
                     y = try context.add(InstanceNorm(epsilon: epsilon), images, gamma, beta)
+                } else if parameters.computeMeanVar {
+                    y = try context.normalizedByBatch(images, gamma, beta, epsilon: epsilon)
                 } else {
                     guard let mean = try vector(parameters.mean, "mean"),
                         let variance = try vector(parameters.variance, "variance")
@@ -34,7 +36,10 @@ extension LayerNorm: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("layerNormalization", \.layerNormalization) { parameters, context throws(ModelError) in
-                let shape = parameters.normalizedShape.map { Int(clamping: $0) }
+                let shape = try extents(integers(parameters.normalizedShape))
+                guard !shape.isEmpty else {
+                    throw ModelError(.invalidModel, "the layer states no normalised shape; give the last extents")
+                }
                 func scale(_ values: SpecWeightParams, _ name: String) throws(ModelError) -> ValueID? {
                     values.isEmpty ? nil : try context.weights(values, shape: shape, name: name)
                 }
@@ -51,7 +56,7 @@ extension LayerNorm: LoweredFromLayers {
                     try context.setOutputs([try context.add(Binary<Sub>(), x, mean)])
                     return
                 }
-                let norm = LayerNorm(axes: axes, epsilon: Double(parameters.epsilon))
+                let norm = LayerNorm(axes: axes, epsilon: stated(parameters.epsilon, or: 1e-6))
                 try context.setOutputs([try context.add(norm, x, nil, nil)])
             },
         ]
@@ -62,7 +67,7 @@ extension L2Norm: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("l2normalize", \.l2Normalize) { parameters, context throws(ModelError) in
-                let norm = L2Norm(epsilon: Double(parameters.epsilon))
+                let norm = L2Norm(epsilon: stated(parameters.epsilon, or: 1e-6))
                 try context.setOutputs([try context.add(norm, context.input())])
             }
         ]
@@ -78,11 +83,30 @@ extension LocalResponseNorm: LoweredFromLayers {
                     size: Int(clamping: parameters.localSize),
                     alpha: Double(parameters.alpha),
                     beta: Double(parameters.beta),
-                    k: Double(parameters.k)
+                    k: stated(parameters.k, or: 1)
                 )
                 let y = try context.add(norm, try context.merged(x, keeping: 3))
                 try context.setOutputs([try context.restored(y, like: x, keeping: 3)])
             }
         ]
+    }
+}
+
+extension LayerContext {
+    /// [B, C, H, W] normalised by the statistics of each channel over the whole batch, then scaled.
+    fileprivate mutating func normalizedByBatch(
+        _ x: ValueID,
+        _ gamma: ValueID?,
+        _ beta: ValueID?,
+        epsilon: Double
+    ) throws(ModelError) -> ValueID {
+        let mean = Reduction<MeanOfElements>(axes: [0, 2, 3], keepsDimensions: true)
+        let centred = try add(Binary<Sub>(), x, add(mean, x))
+        let variance = try add(mean, add(Unary(Square()), centred))
+        var result = try add(Binary<Mul>(), centred, add(Unary(Rsqrt(epsilon: epsilon)), variance))
+        let channels: [Regroup.Axis] = [.axis(0), .one, .one]
+        if let gamma { result = try add(Binary<Mul>(), result, add(Regroup(channels), gamma)) }
+        if let beta { result = try add(Binary<Add>(), result, add(Regroup(channels), beta)) }
+        return result
     }
 }

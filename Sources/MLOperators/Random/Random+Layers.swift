@@ -85,8 +85,10 @@ extension RandomCategorical: LoweredFromLayers {
         [
             LayerRule("categoricalDistribution", \.categoricalDistribution) { parameters, context throws(ModelError) in
                 var x = try context.input()
-                if !parameters.isLogits { x = try context.add(Unary(Log(epsilon: Double(parameters.eps))), x) }
-                let temperature = parameters.temperature == 0 ? 1 : Double(parameters.temperature)
+                if !parameters.isLogits {
+                    x = try context.add(Unary(Log(epsilon: stated(parameters.eps, or: 1e-10))), x)
+                }
+                let temperature = stated(parameters.temperature, or: 1)
                 if temperature != 1 {
                     x = try context.add(Unary(LinearActivation(alpha: 1 / temperature, beta: 0)), x)
                 }

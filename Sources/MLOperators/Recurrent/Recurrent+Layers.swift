@@ -10,7 +10,7 @@ extension RNN: LoweredFromLayers {
                 let op = RNN(
                     direction: layer.reverseInput ? .reverse : .forward,
                     returnsSequence: layer.sequenceOutput,
-                    activation: try Activation(layer.activation)
+                    activation: try Activation(sum: layer.activation)
                 )
                 let x = try context.steps()
                 let operands = [
@@ -36,8 +36,8 @@ extension GRU: LoweredFromLayers {
                     direction: layer.reverseInput ? .reverse : .forward,
                     returnsSequence: layer.sequenceOutput
                 )
-                if layer.activations.count > 0 { op.gateActivation = try Activation(layer.activations[0]) }
-                if layer.activations.count > 1 { op.activation = try Activation(layer.activations[1]) }
+                if layer.activations.count > 0 { op.gateActivation = try Activation(sum: layer.activations[0]) }
+                if layer.activations.count > 1 { op.activation = try Activation(sum: layer.activations[1]) }
                 let weights = [
                     layer.resetGateWeightMatrix, layer.outputGateWeightMatrix, layer.updateGateWeightMatrix,
                 ]
@@ -79,10 +79,9 @@ extension LSTM: LoweredFromLayers {
                     throw ModelError(.invalidModel, "\(layer.weightParams.count) sets of weights; two are needed")
                 }
                 var op = try LSTM(layer.params, layer.activationsForwardLstm)
-                guard op == (try LSTM(layer.params, layer.activationsBackwardLstm)) else {
-                    throw ModelError(.unsupported, "other functions on the way back; use the same both ways")
-                }
+                var opposite = try LSTM(layer.params, layer.activationsBackwardLstm)
                 op.direction = .bidirectional
+                opposite.direction = .bidirectional
                 let x = try context.steps()
                 // Inputs: h and c of the way forward, then of the way back.
                 func both(_ first: Int) throws(ModelError) -> ValueID {
@@ -109,10 +108,24 @@ extension LSTM: LoweredFromLayers {
                     states,
                     name: "backward."
                 )
-                let results = try context.append(op, [x] + initial + forward + backward)
-                let h = try context.append(Split(axis: 1, count: 2), [results[1]])
-                let c = try context.append(Split(axis: 1, count: 2), [results[2]])
-                try context.finish(steps: [results[0], h[0], c[0], h[1], c[1]])
+                guard op != opposite else {
+                    let results = try context.append(op, [x] + initial + forward + backward)
+                    let h = try context.append(Split(axis: 1, count: 2), [results[1]])
+                    let c = try context.append(Split(axis: 1, count: 2), [results[2]])
+                    try context.finish(steps: [results[0], h[0], c[0], h[1], c[1]])
+                    return
+                }
+                // Each way has functions of its own.
+                op.direction = .forward
+                opposite.direction = .reverse
+                func half(_ index: Int, _ way: Int) throws(ModelError) -> ValueID {
+                    try context.append(Split(axis: 1, count: 2), [initial[index]])[way]
+                }
+                let there = try context.append(op, [x, try half(0, 0), try half(1, 0)] + forward)
+                var back = try context.append(opposite, [x, try half(0, 1), try half(1, 1)] + backward)
+                if op.returnsSequence { back[0] = try context.add(Reverse(axes: [0]), back[0]) }
+                let steps = try context.append(Concat(axis: 2), [there[0], back[0]])[0]
+                try context.finish(steps: [steps, there[1], there[2], back[1], back[2]])
             },
         ]
     }
@@ -120,16 +133,28 @@ extension LSTM: LoweredFromLayers {
     fileprivate init(_ layer: SpecLSTMParams, _ functions: [SpecActivationParams]) throws(ModelError) {
         self.init(
             returnsSequence: layer.sequenceOutput,
-            clip: layer.cellClipThreshold > 0 ? Double(layer.cellClipThreshold) : nil,
+            clip: layer.cellClipThreshold > 0 ? Double(layer.cellClipThreshold) : 50,
             couplesInputAndForget: layer.coupledInputAndForgetGate
         )
-        if functions.count > 0 { gateActivation = try Activation(functions[0]) }
-        if functions.count > 1 { cellActivation = try Activation(functions[1]) }
+        if functions.count > 0 { gateActivation = try Activation(sum: functions[0]) }
+        if functions.count > 1 { cellActivation = try Activation(sum: functions[1]) }
         if functions.count > 2 { activation = try Activation(functions[2]) }
     }
 }
 
 extension Activation {
+    /// The function of a sum of weighted inputs, which layers bound to −50 … 50 first.  Only functions without bounds
+    /// of their own tell the difference.
+    init(sum function: SpecActivationParams) throws(ModelError) {
+        let plain = try Activation(function)
+        self =
+            switch plain {
+            case .none: .clip(low: -50, high: 50)
+            case .relu: .clip(low: 0, high: 50)
+            default: plain
+            }
+    }
+
     /// The function of a recurrent layer's gate.  Files may leave its parameters out, which then are those of MIL.
     init(_ function: SpecActivationParams) throws(ModelError) {
         switch function.nonlinearityType {
@@ -159,13 +184,13 @@ extension Activation {
 extension LayerContext {
     /// Input 0 as [S, B, C].
     fileprivate mutating func steps() throws(ModelError) -> ValueID {
-        try add(Regroup([.axis(0), .axis(1), .merged(2..<5)]), try sequence(try input()))
+        try add(Regroup([.axis(0), .axis(1), .merged(2..<5)]), sequence(0))
     }
 
     /// The initial state in input `index` as [B, width]; zeros when the layer has no such input.
     fileprivate mutating func state(_ index: Int, width: Int, like x: ValueID) throws(ModelError) -> ValueID {
         if index < inputs.count {
-            return try add(Regroup([.merged(0..<2), .merged(2..<5)]), try sequence(inputs[index]))
+            return try add(Regroup([.merged(0..<2), .merged(2..<5)]), sequence(index))
         }
         guard let batch = shape(of: x)[1].count else {
             throw ModelError(.unsupported, "a batch of unknown size without initial states; give the layer states")

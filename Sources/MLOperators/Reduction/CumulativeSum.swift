@@ -3,6 +3,7 @@ package import MLNumerics
 
 /// Running sums along `axis`.  [d…] → [d…].
 ///
+/// Operands: x, and, where a layer computes its axis, the axis, which counts in place of the attribute.
 /// `isExclusive` leaves each element out of its own sum; `isReversed` runs from the end.
 package struct CumulativeSum: Operator {
     package static let names: [MILName] = ["cumsum"]
@@ -24,13 +25,18 @@ package struct CumulativeSum: Operator {
     }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
-        _ = try operands.axis(axis)
+        if let given = operands.integers(1)?.first {
+            _ = try operands.axis(given)
+        } else if !operands.has(1) {
+            _ = try operands.axis(axis)
+        }
         return [try operands.numericType(0)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
         var values = x.values
+        let axis = operands.optional(1)?.integers.first ?? axis
         let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
         lines.forEach { start in
             var sum = 0.0

@@ -105,7 +105,11 @@ extension LayerContext {
         case .avg: return try add(op(MeanOfElements.self), x)
         case .prod: return try add(op(ProductOfElements.self), x)
         case .logsum:
-            return try add(Unary(Log(epsilon: Double(parameters.epsilon))), add(op(SumOfElements.self), x))
+            // The sum of logarithms; `reduceLogSum` is the logarithm of the sum.
+            return try add(
+                op(SumOfElements.self),
+                add(Unary(Log(epsilon: stated(parameters.epsilon, or: 1e-6))), x)
+            )
         case .sumsquare: return try add(op(SumOfSquares.self), x)
         case .l1: return try add(op(L1NormOfElements.self), x)
         case .l2: return try add(op(L2NormOfElements.self), x)
@@ -157,14 +161,13 @@ extension CumulativeSum: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("cumSum", \.cumSum) { parameters, context throws(ModelError) in
-                var axis = Int(clamping: parameters.axis)
-                if context.inputs.count > 1, let given = try context.constantIntegers(1).first { axis = given }
                 let op = CumulativeSum(
-                    axis: axis,
+                    axis: context.inputs.count > 1 ? 0 : Int(clamping: parameters.axis),
                     isExclusive: parameters.excludeFinalSum,
                     isReversed: parameters.reverse
                 )
-                try context.finish(try context.add(op, context.input()))
+                let axis = context.inputs.count > 1 ? try context.integers(context.input(1)) : nil
+                try context.finish(try context.add(op, context.input(), axis))
             }
         ]
     }

@@ -44,7 +44,10 @@ extension CropResize: LoweredFromLayers {
             LayerRule("cropResize", \.cropResize) { parameters, context throws(ModelError) in
                 // Images [1, B, C, H, W] and regions [N, 1, 4 or 5, 1, 1] give [N, B or 1, C, h, w].
                 let images = try context.merged(context.input(0), keeping: 3)
-                let regions = try context.sequence(context.input(1))
+                let regions =
+                    context.usesRank5Mapping
+                    ? try context.add(Regroup.insertingBatch, context.input(1)) : try context.sequence(1)
+                if context.shape(of: regions)[2].count == 5 { context.outputBatch = 1 }
                 let size = parameters.targetSize.isEmpty ? [1, 1] : integers(parameters.targetSize)
                 guard size.count == 2 else {
                     throw ModelError(.invalidModel, "\(size.count) target extents; rows and columns need one each")
@@ -53,7 +56,7 @@ extension CropResize: LoweredFromLayers {
                     height: size[0],
                     width: size[1],
                     isNormalized: parameters.normalizedCoordinates,
-                    spatialScale: Double(parameters.spatialScale),
+                    spatialScale: stated(parameters.spatialScale, or: 1),
                     boxForm: try BoxForm(parameters.boxIndicesMode),
                     samplingMode: try SamplingMode(parameters.mode),
                     usesRegions: true

@@ -37,7 +37,7 @@ extension Identity: LoweredFromLayers {
                 let shape = try extents(integers(parameters.shape))
                 let value = try context.weights(parameters.data, shape: shape, name: "data")
                 // [C, H, W]; in the legacy form of blobs a sequence axis stands in front.
-                let rank = context.usesRank5Mapping ? 4 : max(context.declaredOutputRank() ?? 3, shape.count)
+                let rank = context.usesRank5Mapping ? 4 : max(context.declaredOutputRank() ?? 5, shape.count)
                 try context.finish(try context.padded(value, toRank: min(rank, 5)))
             },
             LayerRule("loadConstantND", \.loadConstantNd) { parameters, context throws(ModelError) in

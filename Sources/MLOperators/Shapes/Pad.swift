@@ -50,9 +50,8 @@ package struct Pad: Operator {
                 throw ModelError(.invalidModel, "a pad of \(before) and \(behind) elements; use slices to cut")
             }
             if let extent = type.shape[axis].count, before + behind > 0 {
-                let limit = mode == .reflect ? extent - 1 : mode == .replicate && extent == 0 ? 0 : Int.max
-                guard max(before, behind) <= limit else {
-                    throw ModelError(.invalidModel, "a pad of \(max(before, behind)) by \(mode) exceeds \(limit)")
+                guard extent > 0 || mode == .constant else {
+                    throw ModelError(.invalidModel, "a pad by \(mode) needs elements, and axis \(axis) has none")
                 }
             }
             shape[axis] = shape[axis] + Dimension(before) + Dimension(behind)
@@ -116,7 +115,11 @@ package struct Pad: Operator {
                 switch mode {
                 case .constant: return (0..<extent).contains(source) ? source : nil
                 case .replicate: return min(max(source, 0), extent - 1)
-                case .reflect: return source < 0 ? -source : source < extent ? source : 2 * (extent - 1) - source
+                case .reflect:
+                    // A mirror at either end, again and again when there is more to fill than the array has.
+                    let period = max(2 * (extent - 1), 1)
+                    let folded = (source % period + period) % period
+                    return folded < extent ? folded : period - folded
                 }
             }
         }

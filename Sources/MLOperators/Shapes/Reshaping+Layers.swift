@@ -131,15 +131,18 @@ extension Transpose: LoweredFromLayers {
             },
             LayerRule("permute", \.permute) { parameters, context throws(ModelError) in
                 // The axes are those of [Sequence, C, H, W]; a batch axis behind the sequence stays where it is.
-                let axes = integers(parameters.axis)
+                let axes = parameters.axis.isEmpty ? [0, 1, 2, 3] : integers(parameters.axis)
                 guard axes.sorted() == [0, 1, 2, 3] else {
                     throw ModelError(.invalidModel, "\(axes) is no order of the axes [Sequence, C, H, W]")
                 }
                 let x = try context.input()
+                let moved = axes.map { $0 == 0 ? 0 : $0 + 1 }
+                let behind = [moved[0], 1] + moved[1...]
                 switch context.rank(of: x) {
-                case 5:
-                    let moved = axes.map { $0 == 0 ? 0 : $0 + 1 }
-                    try context.finish(try context.add(Transpose([moved[0], 1] + moved[1...]), x))
+                case 5: try context.finish(try context.add(Transpose(behind), x))
+                case 4 where axes[0] != 0 && context.outputBatch > 1:
+                    let result = try context.add(Transpose(behind), context.sequence(0))
+                    try context.finish(try context.blob(fromSequence: result, like: x))
                 case 3 where axes[0] == 0:
                     try context.finish(try context.add(Transpose(axes[1...].map { $0 - 1 }), x))
                 default:

@@ -51,10 +51,6 @@ extension SliceByIndex: LoweredFromLayers {
                     squeeze: parameters.squeezeMasks
                 )
                 let count = context.inputs.count
-                if count > 3 { rule.steps = try context.constantIntegers(3) }
-                if count > 4 { rule.beginMask = try context.constantIntegers(4).map { $0 != 0 } }
-                if count > 5 { rule.endMask = try context.constantIntegers(5).map { $0 != 0 } }
-                if count > 6 { rule.squeezeMask = try context.constantIntegers(6).map { $0 != 0 } }
                 // Files state attributes for five axes, whatever the rank.
                 let rank = try context.rank(of: context.input())
                 rule.steps = Array(rule.steps.prefix(rank))
@@ -66,7 +62,14 @@ extension SliceByIndex: LoweredFromLayers {
                     count > 2
                     ? try context.integers(context.input(2))
                     : context.constant(integers: integers(parameters.endIds))
-                try context.finish(try context.add(SliceByIndex(rule), context.input(), begin, end))
+                guard count > 3 else {
+                    try context.finish(try context.add(SliceByIndex(rule), context.input(), begin, end))
+                    return
+                }
+                let op = SliceByContents(rule, declaredRank: context.declaredOutputRank())
+                var operands: [ValueID?] = [try context.input(), begin, end]
+                for index in 3..<min(count, 7) { operands.append(try context.integers(context.input(index))) }
+                try context.finish(try context.append(op, operands)[0])
             },
             LayerRule("crop", \.crop) { parameters, context throws(ModelError) in
                 try context.finish(try context.cropped(parameters))

@@ -1,0 +1,94 @@
+import MLFeatures
+import MLLowering
+import MLNumerics
+import MLOperators
+import MLSpecification
+import Synchronization
+
+/// The graphs of one neural network for arrays that need a reading of their own: batches within arrays of the legacy
+/// mapping, and shapes that decide ranks inside the network.
+final class NetworkVariants: Sendable {
+    private let specification: SpecModel
+    private let catalogue: Catalogue
+    private let inputs: [InputFeature]
+    /// Whether every set of extents is read anew, because the ranks within the network follow from them.
+    private let dependsOnExtents: Bool
+    private let engines = Mutex<[(shapes: NeuralNetworkReader.InputShapes, engine: GraphEngine)]>([])
+    private static let limit = 8
+
+    init(_ specification: SpecModel, _ catalogue: Catalogue, of lowered: LoweredModel, dependsOnExtents: Bool) {
+        self.specification = specification
+        self.catalogue = catalogue
+        self.dependsOnExtents = dependsOnExtents
+        inputs = lowered.inputs
+    }
+
+    /// The engine for these arrays, made now if they are new; `nil` when the first reading of the network fits.
+    func engine(for features: [String: FeatureData]) throws(ModelError) -> GraphEngine? {
+        let shapes = try shapes(of: features)
+        guard shapes != NeuralNetworkReader.InputShapes() else { return nil }
+        if let known = engines.withLock({ $0.first { $0.shapes == shapes }?.engine }) { return known }
+        let lowered = try NeuralNetworkReader.read(specification, catalogue: catalogue, shapes: shapes)
+        let engine = try GraphEngine(lowered, interface: specification.description_p)
+        engines.withLock { engines in
+            if engines.count == Self.limit { engines.removeFirst() }
+            engines.append((shapes, engine))
+        }
+        return engine
+    }
+
+    private func shapes(of features: [String: FeatureData]) throws(ModelError) -> NeuralNetworkReader.InputShapes {
+        var shapes = NeuralNetworkReader.InputShapes()
+        for input in inputs {
+            guard case .array(let mapping) = input.form, case .tensor(let tensor)? = features[input.name] else {
+                continue
+            }
+            let batch = try trailing("input '\(input.name)'") { () throws(ModelError) in
+                try mapping.batch(of: tensor.shape)
+            }
+            if batch != 1 { shapes.batches[input.name] = batch }
+            if dependsOnExtents { shapes.extents[input.name] = tensor.shape }
+        }
+        return shapes
+    }
+}
+
+extension GraphEngine {
+    /// The engine of a neural network.
+    static func network(_ specification: SpecModel, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
+        let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
+        let variants = NetworkVariants(specification, catalogue, of: lowered, dependsOnExtents: dependsOnExtents)
+        return try GraphEngine(lowered, interface: specification.description_p, variants: variants)
+    }
+}
+
+extension NetworkVariants {
+    /// The first reading of a network.  One whose inner ranks follow from the shapes of arrays is read for the default
+    /// shapes, and depends on the extents.
+    static func first(
+        _ specification: SpecModel,
+        _ catalogue: Catalogue
+    ) throws(ModelError) -> (lowered: LoweredModel, dependsOnExtents: Bool) {
+        do { return (try NeuralNetworkReader.read(specification, catalogue: catalogue), false) } catch {
+            let defaults = specification.description_p.defaultExtents
+            guard !defaults.extents.isEmpty,
+                let fallback = try? NeuralNetworkReader.read(specification, catalogue: catalogue, shapes: defaults)
+            else { throw error }
+            return (fallback, true)
+        }
+    }
+}
+
+extension SpecModelDescription {
+    /// The default extents of arrays of flexible shape.
+    fileprivate var defaultExtents: NeuralNetworkReader.InputShapes {
+        var shapes = NeuralNetworkReader.InputShapes()
+        for feature in input {
+            guard case .multiArrayType(let array) = feature.type.type, array.flexibleShape.counts == nil else {
+                continue
+            }
+            shapes.extents[feature.name] = array.shape.map { Int(clamping: $0) }
+        }
+        return shapes
+    }
+}
