@@ -9,6 +9,10 @@
 // Rows one task works on: their block of `a` stays in the second cache.
 #define TASK_BYTES (256 << 10)
 
+// Rows that are worth a pass over the weights of their own, and panels that are worth bringing a block of `a` near.
+#define LEAST_ROWS 32
+#define LEAST_PANELS 12
+
 typedef struct {
     const cml_isa *isa;
     const cml_gemm_call *call;
@@ -191,6 +195,16 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     j.panel_tasks = 1;
     if (call->batch >= 2 * workers || operations < 40000) {
         // Whole products are the tasks.
+    } else if (b_bytes > a_bytes && call->m >= 2 * LEAST_ROWS && j.panels >= workers) {
+        // A worker keeps its rows from one product to the next, so that what one core wrote is not read by another; the
+        // weights, which all read at about the same time, are shared by the last cache.  Ranges of panels for stealing.
+        j.row_tasks = call->m / LEAST_ROWS < workers ? call->m / LEAST_ROWS : workers;
+        j.rows_each = (call->m + j.row_tasks - 1) / j.row_tasks;
+        long tasks = 4 * workers / j.row_tasks;
+        if (tasks > j.panels / LEAST_PANELS) tasks = j.panels / LEAST_PANELS;
+        if (tasks * j.row_tasks < workers) tasks = (workers + j.row_tasks - 1) / j.row_tasks;
+        j.panels_each = (j.panels + tasks - 1) / tasks;
+        j.panel_tasks = (j.panels + j.panels_each - 1) / j.panels_each;
     } else if (b_bytes > a_bytes && j.panels >= workers) {
         // Every weight is read by one core only; a few tasks per worker leave room for stealing.
         long tasks = j.panels < 4 * workers ? j.panels : 4 * workers;
