@@ -17,3 +17,9 @@ bench: setup
 
 format:
 	swift format --in-place --recursive --parallel Sources Tests Package.swift
+
+conformance: setup
+	@scripts/conformance --table
+
+zoo: setup
+	@scripts/zoo-check

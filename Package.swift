@@ -99,7 +99,7 @@ let package = Package(
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
-        library("CoreMLPython", ["CoreML", "CoreVideo"]),
+        library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),

@@ -11,8 +11,6 @@ RELEASE = (26, 0)
 """The release of macOS whose Core ML is offered here."""
 
 
-
-
 def lift():
     """Replaces the two functions in the modules of `coremltools.models` that are loaded; safe to call again."""
     answers = {"_is_macos": lambda: True, "_macos_version": lambda: RELEASE}

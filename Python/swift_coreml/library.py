@@ -18,6 +18,8 @@ _FUNCTIONS = {
     "free": (None, [c_void_p]),
     "compile": (_TEXT, [c_char_p, _FAILURE]),
     "structure": (_TEXT, [c_char_p, _FAILURE]),
+    "compute_plan": (_TEXT, [c_char_p, c_char_p, _FAILURE]),
+    "specification_lowered": (c_void_p, [c_char_p, c_ssize_t, _SIZES, _FAILURE]),
     "model_load": (_HANDLE, [c_char_p, c_char_p, c_char_p, c_char_p, _FAILURE]),
     "model_predict": (_HANDLE, [_HANDLE, _HANDLE, _HANDLE, _FAILURE]),
     "model_predict_batch": (c_bool, [_HANDLE, POINTER(_HANDLE), c_ssize_t, POINTER(_HANDLE), _FAILURE]),
@@ -70,6 +72,13 @@ def take_text(address):
     text = ctypes.string_at(address).decode()
     _library().coreml_free(address)
     return text
+
+
+def take_bytes(address, count):
+    """The `count` bytes at `address`, which are given up."""
+    data = ctypes.string_at(address, count)
+    _library().coreml_free(address)
+    return data
 
 
 def call(name, *arguments):

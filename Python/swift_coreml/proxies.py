@@ -5,7 +5,7 @@ import tempfile
 import time
 
 from . import structure
-from .library import Handle, c_char_p, c_void_p, call, json_bytes, sizes
+from .library import Handle, c_char_p, c_void_p, call, json_bytes, sizes, take_bytes
 from .values import Features
 
 NEWEST_SPECIFICATION = 10
@@ -116,7 +116,8 @@ class _MLModelProxy:
     @staticmethod
     def auto_set_specification_version(data):
         _expect(isinstance(data, bytes), "auto_set_specification_version: the specification must be bytes")
-        raise RuntimeError("The oldest version that a specification fits is not computed here; keep its own.")
+        count = sizes(count=1)
+        return take_bytes(call("specification_lowered", data, len(data), count), count[0])
 
     @staticmethod
     def compileModel(path):
@@ -152,7 +153,7 @@ class _MLModelProxy:
     @staticmethod
     def get_compute_plan(path, compute_units):
         from coremltools.models.compute_plan import MLComputePlan
-        return MLComputePlan(_MLComputePlanProxy(structure.load(path)))
+        return MLComputePlan(_MLComputePlanProxy.of(path, compute_units))
 
 
 class _MLCPUComputeDeviceProxy:
@@ -176,7 +177,10 @@ def _devices():
 
 
 class _MLModelStructureProgramOperationProxy:
-    """Stands for an operation in questions to a compute plan."""
+    """Stands for an operation in questions to a compute plan; `cost` is its share in the program's work, if it has one."""
+
+    def __init__(self, cost=None):
+        self.cost = cost
 
 
 class _MLModelStructureNeuralNetworkLayerProxy:
@@ -184,19 +188,30 @@ class _MLModelStructureNeuralNetworkLayerProxy:
 
 
 class _MLComputePlanProxy:
-    """Where the parts of a model run: all on the processor.  What they cost is not estimated."""
+    """Where the parts of a model run: all on the processor."""
 
-    def __init__(self, model_structure):
-        self.model_structure = model_structure
+    _structure = None
+
+    @classmethod
+    def of(cls, path, compute_units):
+        plan = cls()
+        plan._structure = structure.load_with_costs(path, compute_units)
+        return plan
+
+    @property
+    def model_structure(self):
+        return self._structure
 
     def get_compute_device_usage_for_mlprogram_operation(self, operation):
-        return self._usage()
+        return None if operation.operator_name == "const" else self._usage()
 
     def get_compute_device_usage_for_neuralnetwork_layer(self, layer):
         return self._usage()
 
     def get_estimated_cost_for_mlprogram_operation(self, operation):
-        return None
+        from coremltools.models.compute_plan import MLComputePlanCost
+        cost = operation.__proxy__.cost
+        return None if cost is None else MLComputePlanCost(cost)
 
     @staticmethod
     def _usage():

@@ -9,6 +9,11 @@ def load(path):
     return _model(json.loads(call("structure", os.fsencode(path))))
 
 
+def load_with_costs(path, compute_units):
+    """The same; the proxies of operations carry their share in the program's work."""
+    return _model(json.loads(call("compute_plan", os.fsencode(path), compute_units.encode())))
+
+
 def _model(text):
     from coremltools.models import compute_plan as parts
 
@@ -48,6 +53,6 @@ def _block(parts, block):
             {name: _argument(parts, bindings) for name, bindings in operation["inputs"].items()},
             operation["name"], _named(parts, operation["outputs"]),
             [_block(parts, nested) for nested in operation["blocks"]],
-            _MLModelStructureProgramOperationProxy())
+            _MLModelStructureProgramOperationProxy(operation.get("cost")))
         for operation in block["operations"]]
     return parts.MLModelStructureProgramBlock(_named(parts, block["inputs"]), operations, block["outputs"])

@@ -44,3 +44,27 @@ def test_a_broken_model_says_why(tmp_path):
     proxy = __import__("coremltools.libcoremlpython", fromlist=["_MLModelProxy"])._MLModelProxy
     with pytest.raises(RuntimeError, match="Error compiling model"):
         proxy(str(broken), "ALL", "", {})
+
+
+def test_the_oldest_version_that_a_specification_fits():
+    from coremltools.libcoremlpython import _MLModelProxy
+    specification = ct.utils.load_spec(str(DIGITS / "Digits.mlmodel"))
+    kept = specification.SerializeToString()
+    specification.specificationVersion = 8
+    lowered = ct.proto.Model_pb2.Model.FromString(
+        _MLModelProxy.auto_set_specification_version(specification.SerializeToString()))
+    assert lowered.specificationVersion <= ct.proto.Model_pb2.Model.FromString(kept).specificationVersion
+    with pytest.raises(TypeError):
+        _MLModelProxy.auto_set_specification_version(specification)
+    with pytest.raises(RuntimeError):
+        _MLModelProxy.auto_set_specification_version(b"\xff\xff")
+
+
+def test_a_compute_plan_divides_the_work():
+    from coremltools.models.compute_plan import MLComputePlan
+    model = ct.models.MLModel(str(DIGITS / "Digits.mlpackage"))
+    plan = MLComputePlan.load_from_path(model.get_compiled_model_path())
+    operations = plan.model_structure.program.functions["main"].block.operations
+    costs = [plan.get_estimated_cost_for_mlprogram_operation(operation) for operation in operations]
+    assert all((cost is None) == (part.operator_name == "const") for part, cost in zip(operations, costs))
+    assert sum(cost.weight for cost in costs if cost is not None) == pytest.approx(1)

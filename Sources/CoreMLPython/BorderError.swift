@@ -5,6 +5,7 @@ enum BorderError: LocalizedError {
     case dataType(Int)
     case pixelLayout(Int32)
     case picture(Int, Int)
+    case memory(Int)
     case feature(String)
     case stateShape(String, [NSNumber], [NSNumber])
 
@@ -13,6 +14,7 @@ enum BorderError: LocalizedError {
         case .dataType(let value): "\(value) is not a data type of multi-arrays; pass float32, float64, int32 or int8"
         case .pixelLayout(let value): "\(value) is not a pixel layout; pass 0 (BGRA), 1 (grey) or 2 (grey float16)"
         case .picture(let width, let height): "no memory for a picture of \(width)×\(height) pixels"
+        case .memory(let count): "no memory for \(count) bytes"
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
         case .stateShape(let name, let wanted, let given): "state '\(name)' has shape \(wanted), the array \(given)"
         }

@@ -1,5 +1,6 @@
 import CoreML
 import Foundation
+import MLFiles
 
 /// Compiles a `.mlmodel` or `.mlpackage` into a temporary folder; returns the path of the `.mlmodelc`.
 @c(coreml_compile)
@@ -132,4 +133,26 @@ public func writeState(
         }
         return true
     } ?? false
+}
+
+/// The specification of `byteCount` bytes with the oldest version that it fits; the bytes returned are the caller's, to
+/// be given up with `coreml_free`, their number goes to `resultByteCount`.
+@c(coreml_specification_lowered)
+public func loweredSpecification(
+    _ specification: UnsafeRawPointer,
+    _ byteCount: Int,
+    _ resultByteCount: UnsafeMutablePointer<Int>,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) {
+        let lowered = try SpecificationVersion.lowered(
+            [UInt8](UnsafeRawBufferPointer(start: specification, count: byteCount))
+        )
+        guard let result = malloc(max(lowered.count, 1)) else { throw BorderError.memory(lowered.count) }
+        lowered.withUnsafeBytes { bytes in
+            if let source = bytes.baseAddress { result.copyMemory(from: source, byteCount: bytes.count) }
+        }
+        resultByteCount.pointee = lowered.count
+        return result
+    }
 }

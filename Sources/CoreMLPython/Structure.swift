@@ -22,6 +22,8 @@ private indirect enum StructureText: Encodable {
         let inputs: [String: [String?]]
         let outputs: [String]
         let blocks: [Block]
+        /// The share in the program's work; `nil` without a plan, and for what does not run.
+        let cost: Double?
     }
 
     struct Function: Encodable {
@@ -53,7 +55,7 @@ private indirect enum StructureText: Encodable {
         }
     }
 
-    init(_ structure: MLModelStructure) {
+    init(_ structure: MLModelStructure, _ plan: MLComputePlan? = nil) {
         switch structure {
         case .neuralNetwork(let network):
             self = .layers(
@@ -63,7 +65,7 @@ private indirect enum StructureText: Encodable {
             )
         case .program(let program):
             self = .functions(
-                program.functions.mapValues { Function(inputs: $0.inputs.map(\.name), block: Block($0.block)) }
+                program.functions.mapValues { Function(inputs: $0.inputs.map(\.name), block: Block($0.block, plan)) }
             )
         case .pipeline(let pipeline):
             self = .models(
@@ -76,7 +78,7 @@ private indirect enum StructureText: Encodable {
 }
 
 extension StructureText.Block {
-    init(_ block: MLModelStructure.Program.Block) {
+    init(_ block: MLModelStructure.Program.Block, _ plan: MLComputePlan?) {
         self.init(
             inputs: block.inputs.map(\.name),
             operations: block.operations.map { operation in
@@ -86,7 +88,8 @@ extension StructureText.Block {
                         argument.bindings.map { if case .name(let name) = $0 { name } else { nil } }
                     },
                     outputs: operation.outputs.map(\.name),
-                    blocks: operation.blocks.map { Self($0) }
+                    blocks: operation.blocks.map { Self($0, plan) },
+                    cost: plan?.estimatedCost(of: operation)?.weight
                 )
             },
             outputs: block.outputNames
@@ -100,5 +103,20 @@ public func structure(_ path: UnsafePointer<CChar>, _ failure: Failure) -> Unsaf
     reporting(failure) {
         let url = URL(fileURLWithPath: String(cString: path))
         return try json(StructureText(awaiting { try await MLModelStructure.load(contentsOf: url) }))
+    }
+}
+
+/// The structure of a compiled model with the estimated costs of its operations, as JSON text.
+@c(coreml_compute_plan)
+public func computePlan(
+    _ path: UnsafePointer<CChar>,
+    _ computeUnits: UnsafePointer<CChar>,
+    _ failure: Failure
+) -> UnsafeMutablePointer<CChar>? {
+    reporting(failure) {
+        let url = URL(fileURLWithPath: String(cString: path))
+        nonisolated(unsafe) let configuration = try configuration(computeUnits, "", "{}")
+        let plan = try awaiting { try await MLComputePlan.load(contentsOf: url, configuration: configuration) }
+        return try json(StructureText(plan.modelStructure, plan))
     }
 }

@@ -1,58 +1,85 @@
-"""Compares the outcomes of a group with its list of expected failures.
+"""Outcomes of a group of tests, held against the list of its expected failures.
 
-    judge.py OUTCOMES EXPECTED [--update]
-
-A line of the list is `test | reason`.  A failure that is not on the list fails, and so does a line whose test passed
-or did not run.  With --update the list is written anew: kept lines keep their reasons, new ones get the test's words.
+A line of a list is `test | reason`; `*` in the test's name stands for anything.  A failure that no line names is an
+error, and so is a line with a test that passed, or that is not in the suite.
 """
+import dataclasses
 import json
-import pathlib
 import re
-import sys
+
+
+def outcomes(path):
+    """Test → its last outcome; of a test that both passed and failed in tearing down, the failure."""
+    entries = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        entry = json.loads(line)
+        entries[entry["test"]] = entry
+    return entries
 
 
 def expectations(path):
-    """Test → reason."""
+    """Name or pattern → reason."""
     if not path.exists():
         return {}
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     return dict(line.rsplit(" | ", 1) for line in lines)
 
 
-def main():
-    outcomes_path, expected_path = map(pathlib.Path, sys.argv[1:3])
-    outcomes = {}
-    for line in outcomes_path.read_text().splitlines():
-        entry = json.loads(line)
-        entry["why"] = re.sub(r"/[^ :|]*/\w+\.ml\w+", "the model", entry["why"])      # temporary folders
-        if outcomes.get(entry["test"], {}).get("outcome") != "failed":
-            outcomes[entry["test"]] = entry
-    expected = expectations(expected_path)
-    failed = {test: entry["why"] for test, entry in outcomes.items() if entry["outcome"] == "failed"}
-    passed = sum(entry["outcome"] == "passed" for entry in outcomes.values())
-    skipped = len(outcomes) - passed - len(failed)
-    group = expected_path.stem
-    print(f"{group}: {passed} passed, {len(failed)} failed, {skipped} skipped by the suite")
-
-    if "--update" in sys.argv:
-        lines = [f"{test} | {expected.get(test) or why.replace(' | ', ' / ')}" for test, why in sorted(failed.items())]
-        expected_path.write_text(
-            f"# Tests of the group '{group}' that are known to fail: test | reason\n" + "".join(f"{l}\n" for l in lines))
-        print(f"{expected_path.name}: {len(lines)} lines")
-        return
-    new = {test: why for test, why in failed.items() if test not in expected}
-    healed = [test for test in expected if outcomes.get(test, {}).get("outcome") == "passed"]
-    gone = [test for test in expected if outcomes.get(test, {}).get("outcome") not in ("passed", "failed")]
-    for test, why in new.items():
-        print(f"NEW FAILURE  {test}\n             {why}")
-    for test in healed:
-        print(f"HEALED       {test}: strike its line from {expected_path.name}")
-    for test in gone:
-        print(f"DID NOT RUN  {test}: strike or correct its line in {expected_path.name}")
-    if not outcomes:
-        print(f"{group}: nothing ran")
-    sys.exit(1 if new or healed or gone or not outcomes else 0)
+def members(pattern, names):
+    """The names that a line stands for."""
+    if "*" not in pattern:
+        return {pattern} & names
+    form = re.compile(".*".join(map(re.escape, pattern.split("*"))))
+    return {name for name in names if form.fullmatch(name)}
 
 
-if __name__ == "__main__":
-    main()
+@dataclasses.dataclass
+class Verdict:
+    """What became of a group."""
+    ran: dict
+    expected: dict
+    collected: set
+
+    def __post_init__(self):
+        names = set(self.ran)
+        self.failed = {test for test, entry in self.ran.items() if entry["outcome"] == "failed"}
+        self.passed = {test for test, entry in self.ran.items() if entry["outcome"] == "passed"}
+        self.reached = {test for test, entry in self.ran.items() if "predict" in entry["reached"]}
+        lines = {pattern: members(pattern, names) for pattern in self.expected}
+        foreseen = set().union(*lines.values()) if lines else set()
+        self.new = sorted(self.failed - foreseen)
+        self.healed = sorted(foreseen & self.passed)
+        self.unknown = sorted(
+            pattern for pattern, tests in lines.items()
+            if not tests and self.collected and not members(pattern, self.collected | names))
+
+    @property
+    def right(self):
+        return bool(self.ran) and not (self.new or self.healed or self.unknown)
+
+    def report(self, group):
+        print(
+            f"{group}: {len(self.ran)} of {len(self.collected) or '?'} ran, {len(self.reached)} reached a prediction; "
+            f"{len(self.passed)} passed, {len(self.failed)} failed, "
+            f"{len(self.ran) - len(self.passed) - len(self.failed)} skipped by the suite")
+        for test in self.new:
+            print(f"NEW FAILURE  {test}\n             {self.ran[test]['why']}")
+        for test in self.healed:
+            print(f"HEALED       {test}: strike its line from expected-failures/{group}.txt")
+        for test in self.unknown:
+            print(f"NO SUCH TEST {test}: strike or correct its line in expected-failures/{group}.txt")
+        if not self.ran:
+            print(f"{group}: nothing ran")
+
+
+def write_expectations(path, group, verdict):
+    """The list anew: lines that still fail keep their reasons, new failures get the test's words."""
+    kept = {
+        pattern: reason for pattern, reason in verdict.expected.items()
+        if pattern not in verdict.unknown and not members(pattern, verdict.passed)}
+    for test in verdict.failed - set().union(*(members(pattern, verdict.failed) for pattern in kept)):
+        words = re.sub(r"/[^ :|]*/\w+\.ml\w+", "the model", verdict.ran[test]["why"])       # temporary folders
+        kept[test] = verdict.expected.get(test) or words.replace(" | ", " / ")
+    text = f"# Tests of the group '{group}' that are known to fail: test | reason\n"
+    path.write_text(text + "".join(f"{test} | {reason}\n" for test, reason in sorted(kept.items())))
+    print(f"{path.name}: {len(kept)} lines")

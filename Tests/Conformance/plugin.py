@@ -1,87 +1,103 @@
 """pytest plugin: lets coremltools' own tests run where there is no Mac, and writes down their outcomes.
 
-Load it with `-p plugin` before any test module is imported.  The runtime itself comes from the installed wheel; what
-is answered here are the questions of the tests alone.  COREML_CONFORMANCE_OUTCOMES names the file of outcomes,
-COREML_CONFORMANCE_SAMPLE how many cases of each test function and backend run (0: all).
+Load it with `-p plugin` before any test module is imported.  The runtime itself comes from our wheel; what `gates`
+answers are the questions of the tests alone.  Environment, all optional:
+
+    COREML_CONFORMANCE_OUTCOMES   file that a JSON line for each test is appended to
+    COREML_CONFORMANCE_COLLECTED  file for the names of all tests that were collected
+    COREML_CONFORMANCE_SAMPLE     how many cases of each test function and backend run (0: all)
+    COREML_CONFORMANCE_FRACTION   N: run an N-th of the cases, chosen by hash (0 or 1: all)
+    COREML_CONFORMANCE_ONLY, COREML_CONFORMANCE_LEAVE_OUT   files of names: run only these; run all but these
 """
 import gc
 import hashlib
 import json
 import os
-import platform
+import random
 import re
 import sys
+import zlib
 
+import numpy
 import pytest
-from importhook import Hooks
 
 if any(name.split(".")[0] == "coremltools" for name in sys.modules):
     raise pytest.UsageError("the conformance plugin must be loaded before coremltools is imported")
 
-MACOS = (26, 0)
-SAMPLE = int(os.environ.get("COREML_CONFORMANCE_SAMPLE", "0"))
-OUTCOMES = os.environ.get("COREML_CONFORMANCE_OUTCOMES", "")
-
-hooks = Hooks()
+import gates
 
 
-def answer_by_constant(module):
-    module._IS_MACOS, module.MACOS_VERSION = True, MACOS
+def setting(name):
+    return os.environ.get("COREML_CONFORMANCE_" + name, "")
 
 
-def answer_by_function(module):
-    module._is_macos, module._macos_version = lambda: True, lambda: MACOS
+SAMPLE, FRACTION = int(setting("SAMPLE") or 0), int(setting("FRACTION") or 1)
+OUTCOMES, COLLECTED = setting("OUTCOMES"), setting("COLLECTED")
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+
+reached = set()
+"""What the running test has asked of our module: "load", "predict"."""
 
 
-hooks.after["coremltools._deps"] = answer_by_constant
-hooks.after["coremltools.models.utils"] = answer_by_function
-hooks.after["coremltools.test.optimize.torch.utils"] = answer_by_function
+def noting(step, function):
+    def noted(*arguments, **options):
+        reached.add(step)
+        return function(*arguments, **options)
+    return noted
 
 
-def darwin_while_importing(module):
-    """For `from sys import platform`: only the import itself may see "darwin"."""
-    real, sys.platform = sys.platform, "darwin"
-
-    def undo():
-        sys.platform = real
-    return undo
+def note_predictions(module):
+    proxy = module._MLModelProxy
+    proxy.__init__ = noting("load", proxy.__init__)
+    proxy.predict, proxy.batchPredict = noting("predict", proxy.predict), noting("predict", proxy.batchPredict)
 
 
-hooks.before["coremltools.converters.mil.backend.nn.passes.test_mlmodel_passes"] = darwin_while_importing
-hooks.install()
-
-# "x86_64" skips what Intel Macs get wrong, "arm64" expects the failures of Apple's GPUs.
-real_machine = platform.machine
-platform.machine = lambda: (
-    "generic" if sys._getframe(1).f_globals.get("__name__", "").startswith("coremltools.") else real_machine())
+gates.hooks.after["swift_coreml.proxies"] = note_predictions
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than a second or so")
-    if OUTCOMES and not hasattr(config, "workerinput"):
-        open(OUTCOMES, "w").close()
 
 
-def stratum(item):
+def stratum(name):
     """The test function, and the target, precision and front end that a case is for."""
-    function = item.nodeid.split("[", 1)[0]
+    function = name.split("[", 1)[0]
     return function, *re.findall(
-        r"neuralnetwork|mlprogram|fp16|fp32|AvailableTarget\.\w+|TorchFrontend\.\w+", item.nodeid[len(function):])
+        r"neuralnetwork|mlprogram|fp16|fp32|AvailableTarget\.\w+|TorchFrontend\.\w+", name[len(function):])
 
 
-@pytest.hookimpl(trylast=True)
+def digest(name):
+    return hashlib.md5(name.encode()).digest()
+
+
+def names_in(path):
+    with open(path) as file:
+        return set(file.read().splitlines())
+
+
+@pytest.hookimpl(hookwrapper=True)
 def pytest_collection_modifyitems(config, items):
-    groups = {}
     for item in items:
         # Some ids hold the address of a function, which is another in every process.
-        item._nodeid = re.sub(r" at 0x[0-9a-f]+", "", item.nodeid)
-        groups.setdefault(stratum(item), []).append(item)
+        item._nodeid = re.sub(r" at 0x[0-9a-f]+", "", item.nodeid).replace("\n", " ")
+    if COLLECTED and WORKER in ("", "gw0"):
+        with open(COLLECTED, "w") as file:
+            file.writelines(item.nodeid + "\n" for item in items)
+    yield
     if SAMPLE:
-        kept = set()
-        for members in groups.values():
-            members.sort(key=lambda item: hashlib.md5(item.nodeid.encode()).digest())
-            kept.update(id(item) for item in members[:SAMPLE])
-        items[:] = [item for item in items if id(item) in kept]
+        groups = {}
+        for item in items:
+            groups.setdefault(stratum(item.nodeid), []).append(item.nodeid)
+        kept = {name for members in groups.values() for name in sorted(members, key=digest)[:SAMPLE]}
+        items[:] = [item for item in items if item.nodeid in kept]
+    if FRACTION > 1:
+        items[:] = [item for item in items if int.from_bytes(digest(item.nodeid)[:8], "big") % FRACTION == 0]
+    if setting("ONLY"):
+        wanted = names_in(setting("ONLY"))
+        items[:] = [item for item in items if item.nodeid in wanted]
+    if setting("LEAVE_OUT"):
+        done = names_in(setting("LEAVE_OUT"))
+        items[:] = [item for item in items if item.nodeid not in done]
 
 
 def pytest_collection_finish(session):
@@ -89,15 +105,36 @@ def pytest_collection_finish(session):
     gc.freeze()         # every conversion collects garbage; with thousands of collected tests that is slow
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Many tests draw their inputs at random: the same for a test at every run."""
+    reached.clear()
+    seed = zlib.crc32(item.nodeid.encode())
+    random.seed(seed)
+    numpy.random.seed(seed)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    report.reached = sorted(reached)
+
+
+def write(entry):
+    if OUTCOMES and not WORKER:
+        with open(OUTCOMES, "a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
 def pytest_runtest_logreport(report):
     """Runs in the process that gathers the reports, so a worker that dies is written down too."""
-    if not OUTCOMES or os.environ.get("PYTEST_XDIST_WORKER"):
-        return
     expected = hasattr(report, "wasxfail")
     if report.when == "call" or report.outcome == "failed" or (report.when == "setup" and report.skipped):
-        outcome = "skipped" if expected and report.skipped else report.outcome
-        with open(OUTCOMES, "a") as file:
-            file.write(json.dumps({"test": report.nodeid, "outcome": outcome, "why": reason(report)}) + "\n")
+        write({
+            "test": report.nodeid, "outcome": "skipped" if expected and report.skipped else report.outcome,
+            "reached": getattr(report, "reached", []), "seconds": round(report.duration, 2), "why": reason(report)})
 
 
 def reason(report):
@@ -107,11 +144,11 @@ def reason(report):
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[:2])[:240] if lines else "no message"
+    return " ".join(lines[:3])[:300] if lines else "no message"
 
 
 def pytest_collectreport(report):
-    if report.failed and OUTCOMES and not os.environ.get("PYTEST_XDIST_WORKER"):
-        with open(OUTCOMES, "a") as file:
-            file.write(json.dumps({
-                "test": report.nodeid, "outcome": "failed", "why": "not collected: " + str(report.longrepr)[-200:]}) + "\n")
+    if report.failed:
+        write({
+            "test": report.nodeid, "outcome": "failed", "reached": [], "seconds": 0,
+            "why": "not collected: " + str(report.longrepr)[-200:]})

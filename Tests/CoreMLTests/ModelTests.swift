@@ -179,6 +179,11 @@ struct ModelTests {
         let conv = try #require(main.block.operations.first { $0.operatorName == "conv" })
         #expect(plan.deviceUsage(for: conv)?.preferred == .cpu(MLCPUComputeDevice()))
         #expect(conv.inputs["x"] != nil)
+        let weights = main.block.operations.compactMap { plan.estimatedCost(of: $0)?.weight }
+        #expect(abs(weights.reduce(0, +) - 1) < 1e-9)
+        #expect(try #require(plan.estimatedCost(of: conv)).weight > 1 / Double(weights.count))
+        let constant = try #require(main.block.operations.first { $0.operatorName == "const" })
+        #expect(plan.estimatedCost(of: constant) == nil)
     }
 
     @Test func missingModelsAreErrors() {

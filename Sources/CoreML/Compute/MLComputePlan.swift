@@ -3,7 +3,7 @@ import MLNumerics
 
 /// Where the layers or operations of a model run.
 public final class MLComputePlan: @unchecked Sendable {
-    /// The share of an operation in the work of its function.
+    /// The share of an operation in the work of its program.
     public struct Cost: Sendable {
         /// 0…1.
         public let weight: Double
@@ -16,7 +16,12 @@ public final class MLComputePlan: @unchecked Sendable {
 
     public let modelStructure: MLModelStructure
 
-    private init(_ structure: MLModelStructure) { modelStructure = structure }
+    private let costs: OperationCosts?
+
+    private init(_ structure: MLModelStructure) {
+        modelStructure = structure
+        if case .program(let program) = structure { costs = OperationCosts(program) } else { costs = nil }
+    }
 
     public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
         try await offPool { MLComputePlan(try asset.file().structure) }
@@ -34,8 +39,10 @@ public final class MLComputePlan: @unchecked Sendable {
         operation.operatorName == "const" ? nil : Self.processor
     }
 
-    /// `nil`: costs are not estimated yet.
-    public func estimatedCost(of operation: MLModelStructure.Program.Operation) -> Cost? { nil }
+    /// The operation's share, estimated from the sizes that the program states; `nil` for constants, which do not run.
+    public func estimatedCost(of operation: MLModelStructure.Program.Operation) -> Cost? {
+        costs?.weight(of: operation).map { Cost(weight: $0) }
+    }
 
     private static var processor: DeviceUsage {
         let cpu = MLComputeDevice.cpu(MLCPUComputeDevice())

@@ -62,7 +62,7 @@ package struct GRU: Operator {
         let states = sums.states
         let x = operands[0].values
         let sequence = operands.shape(0)
-        var h = operands[1].values
+        var h = Array(operands[1].values.prefix(batch * states))
         var all = [Double](repeating: 0, count: sequence.elementCount)
         for item in 0..<batch {
             var hidden = Array(h[item * states..<(item + 1) * states])

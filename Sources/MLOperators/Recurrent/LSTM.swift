@@ -81,8 +81,8 @@ package struct LSTM: Operator {
         let width = direction == .bidirectional ? 2 * states : states
         let x = operands[0].values
         let sequence = operands.shape(0)
-        var h = operands[1].values
-        var c = operands[2].values
+        var h = Array(operands[1].values.prefix(batch * width))
+        var c = Array(operands[2].values.prefix(batch * width))
         var all = [Double](repeating: 0, count: sequence.elementCount)
         let ways: [(isReverse: Bool, first: Int)] =
             switch direction {

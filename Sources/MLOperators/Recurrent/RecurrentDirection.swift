@@ -104,10 +104,10 @@ func checkedRecurrence(
     return (x[0], x[1], weightH[1])
 }
 
-/// Throws unless operand `index` has shape [batch, width].
+/// Throws unless operand `index` has shape [batch, width].  Rows beyond the batch are allowed, and not read.
 func checkState(_ operands: Operands, _ index: Int, _ batch: Dimension, _ width: Dimension) throws(ModelError) {
     let shape = try operands.shape(index)
     guard shape.count == 2, !(shape[1].isKnown && width.isKnown && shape[1] != width),
-        !(shape[0].isKnown && batch.isKnown && shape[0] != batch)
+        (shape[0].count ?? .max) >= (batch.count ?? 0)
     else { throw ModelError(.invalidModel, "an initial state has shape \(shape), [\(batch), \(width)] is needed") }
 }

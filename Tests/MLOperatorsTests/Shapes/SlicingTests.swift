@@ -82,6 +82,12 @@ import Testing
             expected: [Tensor([2, 1, 0, 1, 2, 1] as [Float], shape: [1, 6])]
         ),
         OperatorProblem(
+            "reflect to and fro",
+            Pad(mode: .reflect),
+            [counting([1, 3]), ints([5, 3])],
+            expected: [Tensor([1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1] as [Float], shape: [1, 11])]
+        ),
+        OperatorProblem(
             "replicate",
             Pad(mode: .replicate),
             [counting([1, 3]), ints([2, 1])],

@@ -1,0 +1,46 @@
+"""The groups into which coremltools' own tests are divided."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    name: str
+    paths: tuple
+    """Folders and files below coremltools' own."""
+    sampled: bool = True
+    """Whether one case of each test function and backend runs when not everything is asked for."""
+    left_out: str = ""
+    """What does not run either then: an expression of pytest's -k."""
+    environment: str = "all"
+    """The set of packages of scripts/oracles that is needed."""
+    meaning: str = ""
+
+
+GROUPS = {group.name: group for group in (
+    Group(
+        "nn", ("test/neural_network",), sampled=False, environment="suite",
+        # They make hundreds to thousands of models each, of kinds that other tests cover.
+        left_out="not stress and not conv3d_cpu_slow and not pool3d_cpu and not random_normal_like",
+        meaning="layers of neural networks"),
+    Group("sklearn", ("test/sklearn_tests",), sampled=False, environment="extended", meaning="models of scikit-learn"),
+    Group("xgboost", ("test/xgboost_tests",), sampled=False, environment="extended", meaning="boosted trees"),
+    Group("pipeline", ("test/pipeline",), sampled=False, environment="extended", meaning="pipelines, updatable models"),
+    Group("misc", (
+        "test/api", "test/modelpackage", "test/ml_program", "test/blob", "converters/mil/backend",
+        "converters/mil/mil/tests", "converters/mil/frontend/milproto", "converters/mil/test_inputs_outputs_shape.py"),
+        sampled=False, environment="extended", meaning="API, packages, compute plans, shapes"),
+    Group(
+        "milops", ("converters/mil/mil/ops/tests",), environment="suite", meaning="operations of ML programs"),
+    Group("coreml_opt", ("test/optimize/coreml",), environment="extended", meaning="compressed models"),
+    Group(
+        "passes", ("converters/mil/mil/passes", "converters/mil/experimental"), environment="extended",
+        meaning="programs that coremltools' rewrites make"),
+    Group("torch", ("converters/mil/frontend/torch/test",), environment="extended", meaning="PyTorch's operators"),
+    Group("tf", (
+        "converters/mil/frontend/tensorflow/test", "converters/mil/frontend/tensorflow2/test",
+        "test/neural_network/test_tf_numeric.py"),
+        environment="tensorflow", meaning="TensorFlow's operators"),
+)}
+
+CONTINUOUS = ("nn", "milops")
+"""The groups of every submission."""
