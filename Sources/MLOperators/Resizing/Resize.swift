@@ -30,7 +30,8 @@ package struct ResizeAttributes: Hashable, Sendable {
         case linear(SamplingMode)
         /// Element ⌊i · source / target⌋.
         case floor
-        /// The element nearest to the place of a sampling mode, the smaller one of two.
+        /// The element nearest to the place of a sampling mode, the smaller one of two; with the standard mode element
+        /// ⌊(i + ½) · source / target⌋.
         case nearest(SamplingMode)
     }
 
@@ -119,6 +120,9 @@ package struct Resize<Form: ResizeForm>: Operator {
             case .linear(let mode):
                 let places = mode.places(first: 0, last: Double(from - 1), count: to)
                 return (axis, AxisSampling(linear: places, extent: from))
+            case .nearest(.standard):
+                let places = (0..<to).map { (2 * $0 + 1) * from / (2 * to) }
+                return (axis, AxisSampling(nearest: places, extent: from))
             case .nearest(let mode):
                 let places = mode.places(first: 0, last: Double(from - 1), count: to)
                 return (axis, AxisSampling(nearest: places.map { Int(($0 - 0.5).rounded(.up)) }, extent: from))

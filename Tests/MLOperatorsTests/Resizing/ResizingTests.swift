@@ -97,6 +97,12 @@ import TestSupport
                 ResizeToShape(.operand(count: 2), .nearest(.unalignCorners)),
                 [x, OperatorTrial.integers([0, 6])]
             ),
+            OperatorProblem(
+                "to shape by centres",
+                ResizeToShape(.operand(count: 2), .nearest(.standard)),
+                [OperatorTrial.floats([4, 5], [1, 1, 2, 1]), OperatorTrial.integers([3, 2])],
+                expected: [OperatorTrial.floats([4, 4, 5, 5, 5, 5], [1, 1, 3, 2])]
+            ),
         ]
         for problem in problems { #expect(problem.failures() == []) }
     }
