@@ -26,8 +26,14 @@ package enum EngineLoader {
     ) throws(ModelError) -> any ModelEngine {
         switch file.specification.type {
         case .mlProgram?:
-            return try GraphEngine(lower(file, functionName: functionName), interface: file.specification.description_p)
+            do throws(ModelError) {
+                return try programEngine(file, functionName: functionName)
+            } catch {
+                guard error.code == .unknownRank else { throw error }
+                return ShapedEngine(file, functionName: functionName)
+            }
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+            try refuse(functionName, of: file)
             return try GraphEngine.network(file.specification, catalogue: catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file, catalogue)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file, catalogue)
@@ -38,6 +44,19 @@ package enum EngineLoader {
             }
             return engine
         }
+    }
+
+    /// The engine of an ML program.
+    static func programEngine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
+        try GraphEngine(
+            lower(file, functionName: functionName),
+            interface: file.specification.description_p.interface(of: functionName)
+        )
+    }
+
+    private static func refuse(_ functionName: String?, of file: ModelFile) throws(ModelError) {
+        guard let functionName else { return }
+        throw ModelError(.invalidInput, "only ML programs have functions to choose; leave out '\(functionName)'")
     }
 
     private static func pipeline(

@@ -133,6 +133,13 @@ package struct CropResize: Operator {
             case .centerSizeWidthFirst:
                 ((box[1] - box[3] / 2, box[0] - box[2] / 2), (box[1] + box[3] / 2, box[0] + box[2] / 2))
             }
+        // Without padding, a box that ends before it starts stands for the whole image.
+        if padValue == nil, high.0 < low.0 || high.1 < low.1 {
+            return (
+                samplingMode.places(first: 0, last: Double(images[2] - 1), count: height),
+                samplingMode.places(first: 0, last: Double(images[3] - 1), count: width)
+            )
+        }
         let vertical = spatialScale * (isNormalized ? Double(images[2] - 1) : 1)
         let horizontal = spatialScale * (isNormalized ? Double(images[3] - 1) : 1)
         return (

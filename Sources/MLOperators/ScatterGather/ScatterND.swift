@@ -26,7 +26,7 @@ package struct ScatterND: Operator {
         let type = try operands.numericType(0)
         let indices = try operands.integerType(1).shape
         guard let length = indices.last?.count else {
-            throw ModelError(.unsupported, "the last extent of the indices must be known; give it a fixed length")
+            throw ModelError(.unknownRank, "the last extent of the indices must be known; give it a fixed length")
         }
         guard length <= type.rank else {
             throw ModelError(.invalidModel, "\(length) indices are too many for rank \(type.rank)")
