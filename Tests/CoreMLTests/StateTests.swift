@@ -1,5 +1,6 @@
 import CoreML
 import Foundation
+import MLSpecification
 import Testing
 
 /// Buffers that live from one prediction to the next.
