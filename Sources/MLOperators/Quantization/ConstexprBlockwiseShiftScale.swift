@@ -19,7 +19,7 @@ package struct ConstexprBlockwiseShiftScale: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let data = try operands.type(0)
         try checkBlocks(data.shape, operands.shape(1), "scale")
-        if operands.has(2) { try checkBlocks(data.shape, operands.shape(2), "offset") }
+        if operands.has(2) { try checkOffsets(operands.shape(2), scales: operands.shape(1)) }
         return [data.with(try operands.type(1).scalarType)]
     }
 
@@ -64,7 +64,7 @@ package struct ConstexprSparseBlockwiseShiftScale: Operator {
         let mask = try operands.type(0)
         try checkSparse(operands, mask: 0, data: 1)
         try checkBlocks(mask.shape, operands.shape(2), "scale")
-        if operands.has(3) { try checkBlocks(mask.shape, operands.shape(3), "offset") }
+        if operands.has(3) { try checkOffsets(operands.shape(3), scales: operands.shape(2)) }
         return [mask, try operands.type(1).with(operands.type(2).scalarType)]
     }
 
@@ -129,4 +129,11 @@ func blockOffsets(of blocks: [Int], in data: [Int]) -> [Int] {
         offsets = next
     }
     return offsets
+}
+
+/// Each line has its scale and its offset.
+private func checkOffsets(_ offsets: Shape, scales: Shape) throws(ModelError) {
+    guard ValueType(.float32, offsets).agrees(with: ValueType(.float32, scales)) else {
+        throw ModelError(.invalidModel, "offsets have shape \(offsets), scales \(scales); they must be the same")
+    }
 }

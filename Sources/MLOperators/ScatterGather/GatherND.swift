@@ -47,6 +47,7 @@ package struct GatherND: Operator {
         let starts = try indexRule.starts(
             indices.integers,
             length: length,
+            groups: indices.shape.dropLast().reduce(1, *),
             axes: Array(x.shape[batchDimensions..<(batchDimensions + length)])
         )
         let batchSize = x.shape[batchDimensions...].reduce(1, *)
@@ -62,9 +63,9 @@ package struct GatherND: Operator {
 }
 
 extension IndexRule {
-    /// For each group of `length` indices the place that they name together in an array of shape `axes`.
-    func starts(_ indices: [Int], length: Int, axes: [Int]) throws(ModelError) -> [Int] {
-        guard length > 0 else { return indices.isEmpty ? [0] : [] }
+    /// For each of the `groups` of `length` indices the place that they name together in an array of shape `axes`.
+    func starts(_ indices: [Int], length: Int, groups: Int, axes: [Int]) throws(ModelError) -> [Int] {
+        guard length > 0 else { return [Int](repeating: 0, count: groups) }
         guard !axes.contains(0) || indices.isEmpty else {
             throw ModelError(.invalidInput, "there are no elements to index")
         }
