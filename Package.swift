@@ -50,6 +50,7 @@ let package = Package(
         library("MLRuntime", ["MLGraph", "MLNumerics"]),
         library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
         library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
+        tests("MLModelsTests", ["MLFeatures", "MLModels", "MLNumerics", "MLSpecification", protobuf]),
         library("MLFeatures", ["MLNumerics", "MLSpecification"]),
         library("MLModels", ["MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
         library(
@@ -63,7 +64,8 @@ let package = Package(
         .executableTarget(
             name: "coreml",
             dependencies: [
-                "MLEngine", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification", "MLNumerics",
+                "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
+                "MLNumerics",
                 "ImageIO",
                 "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

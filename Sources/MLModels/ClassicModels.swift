@@ -24,6 +24,15 @@ package enum ClassicModels {
         case .normalizer(let parameters)?: try Normalizer(parameters, interface)
         case .arrayFeatureExtractor(let parameters)?: try ArrayFeatureExtractor(parameters, interface)
         case .identity?: try Identity(interface)
+        case .bayesianProbitRegressor(let parameters)?: try BayesianProbitRegressor(parameters, interface)
+        case .itemSimilarityRecommender(let parameters)?: try ItemSimilarityRecommender(parameters, interface)
+        case .nonMaximumSuppression(let parameters)?: try NonMaximumSuppression(parameters, interface)
+        case .classConfidenceThresholding(let parameters)?: try ClassConfidenceThresholding(parameters, interface)
+        case .gazetteer(let parameters)?: try Gazetteer(parameters, interface)
+        case .wordEmbedding(let parameters)?: try WordEmbedding(parameters, interface)
+        case .textClassifier(let parameters)?: try TextClassifier(parameters, interface)
+        case .wordTagger(let parameters)?: try WordTagger(parameters, interface)
+        case .soundAnalysisPreprocessing(let parameters)?: try VGGishPreprocessing(parameters, interface)
         default: nil
         }
     }

@@ -8,7 +8,6 @@ package enum PassPipeline {
     package static let passes: [any Pass] = [
         RemoveIdentities(),
         UseWideIndices(),
-        UpdateHalfInPlace(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),

@@ -1,5 +1,4 @@
 import Foundation
-import MLEngine
 import MLFiles
 import MLGraph
 import MLLowering
@@ -61,12 +60,9 @@ struct FixtureRunner {
             if isVerbose { print("\(fixture.folder.lastPathComponent) \(kinds): load: \(error)") }
             return
         }
-        var states: [String: ModelState] = [:]
         for item in cases {
             do {
-                let state = states[item.session] ?? model.makeState()
-                states[item.session] = state
-                let found = try model.prediction(item.inputs, state: state)
+                let found = try model.prediction(item.inputs)
                 var failure: String?
                 // Random layers are judged by moments, and some tests only expect the compiler to refuse a model.
                 let isChecked = !kinds.contains("random") && !item.test.contains("_invalid") && !item.expected.isEmpty

@@ -3,44 +3,39 @@ import MLFiles
 import MLGraph
 import MLLowering
 import MLNumerics
-import MLSpecification
 import TestSupport
 
 /// A model that takes and gives tensors by feature name: by the engine, or by plain evaluation of its graph.
 struct RunnableModel {
     private let engine: any ModelEngine
-    /// `nil` for a model that is read anew for each set of shapes.
-    private let lowered: LoweredModel?
+    private let lowered: LoweredModel
     private let usesReference: Bool
 
     init(_ file: ModelFile, functionName: String?, usesReference: Bool) throws {
+        lowered = try EngineLoader.lower(file, functionName: functionName)
+        try lowered.graph.verify()
         engine = try EngineLoader.load(file, functionName: functionName)
-        lowered = engine is GraphEngine ? try EngineLoader.lower(file, functionName: functionName) : nil
-        try lowered?.graph.verify()
         self.usesReference = usesReference
     }
 
-    var text: String { lowered?.graph.description ?? "" }
+    var text: String { lowered.graph.description }
 
-    /// A state for a sequence of predictions.
-    func makeState() -> ModelState { engine.makeState() }
-
-    func prediction(_ features: [String: Tensor], state: ModelState) throws -> [String: Tensor] {
+    func prediction(_ features: [String: Tensor]) throws -> [String: Tensor] {
         var inputs: [String: FeatureData] = [:]
-        for input in engine.interface.input {
+        for input in lowered.inputs {
             guard let tensor = features[input.name] else { continue }
-            if case .imageType? = input.type.type {
+            if case .image = input.form {
                 inputs[input.name] = .image(try picture(tensor))
             } else {
                 inputs[input.name] = .tensor(tensor)
             }
         }
-        if usesReference, let graph = engine as? GraphEngine, let lowered {
+        if usesReference, let graph = engine as? GraphEngine {
             let results = try GraphInterpreter.outputs(of: lowered.graph, try graph.graphInputs(inputs))
             return Dictionary(uniqueKeysWithValues: lowered.outputs.map { ($0.name, results[$0.index]) })
         }
         var result: [String: Tensor] = [:]
-        for (name, value) in try engine.prediction(from: inputs, backings: [:], state: state) {
+        for (name, value) in try engine.prediction(from: inputs) {
             switch value {
             case .tensor(let tensor): result[name] = tensor
             case .double(let number): result[name] = Tensor(scalar: number, .float64)

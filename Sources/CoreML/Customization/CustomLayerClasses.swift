@@ -25,21 +25,12 @@ package enum CustomLayerClasses {
 
     static func named(_ name: String) throws(ModelError) -> any MLCustomLayer.Type {
         if let entry = registered.withLock({ $0[name] }) { return entry.type }
-        for candidate in [name] + mainModules.map({ "\($0).\(name)" }) {
-            if let type = NSClassFromString(candidate) as? any MLCustomLayer.Type { return type }
-        }
+        if let type = AppClasses.named(name) as? any MLCustomLayer.Type { return type }
         throw ModelError(
             .customLayer,
             "the custom layer's class '\(name)' is not known; call CustomLayers.register(\(name).self, as: \"\(name)\") "
                 + "of CoreMLExtras before loading the model"
         )
-    }
-
-    /// Names that the module of the main executable may have.
-    private static var mainModules: [String] {
-        guard let path = CommandLine.arguments.first, let file = path.split(separator: "/").last else { return [] }
-        let name = String(file.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
-        return [name, "main"]
     }
 
     /// The operators with custom layers, for one model: each layer has one object, however often it is read.

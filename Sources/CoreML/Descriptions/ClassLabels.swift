@@ -7,8 +7,7 @@ package enum ClassLabels: Sendable, Equatable {
     case integers([Int64])
 
     /// `nil` when the model is no classifier, or keeps no list.
-    /// - Parameter functionName: the function of a program; `nil` for its default.
-    package init?(of model: SpecModel, functionName: String? = nil) {
+    package init?(of model: SpecModel) {
         func strings(_ labels: [String]) -> ClassLabels? { labels.isEmpty ? nil : .strings(labels) }
         func integers(_ labels: [Int64]) -> ClassLabels? { labels.isEmpty ? nil : .integers(labels) }
         var found: ClassLabels?
@@ -26,9 +25,7 @@ package enum ClassLabels: Sendable, Equatable {
         case .textClassifier(let kind)?: found = strings(kind.stringClassLabels.vector)
         case .pipelineClassifier(let kind)?: found = kind.pipeline.models.lazy.compactMap { ClassLabels(of: $0) }.last
         case .pipeline(let kind)?: found = kind.models.lazy.compactMap { ClassLabels(of: $0) }.last
-        case .mlProgram(let program)?:
-            let declared = model.description_p.defaultFunctionName
-            found = ClassLabels(program, functionName ?? (declared.isEmpty ? "main" : declared))
+        case .mlProgram(let program)?: found = ClassLabels(program)
         default: break
         }
         guard let found else { return nil }
@@ -36,10 +33,9 @@ package enum ClassLabels: Sendable, Equatable {
     }
 
     /// The `classes` of a program's `classify` operation.
-    private init?(_ program: MILProgram, _ functionName: String) {
-        if let function = program.functions[functionName],
-            let block = function.blockSpecializations[function.opset]
-        {
+    private init?(_ program: MILProgram) {
+        for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
+            guard let block = function.blockSpecializations[function.opset] else { continue }
             for operation in block.operations where operation.type == "classify" {
                 guard let argument = operation.inputs["classes"]?.arguments.first else { continue }
                 var value = argument.value

@@ -15,8 +15,7 @@ extension MLModel {
         try predict(input, options, nil)
     }
 
-    /// Predicts from one example on another thread.  Cancelling the task before it starts, or while the model is in a
-    /// loop, is an error.
+    /// Predicts from one example on another thread.  Cancelling the task before it starts is an error.
     public func prediction(
         from input: any MLFeatureProvider,
         options: MLPredictionOptions = MLPredictionOptions()
@@ -66,6 +65,10 @@ extension MLModel {
                 "Output backings hold one example, but the batch has \(inputBatch.count); predict them one by one."
             )
         }
+        if inputBatch.count > 1, engine.prefersBatches, let batch = try columns(inputBatch) {
+            let results = try translatingErrors { () throws(ModelError) in try engine.predictions(from: batch) }
+            return try ColumnBatchProvider(results, modelDescription)
+        }
         var results: [any MLFeatureProvider] = []
         results.reserveCapacity(inputBatch.count)
         for index in 0..<inputBatch.count {
@@ -79,7 +82,7 @@ extension MLModel {
     }
 
     /// A new state with all buffers zero, for a sequence of predictions.
-    public func makeState() -> MLState { MLState(engine.makeState(), names: modelDescription.states.map { $0.name }) }
+    public func makeState() -> MLState { MLState(modelDescription.states) }
 
     // MARK: -
 
@@ -108,17 +111,10 @@ extension MLModel {
         let backings = try OutputBackings(options.outputBackings, modelDescription)
         let data = backings.data
         let buffers = state?.buffers
-        let cancellation = Cancellation()
-        let results = try await withTaskCancellationHandler {
-            try await offPool { [engine] in
-                try Cancellation.$current.withValue(cancellation) {
-                    try translatingErrors { () throws(ModelError) in
-                        try engine.prediction(from: features, backings: data, state: buffers)
-                    }
-                }
+        let results = try await offPool { [engine] in
+            try translatingErrors { () throws(ModelError) in
+                try engine.prediction(from: features, backings: data, state: buffers)
             }
-        } onCancel: {
-            cancellation.cancel()
         }
         return try provider(results, backings)
     }
@@ -142,6 +138,20 @@ extension MLModel {
             features[description.name] = try value.engineData(for: description)
         }
         return features
+    }
+
+    /// The examples by column; `nil` when not all have the same features.
+    private func columns(_ batch: any MLBatchProvider) throws -> FeatureBatch? {
+        var examples: [[String: FeatureData]] = []
+        examples.reserveCapacity(batch.count)
+        for index in 0..<batch.count {
+            do {
+                examples.append(try engineFeatures(batch.features(at: index)))
+            } catch let error as MLModelError {
+                throw MLModelError(error.code, "Example \(index) of the batch: \(error.localizedDescription)")
+            }
+        }
+        return FeatureBatch(examples)
     }
 
     private func missing(_ description: MLFeatureDescription, _ input: any MLFeatureProvider) -> MLModelError {

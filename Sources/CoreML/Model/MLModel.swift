@@ -22,12 +22,9 @@ open class MLModel: NSObject, @unchecked Sendable {
     public static var availableComputeDevices: [MLComputeDevice] { MLComputeDevice.allComputeDevices }
 
     package init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
+        let surroundings = try configuration.surroundings()
         engine = try translatingErrors { () throws(ModelError) in
-            try EngineLoader.load(
-                file,
-                functionName: configuration.functionName,
-                catalogue: CustomLayerClasses.catalogue()
-            )
+            try EngineLoader.load(file, functionName: configuration.functionName, surroundings: surroundings)
         }
         modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
         allowsLegacyRanks = file.specification.hasLegacyRanks
@@ -114,6 +111,11 @@ open class MLModel: NSObject, @unchecked Sendable {
     }
 
     open override var description: String { modelDescription.description }
+
+    /// Whether both models hold a linked model in common.
+    package func sharesModels(with other: MLModel) -> Bool {
+        !engine.sharedModels.isDisjoint(with: other.engine.sharedModels)
+    }
 }
 
 extension SpecModel {

@@ -57,6 +57,7 @@ extension MLModelError {
             case .invalidInput: .featureType
             case .cancelled: .predictionCancelled
             case .customLayer: .customLayer
+            case .customModel: .customModel
             default: .generic
             }
         self.init(code, error.description)

@@ -8,6 +8,8 @@ package protocol ColumnEngine: ModelEngine {
 }
 
 extension ColumnEngine {
+    package var prefersBatches: Bool { true }
+
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         FeatureBatch(count: batch.count, columns: batch.count == 0 ? [:] : try outputs(for: batch))
     }

@@ -86,6 +86,9 @@ package struct NearestNeighborsClassifier: ColumnEngine {
                     "point \(place) has \(sample.vector.count) values, but the points have \(dimensions) dimensions"
                 )
             }
+            guard sample.vector.allSatisfy(\.isFinite) else {
+                throw ModelError(.invalidModel, "point \(place) holds values that are not finite numbers")
+            }
             values += sample.vector
         }
         index = NeighborIndex(dimensions: dimensions, leafSize: leafSize)
@@ -151,10 +154,12 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         for (row, neighbors) in found.enumerated() {
             let start = row * distinct.count
             let isExact = weighsByDistance && neighbors.first?.distance == 0
+            // Relative to the nearest, so that no sum overflows.
+            let unit = neighbors.first?.distance ?? 1
             var total = 0.0
             for neighbor in neighbors {
                 if isExact, neighbor.distance > 0 { break }
-                let vote = weighsByDistance && !isExact ? 1 / neighbor.distance : 1
+                let vote = weighsByDistance && !isExact ? unit / neighbor.distance : 1
                 scores[start + places[neighbor.index]] += vote
                 total += vote
             }

@@ -60,19 +60,32 @@ package struct Pipeline: ModelEngine {
         backings: [String: FeatureData],
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
+        try prediction(from: inputs, backings: backings, state: state, after: { _ in })
+    }
+
+    /// Predicts and calls `after` with the place of each model when it is done.
+    package func prediction(
+        from inputs: [String: FeatureData],
+        backings: [String: FeatureData] = [:],
+        state: ModelState? = nil,
+        after: (Int) -> Void
+    ) throws(ModelError) -> [String: FeatureData] {
         var known = inputs
-        for stage in stages {
+        for (place, stage) in stages.enumerated() {
             var arguments: [String: FeatureData] = [:]
             for input in stage.inputs { arguments[input.name] = known[input.name] }
             let results = try trailing(stage.name) { () throws(ModelError) in
                 try stage.engine.prediction(from: arguments, backings: backings, state: state)
             }
             known.merge(results) { $1 }
+            after(place)
         }
         var outputs: [String: FeatureData] = [:]
         for name in outputNames { outputs[name] = known[name] }
         return outputs
     }
+
+    package var prefersBatches: Bool { stages.contains { $0.engine.prefersBatches } }
 
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         let known = try run(batch, through: stages[...])

@@ -20,7 +20,8 @@ package struct ConstexprSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        [WeightDecoding.spread(operands[0], mask: operands[1].converted(to: .uint1), shape: operands.shape())]
+        let isSet = operands[1].values.map { $0 != 0 }
+        return [spread(operands[0], isSet, operands.shape())]
     }
 }
 
@@ -48,7 +49,7 @@ package struct ConstexprPackedSparseToDense: Operator {
             }
         }
         if let mask = operands.constant(1), let count = data.shape.elementCount.count {
-            let ones = WeightDecoding.count(in: mask.bits(shape.elementCount))
+            let ones = unpackedBits(mask, width: 1, count: shape.elementCount).reduce(0, +)
             guard ones == count else {
                 throw ModelError(.invalidModel, "the mask of a sparse tensor has \(ones) ones for \(count) elements")
             }
@@ -57,13 +58,16 @@ package struct ConstexprPackedSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        [WeightDecoding.spread(operands[0], mask: operands[1], shape: shape)]
+        let bits = unpackedBits(operands[1], width: 1, count: shape.elementCount)
+        return [spread(operands[0], bits.map { $0 != 0 }, shape)]
     }
 }
 
-extension Tensor {
-    /// Packed bytes as a vector of bits.
-    fileprivate func bits(_ count: Int) -> Tensor {
-        Tensor(scalarType: .uint1, shape: [count], storage: storage, byteOffset: byteOffset)
-    }
+private func spread(_ elements: Tensor, _ isSet: [Bool], _ shape: [Int]) -> Tensor {
+    var values = elements.values.makeIterator()
+    return Tensor(
+        values: isSet.map { $0 ? values.next() ?? 0 : 0 },
+        scalarType: elements.scalarType,
+        shape: shape
+    )
 }

@@ -10,6 +10,7 @@ struct Bench: ParsableCommand {
             Examples:
               coreml bench ResNet50.mlpackage --threads 2
               coreml bench Bert.mlpackage -i ids=ids.npy --json
+              coreml bench Forest.mlmodel --batch rows.npy --threads 2
 
             With --interactive the process prints "ready" once the model is loaded, and answers each line "run N" on
             standard input with a JSON list of N latencies in milliseconds.
@@ -22,6 +23,8 @@ struct Bench: ParsableCommand {
     var runs = 50
     @Option(help: "Threads that predict on the one model at the same time.")
     var clients = 1
+    @Option(help: "Predict this file of examples as one batch: .csv, .npz, or .npy for a model with one input.")
+    var batch: String?
     @Flag(help: "Print JSON.")
     var json = false
     @Flag(help: "Serve measurements over standard input and output.")
@@ -35,6 +38,11 @@ struct Bench: ParsableCommand {
         inputs.apply()
         let start = ContinuousClock.now
         let engine = try source.engine()
+        if let batch {
+            let load = (ContinuousClock.now - start) / .milliseconds(1)
+            try measureBatch(engine, try InputReader(interface: engine.interface).batch(inFile: batch), load: load)
+            return
+        }
         let features = try SampleInputs.features(engine.interface, inputs.input)
         let load = (ContinuousClock.now - start) / .milliseconds(1)
         if interactive {
@@ -73,14 +81,42 @@ struct Bench: ParsableCommand {
 
     private func measure(_ engine: any ModelEngine, _ features: [String: FeatureData], _ count: Int) throws -> [Double]
     {
-        let state = engine.makeState()
-        return try (0..<count).map { _ in
+        try (0..<count).map { _ in
             let start = ContinuousClock.now
-            _ = try failing { () throws(ModelError) in
-                try engine.prediction(from: features, backings: [:], state: state)
-            }
+            _ = try failing { () throws(ModelError) in try engine.prediction(from: features) }
             return (ContinuousClock.now - start) / .milliseconds(1)
         }
+    }
+
+    /// Predicts the batch `runs` times.
+    private func measureBatch(_ engine: any ModelEngine, _ batch: FeatureBatch, load: Double) throws {
+        let times = try (0..<runs + 1).map { _ in
+            let start = ContinuousClock.now
+            _ = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
+            return (ContinuousClock.now - start) / .milliseconds(1)
+        }
+        let sorted = times.dropFirst().sorted()
+        let median = sorted[sorted.count / 2]
+        if json {
+            print(
+                try JSONFeature.text(
+                    [
+                        "load_ms": load, "first_ms": times[0], "median_ms": median, "minimum_ms": sorted[0],
+                        "rows": batch.count, "per_second": Double(batch.count) / median * 1000,
+                        "peak_bytes": Self.peakByteCount(), "runs": runs,
+                    ] as [String: Any]
+                )
+            )
+            return
+        }
+        var table = Table(rightAligned: [1])
+        table.add("load", String(format: "%.2f ms", load))
+        table.add("first batch of \(batch.count)", String(format: "%.3f ms", times[0]))
+        table.add("median", String(format: "%.3f ms", median))
+        table.add("minimum", String(format: "%.3f ms", sorted[0]))
+        table.add("throughput", String(format: "%.1f / s", Double(batch.count) / median * 1000))
+        table.add("peak memory", byteText(Self.peakByteCount()))
+        print(table.text())
     }
 
     private func measureTogether(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws -> [Double] {

@@ -83,7 +83,6 @@ struct ModelFacts {
         for function in description.functions {
             section("Function \(function.name), inputs", function.input)
             section("Function \(function.name), outputs", function.output)
-            section("Function \(function.name), states", function.state)
         }
         if !description.predictedFeatureName.isEmpty { lines.append("\nPredicts \(description.predictedFeatureName)") }
         if !labels.isEmpty {
@@ -157,9 +156,24 @@ private struct Census {
         case .neuralNetworkClassifier(let network)?:
             count(network.layers)
             labels = network.stringClassLabels.vector + network.int64ClassLabels.vector.map(String.init)
-        case .pipeline(let pipeline)?: pipeline.models.forEach { count($0) }
-        case .pipelineClassifier(let pipeline)?: pipeline.pipeline.models.forEach { count($0) }
-        case .pipelineRegressor(let pipeline)?: pipeline.pipeline.models.forEach { count($0) }
+        case .pipeline(let pipeline)?: count(pipeline)
+        case .pipelineClassifier(let pipeline)?: count(pipeline.pipeline)
+        case .pipelineRegressor(let pipeline)?: count(pipeline.pipeline)
+        case .supportVectorClassifier(let classifier)?:
+            labels = classifier.stringClassLabels.vector + classifier.int64ClassLabels.vector.map(String.init)
+            operations["support vector", default: 0] +=
+                classifier.denseSupportVectors.vectors.count + classifier.sparseSupportVectors.vectors.count
+        case .supportVectorRegressor(let regressor)?:
+            operations["support vector", default: 0] +=
+                regressor.denseSupportVectors.vectors.count + regressor.sparseSupportVectors.vectors.count
+        case .kNearestNeighborsClassifier(let classifier)?:
+            var known: Set<String> = []
+            labels = (classifier.stringClassLabels.vector + classifier.int64ClassLabels.vector.map(String.init))
+                .filter { known.insert($0).inserted }
+            operations["example", default: 0] += classifier.nearestNeighborsIndex.floatSamples.count
+        case .textClassifier(let classifier)?: labels = classifier.stringClassLabels.vector
+        case .wordTagger(let tagger)?: labels = tagger.stringTags.vector
+        case .gazetteer(let gazetteer)?: labels = gazetteer.stringClassLabels.vector
         case .glmClassifier(let classifier)?:
             labels = classifier.stringClassLabels.vector + classifier.int64ClassLabels.vector.map(String.init)
         case .treeEnsembleClassifier(let classifier)?:
@@ -168,6 +182,14 @@ private struct Census {
         case .treeEnsembleRegressor(let regressor)?:
             operations["tree node", default: 0] += regressor.treeEnsemble.nodes.count
         default: break
+        }
+    }
+
+    private mutating func count(_ pipeline: SpecPipeline) {
+        for model in pipeline.models {
+            let kind = model.type.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "empty model"
+            operations[kind, default: 0] += 1
+            count(model)
         }
     }
 

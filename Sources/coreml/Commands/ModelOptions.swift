@@ -18,14 +18,6 @@ struct ModelOptions: ParsableArguments {
         let file = try open()
         return try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
     }
-
-    /// The engine of a model that is a graph, which plans and profiles need.
-    func graphEngine() throws -> GraphEngine {
-        guard let engine = try engine() as? GraphEngine else {
-            throw Failure("\(model): this kind of model has no plan; neural networks and ML programs have")
-        }
-        return engine
-    }
 }
 
 /// The inputs that stand on the command line.

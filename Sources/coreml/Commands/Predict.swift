@@ -13,12 +13,10 @@ struct Predict: ParsableCommand {
               coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' --json
               coreml predict Segmenter.mlpackage -i image=street.jpg --output masks.npz
               coreml predict Prices.mlmodel --csv houses.csv
-              coreml predict Adapters.mlpackage --function summary -i tokens=tokens.npy
               coreml predict Digits.mlpackage -i image=a.png b.png c.png
 
             A list of further files after an image input predicts each of them.  Image outputs are written as PNG files
-            named after the output.  A model with states begins each prediction with zeros; --repeat goes on with what
-            the prediction before left.
+            named after the output.
             """
     )
 
@@ -49,8 +47,13 @@ struct Predict: ParsableCommand {
         let engine = try source.engine()
         let reader = InputReader(interface: engine.interface)
         if let csv {
-            let results = try reader.rows(ofCSV: csv).map { try predict(engine, $0) }
-            try printAll(results.map { (nil, $0) }, engine.interface)
+            let rows = try reader.rows(ofCSV: csv)
+            guard engine.prefersBatches, rows.count > 1, let batch = FeatureBatch(rows) else {
+                try printAll(try rows.map { (nil, try predict(engine, $0)) }, engine.interface)
+                return
+            }
+            let results = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
+            try printAll((0..<results.count).map { (nil, results.features(at: $0)) }, engine.interface)
             return
         }
         if images.isEmpty {
@@ -76,12 +79,9 @@ struct Predict: ParsableCommand {
 
     private func predict(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
-        let state = engine.makeState()
         for turn in 1...repetitions {
             let start = ContinuousClock.now
-            outputs = try failing { () throws(ModelError) in
-                try engine.prediction(from: features, backings: [:], state: state)
-            }
+            outputs = try failing { () throws(ModelError) in try engine.prediction(from: features) }
             if repetitions > 1, turn == repetitions {
                 let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
                 FileHandle.standardError.write(Data(String(format: "%.3f ms\n", milliseconds).utf8))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MLEngine
+import MLModels
 import MLNumerics
 import MLRuntime
 
@@ -31,15 +32,16 @@ struct Profile: ParsableCommand {
 
     func run() throws {
         inputs.apply()
-        let engine = try source.graphEngine()
+        let loaded = try source.engine()
+        guard let engine = loaded as? GraphEngine else {
+            try profileStages(loaded)
+            return
+        }
         let features = try SampleInputs.features(engine.interface, inputs.input)
-        let state = engine.makeState()
         let recorder = Recorder()
         for turn in 0..<runs + 2 {
             recorder.beginRun(isCounted: turn >= 2)
-            _ = try failing { () throws(ModelError) in
-                try engine.prediction(from: features, state: state, observer: recorder)
-            }
+            _ = try failing { () throws(ModelError) in try engine.prediction(from: features, observer: recorder) }
         }
         var entries = recorder.medians()
         if byKind {
@@ -80,6 +82,55 @@ struct Profile: ParsableCommand {
         }
         print(table.text(indent: ""))
         print(String(format: "%.3f ms in %d steps, median of %d runs", total / 1e6, recorder.stepCount, runs))
+    }
+}
+
+extension Profile {
+    /// The time of each model of a pipeline; of another model that is no graph, its own.
+    private func profileStages(_ engine: any ModelEngine) throws {
+        let features = try SampleInputs.features(engine.interface, inputs.input)
+        let pipeline = engine as? Pipeline
+        let names = pipeline?.stages.map(\.name) ?? [source.model]
+        let kinds = pipeline?.stages.map { EngineText.kind($0.engine) } ?? [EngineText.kind(engine)]
+        var times = [[Double]](repeating: [], count: names.count)
+        for turn in 0..<runs + 2 {
+            var last = ContinuousClock.now
+            func lap(_ place: Int) {
+                let now = ContinuousClock.now
+                if turn >= 2 { times[place].append((now - last) / .milliseconds(1)) }
+                last = now
+            }
+            try failing { () throws(ModelError) -> Void in
+                if let pipeline {
+                    _ = try pipeline.prediction(from: features, after: { lap($0) })
+                } else {
+                    _ = try engine.prediction(from: features)
+                    lap(0)
+                }
+            }
+        }
+        let medians = times.map { $0.sorted()[$0.count / 2] }
+        let total = medians.reduce(0, +)
+        if json {
+            let objects = zip(zip(names, kinds), medians).map { part, time -> [String: Any] in
+                ["source": part.0, "operation": part.1, "milliseconds": time]
+            }
+            print(try JSONFeature.text(["total_milliseconds": total, "operations": objects] as [String: Any]))
+            return
+        }
+        var table = Table(rightAligned: [0, 1])
+        for place in names.indices {
+            let share = medians[place] / max(total, .leastNormalMagnitude)
+            table.add(
+                String(format: "%.4f ms", medians[place]),
+                String(format: "%.1f %%", share * 100),
+                bar(share, width: 12),
+                kinds[place],
+                names[place]
+            )
+        }
+        print(table.text(indent: ""))
+        print(String(format: "%.4f ms in %d models, median of %d runs", total, names.count, runs))
     }
 }
 

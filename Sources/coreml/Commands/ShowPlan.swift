@@ -22,7 +22,12 @@ struct ShowPlan: ParsableCommand {
     var graph = false
 
     func run() throws {
-        let engine = try source.graphEngine()
+        let loaded = try source.engine()
+        guard let engine = loaded as? GraphEngine else {
+            guard !graph else { throw Failure("\(source.model): this kind of model has no graph") }
+            print(EngineText.text(loaded))
+            return
+        }
         if graph {
             print(engine.executable.graph)
             return

@@ -48,6 +48,45 @@ struct InputReader {
         }
     }
 
+    /// A batch from a file: the rows of a `.csv`; the first axes of the arrays in a `.npz`, which bear the inputs' names,
+    /// or of a `.npy` for a model with one input.
+    func batch(inFile path: String) throws -> FeatureBatch {
+        if path.hasSuffix(".csv") {
+            guard let batch = FeatureBatch(try rows(ofCSV: path)) else {
+                throw Failure("\(path): the rows do not all have the same inputs")
+            }
+            return batch
+        }
+        var arrays: [String: Tensor] = [:]
+        if path.hasSuffix(".npz") {
+            arrays = try NumpyArchive.read(try bytes(path), name: path)
+        } else if path.hasSuffix(".npy"), interface.input.count == 1 {
+            arrays[interface.input[0].name] = try NumpyArray.read(try bytes(path), name: path)
+        } else {
+            throw Failure("'\(path)': a batch is a .csv or .npz file, or a .npy file for a model with one input")
+        }
+        var columns: [String: FeatureColumn] = [:]
+        var count: Int?
+        for input in interface.input {
+            guard let array = arrays[input.name] else {
+                if input.type.isOptional { continue }
+                throw Failure("\(path): no array '\(input.name)'\n\(inputList)")
+            }
+            guard let first = array.shape.first, count ?? first == first else {
+                throw Failure("\(path): the array '\(input.name)' is \(array.shape); all have as many rows")
+            }
+            count = first
+            switch input.type.type {
+            case .doubleType? where array.shape.count == 1: columns[input.name] = .doubles(array.values)
+            case .int64Type? where array.shape.count == 1:
+                columns[input.name] = .integers(array.integers.map { Int64($0) })
+            case .multiArrayType?: columns[input.name] = .arrays(array)
+            default: throw Failure("\(path): '\(input.name)' is \(input.typeText), which an array does not hold")
+            }
+        }
+        return FeatureBatch(count: count ?? 0, columns: columns)
+    }
+
     /// The model's inputs with types, one a line, for messages.
     var inputList: String {
         "The model takes:\n" + interface.input.map { "  \($0.name): \($0.typeText)" }.joined(separator: "\n")

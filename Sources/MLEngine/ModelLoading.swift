@@ -1,0 +1,115 @@
+import MLFeatures
+import MLFiles
+import MLModels
+import MLNumerics
+import MLSpecification
+
+/// One walk through a model, the models inside it and those it links to.
+struct ModelLoading {
+    let functionName: String?
+    let surroundings: Surroundings
+    /// The folder in which linked models are looked for; `nil` for models in memory.
+    let folder: String?
+    /// The linked files that lead here, so that none leads to itself.
+    let chain: [String]
+
+    init(_ file: ModelFile, functionName: String?, surroundings: Surroundings, chain: [String] = []) {
+        self.functionName = functionName
+        self.surroundings = surroundings
+        self.chain = chain
+        let path = FileAccess.withoutTrailingSlash(file.path)
+        folder = file.form == .memory ? nil : FileAccess.folder(of: path)
+    }
+
+    /// - Parameter name: what the pipeline around it calls the model; `nil` for the model of the file.
+    func engine(_ file: ModelFile, named name: String? = nil) throws(ModelError) -> any ModelEngine {
+        let model = file.specification
+        switch model.type {
+        case .mlProgram?:
+            let function = name == nil ? functionName : nil
+            return try GraphEngine(EngineLoader.lower(file, functionName: function), interface: model.description_p)
+        case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+            return try GraphEngine.network(model, catalogue: surroundings.catalogue)
+        case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
+        case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)
+        case .pipelineRegressor(let regressor)?: return try pipeline(regressor.pipeline, file)
+        case .linkedModel(let link)?: return try linked(link, name)
+        case .visionFeaturePrint?, .audioFeaturePrint?: return try FeatureExtractors.engine(for: model)
+        case .kNearestNeighborsClassifier(let parameters)?:
+            var neighbors: Int64?
+            for case .numberOfNeighbors(let value) in surroundings.values(for: name) { neighbors = value }
+            return try NearestNeighborsClassifier(parameters, model.description_p, numberOfNeighbors: neighbors)
+        case .customModel(let custom)?:
+            guard let source = surroundings.customModels else {
+                throw ModelError(
+                    .unsupported,
+                    "the model's computation is the class '\(custom.className)' of an app; load it with MLModel in that app"
+                )
+            }
+            return try source.engine(for: model)
+        case .serializedModel(let serialized)?:
+            throw ModelError(
+                .unsupported,
+                "the model is a block of '\(serialized.identifier)', which only its maker can read"
+            )
+        case let type:
+            guard let type else { throw ModelError(.malformed, "the file says no model type; it is empty or damaged") }
+            guard let engine = try ClassicModels.engine(for: model) else {
+                throw ModelError(.unsupported, "models of type '\(ClassicModels.kind(of: type))' cannot predict yet")
+            }
+            return engine
+        }
+    }
+
+    private func pipeline(_ pipeline: SpecPipeline, _ file: ModelFile) throws(ModelError) -> any ModelEngine {
+        guard pipeline.names.isEmpty || pipeline.names.count == pipeline.models.count else {
+            throw ModelError(
+                .invalidModel,
+                "the pipeline has \(pipeline.models.count) models, but \(pipeline.names.count) names"
+            )
+        }
+        guard Set(pipeline.names).count == pipeline.names.count else {
+            throw ModelError(.invalidModel, "the names of the pipeline's models are not all different")
+        }
+        var stages: [Pipeline.Stage] = []
+        for (index, model) in pipeline.models.enumerated() {
+            let name = index < pipeline.names.count ? pipeline.names[index] : "model \(index)"
+            let engine = try trailing(name) { () throws(ModelError) in
+                try self.engine(file.stage(model, named: name), named: name)
+            }
+            stages.append(Pipeline.Stage(name: name, engine: engine))
+        }
+        return try Pipeline(stages, file.specification.description_p)
+    }
+
+    private func linked(_ link: SpecLinkedModel, _ name: String?) throws(ModelError) -> any ModelEngine {
+        guard case .linkedModelFile(let target)? = link.linkType else {
+            throw ModelError(.invalidModel, "the linked model says no file")
+        }
+        var file = target.linkedModelFileName.defaultValue
+        var searchPath = target.linkedModelSearchPath.defaultValue
+        for value in surroundings.values(for: name) {
+            switch value {
+            case .linkedModelFileName(let given): file = given
+            case .linkedModelSearchPath(let given): searchPath = given
+            case .numberOfNeighbors: break
+            }
+        }
+        guard !file.isEmpty else { throw ModelError(.invalidModel, "the linked model has no file name") }
+        let path = try LinkedModels.find(file, searchPath: searchPath, from: folder)
+        let place = LinkedModels.truePath(path)
+        guard !chain.contains(place) else {
+            throw ModelError(.invalidModel, "the linked model '\(file)' leads back to itself")
+        }
+        return try LinkedModels.engine(at: path) { () throws(ModelError) in
+            let opened = try ModelFile.open(path: path)
+            let inner = ModelLoading(
+                opened,
+                functionName: nil,
+                surroundings: surroundings,
+                chain: chain + [place]
+            )
+            return try trailing(path) { () throws(ModelError) in try inner.engine(opened) }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import MLNumerics
+
+/// The parameters of natural-language models in this package's own revision.
+///
+/// Apple's parameters are blocks of its Natural Language framework whose form is not published.  Models of this revision
+/// say `revision` = 1001, and their `modelParameterData` is, little-endian: the eight bytes `SWCOREML`, a byte for the
+/// kind, and the fields that the kind's type lists; a string is its length in bytes (UInt32) and UTF-8.
+package enum TextParameters {
+    /// What the `revision` field of such a model says.
+    package static let revision: UInt32 = 1001
+
+    /// The kind of a block.
+    package enum Kind: UInt8, Sendable {
+        case gazetteer = 1
+        case wordEmbedding = 2
+        case textClassifier = 3
+        case wordTagger = 4
+    }
+
+    static let mark = [UInt8]("SWCOREML".utf8)
+
+    /// A reader behind the head of a block, which is checked.
+    static func reader(_ bytes: [UInt8], revision: UInt32, _ kind: Kind) throws(ModelError) -> ByteReader {
+        guard revision == Self.revision, bytes.starts(with: mark) else {
+            throw ModelError(
+                .unsupported,
+                "its parameters are a block of Apple's Natural Language framework (revision \(revision)), "
+                    + "whose form is not published; train the model here, or keep a graph that does the same"
+            )
+        }
+        var reader = ByteReader(bytes, at: mark.count)
+        let found = try reader.byte()
+        guard found == kind.rawValue else {
+            throw ModelError(
+                .malformed,
+                "its parameters are of kind \(found), but the model is of kind \(kind.rawValue)"
+            )
+        }
+        return reader
+    }
+
+    static func writer(_ kind: Kind) -> ByteWriter {
+        var writer = ByteWriter()
+        writer.bytes = mark + [kind.rawValue]
+        return writer
+    }
+}
+
+/// Fields of a block in order; never reads behind its end.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private var position: Int
+
+    init(_ bytes: [UInt8], at position: Int) {
+        self.bytes = bytes
+        self.position = position
+    }
+
+    private mutating func take(_ count: Int) throws(ModelError) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= bytes.count - position else {
+            throw ModelError(
+                .malformed,
+                "the parameters end at byte \(bytes.count), within a field at byte \(position)"
+            )
+        }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    mutating func byte() throws(ModelError) -> UInt8 {
+        let slice = try take(1)
+        return slice[slice.startIndex]
+    }
+
+    mutating func integer() throws(ModelError) -> Int {
+        Int(try take(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+    }
+
+    /// A count of things that take at least `size` bytes each, so that a false count asks for no memory.
+    mutating func count(of size: Int) throws(ModelError) -> Int {
+        let count = try integer()
+        guard count <= (bytes.count - position) / Swift.max(size, 1) else {
+            throw ModelError(
+                .malformed,
+                "the parameters claim \(count) entries at byte \(position), more than they can hold"
+            )
+        }
+        return count
+    }
+
+    mutating func string() throws(ModelError) -> String {
+        let length = try count(of: 1)
+        let slice = try take(length)
+        guard let text = String(validating: slice, as: UTF8.self) else {
+            throw ModelError(.malformed, "the text at byte \(position - length) of the parameters is no UTF-8")
+        }
+        return text
+    }
+
+    mutating func floats(_ count: Int) throws(ModelError) -> [Float] {
+        let (size, overflow) = count.multipliedReportingOverflow(by: 4)
+        guard !overflow else {
+            throw ModelError(.malformed, "the parameters claim \(count) numbers at byte \(position)")
+        }
+        let slice = try take(size)
+        return slice.withUnsafeBytes { raw in
+            (0..<count).map {
+                Float(bitPattern: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
+            }
+        }
+    }
+
+    /// Checks that nothing follows.
+    func end() throws(ModelError) {
+        guard position == bytes.count else {
+            throw ModelError(.malformed, "\(bytes.count - position) bytes follow the parameters")
+        }
+    }
+}
+
+/// Fields of a block in order.
+struct ByteWriter {
+    var bytes: [UInt8] = []
+
+    mutating func byte(_ value: UInt8) { bytes.append(value) }
+    mutating func integer(_ value: Int) { withUnsafeBytes(of: UInt32(value).littleEndian) { bytes += $0 } }
+    mutating func string(_ text: String) {
+        integer(text.utf8.count)
+        bytes += text.utf8
+    }
+    mutating func floats(_ values: [Float]) {
+        for value in values { withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 } }
+    }
+}

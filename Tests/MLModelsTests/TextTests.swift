@@ -1,0 +1,110 @@
+import Glibc
+import MLFeatures
+import MLModels
+import MLNumerics
+import MLSpecification
+import Testing
+
+struct TextTests {
+    @Test func wordsAndTheirPlaces() {
+        let text = "Don’t stop, 3 naïve 👍🏽 cafés."
+        #expect(Words.split(text).map { String($0.word) } == ["Don’t", "stop", "3", "naïve", "cafés"])
+        let units = Array(text.utf16)
+        for (word, location, length) in Words.tokens(text) {
+            #expect(String(decoding: units[location..<location + length], as: UTF16.self) == word)
+        }
+        #expect(Words.tokens("a,b").map { String($0.word) } == ["a", ",", "b"])
+        #expect(Words.split("").isEmpty)
+    }
+
+    @Test func gazetteer() throws {
+        let parameters = Gazetteer.parameters(["city": ["Bonn", "Lyon"], "river": ["Rhône", "Lyon"]])
+        let spec = model([("text", .string)], [("label", .string)], .gazetteer(parameters))
+        let engine = try engine(spec)
+        let answers = try ["Bonn", "Rhône", "Lyon", "bonn"].map {
+            try engine.prediction(from: ["text": .string($0)])["label"]?.text
+        }
+        #expect(answers == ["city", "river", "city", ""])
+    }
+
+    @Test func embedding() throws {
+        let parameters = WordEmbedding.parameters(["cat": [1, 0.5], "dog": [0.9, 0.6], "car": [-1, 2]])
+        let spec = model([("text", .string)], [("vector", .array([2], .float32))], .wordEmbedding(parameters))
+        let embedding = try WordEmbedding(parameters, spec.description_p)
+        #expect(try embedding.prediction(from: ["text": .string("cat")])["vector"]?.numbers == [1, 0.5])
+        #expect(try embedding.prediction(from: ["text": .string("cow")])["vector"]?.numbers == [0, 0])
+        #expect(embedding.nearest(to: [1, 0.5], count: 2).map(\.word) == ["cat", "dog"])
+    }
+
+    @Test func classifier() throws {
+        let parameters = TextClassifier.Parameters(
+            wordsInRow: 2,
+            runs: 3...3,
+            normalizes: true,
+            labels: ["bad", "good"],
+            bias: [0.1, 0],
+            features: [
+                "w:fine": .init(scale: 2, weights: [-1, 1]), "w:not fine": .init(scale: 1, weights: [5, -5]),
+                "c:ad ": .init(scale: 1, weights: [1, 0]),
+            ]
+        )
+        let spec = model(
+            [("text", .string)],
+            [("label", .string), ("votes", .dictionary())],
+            predicts: "label",
+            probabilities: "votes",
+            .textClassifier(TextClassifier.specification(parameters))
+        )
+        let engine = try engine(spec)
+        func good(_ text: String) throws -> Double {
+            try engine.prediction(from: ["text": .string(text)])["votes"]?.votes["good"] ?? -1
+        }
+        func share(_ difference: Double) -> Double { 1 / (1 + exp(-difference)) }
+        #expect(isNear([try good("Fine!")], [share(2 - 0.1)], 1e-6))
+        #expect(isNear([try good("not fine")], [share((2 * 2 - 10) / 5.0.squareRoot() - 0.1)], 1e-6))
+        #expect(isNear([try good("bad")], [share(-1 - 0.1)], 1e-6))
+        #expect(isNear([try good("")], [share(-0.1)], 1e-6))
+    }
+
+    @Test func tagger() throws {
+        var parameters = SpecWordTagger()
+        parameters.revision = TextParameters.revision
+        parameters.tokensOutputFeatureName = "tokens"
+        parameters.tokenTagsOutputFeatureName = "tags"
+        parameters.tokenLocationsOutputFeatureName = "locations"
+        parameters.tokenLengthsOutputFeatureName = "lengths"
+        parameters.stringTags.vector = ["D", "N", "V"]
+        // From the start, D; after D, N; after N, V.
+        let transitions: [Float] = [1, 0, 0, -3, 2, -3, 0, 0, 2, 1, 0, 0]
+        let bytes = WordTagger.parameterBytes(
+            transitions: transitions,
+            features: ["l=the": [5, 0, 0], "s1=s": [0, 0, 1], "f=Xx": [0, 3, 0]]
+        )
+        parameters.modelParameterData = SpecBytes.field(bytes)
+        var spec = model(
+            [("text", .string)],
+            [("tokens", .sequence), ("tags", .sequence), ("locations", .sequence), ("lengths", .sequence)],
+            .wordTagger(parameters)
+        )
+        let answer = try engine(spec).prediction(from: ["text": .string("The dog barks. 👍 Ann")])
+        guard case .sequence(.strings(let tokens))? = answer["tokens"],
+            case .sequence(.strings(let tags))? = answer["tags"],
+            case .sequence(.integers(let places))? = answer["locations"],
+            case .sequence(.integers(let lengths))? = answer["lengths"]
+        else {
+            Issue.record("outputs are missing")
+            return
+        }
+        #expect(tokens == ["The", "dog", "barks", ".", "👍", "Ann"])
+        #expect(Array(tags.prefix(3)) == ["D", "N", "V"] && tags.last == "N")
+        #expect(places == [0, 4, 8, 13, 15, 18] && lengths == [3, 3, 5, 1, 2, 3])
+        for cut in [0, 5, 9, 20, bytes.count - 1] {
+            parameters.modelParameterData = SpecBytes.field(Array(bytes.prefix(cut)))
+            spec.wordTagger = parameters
+            #expect(!message { () throws(ModelError) in try engine(spec) }.isEmpty)
+        }
+        parameters.revision = 3
+        spec.wordTagger = parameters
+        #expect(message { () throws(ModelError) in try engine(spec) }.contains("Apple's Natural Language"))
+    }
+}
