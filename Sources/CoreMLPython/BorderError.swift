@@ -7,6 +7,7 @@ enum BorderError: LocalizedError {
     case picture(Int, Int)
     case memory(Int)
     case feature(String)
+    case stateName(String, [String])
     case stateShape(String, [NSNumber], [NSNumber])
 
     var errorDescription: String? {
@@ -16,6 +17,7 @@ enum BorderError: LocalizedError {
         case .picture(let width, let height): "no memory for a picture of \(width)×\(height) pixels"
         case .memory(let count): "no memory for \(count) bytes"
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
+        case .stateName(let name, let names): "the model has no state '\(name)'; its states are \(names)"
         case .stateShape(let name, let wanted, let given): "state '\(name)' has shape \(wanted), the array \(given)"
         }
     }

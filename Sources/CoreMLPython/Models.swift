@@ -105,7 +105,7 @@ public func readState(
     reporting(failure) {
         let name = String(cString: name)
         let table = FeatureTable()
-        try object(state, as: MLState.self).withMultiArray(for: name) { value in
+        try object(state, as: MLState.self).checked(name).withMultiArray(for: name) { value in
             let copy = try MLMultiArray(shape: value.shape, dataType: value.dataType)
             value.transfer(to: copy)
             table.values[name] = MLFeatureValue(multiArray: copy)
@@ -127,7 +127,7 @@ public func writeState(
         guard let source = object(features, as: FeatureTable.self).values[name]?.multiArrayValue else {
             throw BorderError.feature(name)
         }
-        try object(state, as: MLState.self).withMultiArray(for: name) { value in
+        try object(state, as: MLState.self).checked(name).withMultiArray(for: name) { value in
             guard value.shape == source.shape else { throw BorderError.stateShape(name, value.shape, source.shape) }
             source.transfer(to: value)
         }
@@ -154,5 +154,13 @@ public func loweredSpecification(
         }
         resultByteCount.pointee = lowered.count
         return result
+    }
+}
+
+extension MLState {
+    /// The state, when it has a buffer of this name.
+    fileprivate func checked(_ name: String) throws -> MLState {
+        guard names.contains(name) else { throw BorderError.stateName(name, names) }
+        return self
     }
 }

@@ -21,6 +21,14 @@ package enum EngineLoader {
         }
     }
 
+    /// The engine of an ML program.
+    static func programEngine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
+        try GraphEngine(
+            lower(file, functionName: functionName),
+            interface: file.specification.description_p.interface(of: functionName)
+        )
+    }
+
     /// The model as a graph, as the reader gives it.
     package static func lower(_ file: ModelFile, functionName: String? = nil) throws(ModelError) -> LoweredModel {
         switch file.specification.type {

@@ -19,14 +19,6 @@ package struct GraphEngine: ModelEngine {
     }
 
     init(_ lowered: LoweredModel, interface: SpecModelDescription, variants: NetworkVariants?) throws(ModelError) {
-        for input in lowered.inputs {
-            if case .state = input.form {
-                throw ModelError(
-                    .unsupported,
-                    "the model keeps a state ('\(input.name)'); states are not supported yet"
-                )
-            }
-        }
         self.interface = interface
         self.lowered = lowered
         self.variants = variants
@@ -35,8 +27,20 @@ package struct GraphEngine: ModelEngine {
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
                 layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
-            )
+            ),
+            overwrites: lowered.states.compactMap { state in
+                state.output.map { GraphExecutable.Overwrite(input: state.input, output: $0) }
+            }
         )
+    }
+
+    package func makeState() -> ModelState {
+        var tensors: [String: Tensor] = [:]
+        for state in lowered.states {
+            let type = lowered.graph.type(of: lowered.graph.inputs[state.input])
+            tensors[state.name] = Tensor(uninitialized: type.scalarType, shape: type.shape.counts ?? [], zeroed: true)
+        }
+        return ModelState(tensors)
     }
 
     package func prediction(
@@ -44,25 +48,53 @@ package struct GraphEngine: ModelEngine {
         backings: [String: FeatureData],
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
-        try prediction(from: inputs, backings: backings, observer: nil)
+        try prediction(from: inputs, backings: backings, state: state, observer: nil)
     }
 
     /// Predicts and tells `observer` how long each step took.
     package func prediction(
         from inputs: [String: FeatureData],
         backings: [String: FeatureData] = [:],
+        state: ModelState?,
         observer: (any StepObserver)?
     ) throws(ModelError) -> [String: FeatureData] {
         if let variant = try variants?.engine(for: inputs) {
-            return try variant.prediction(from: inputs, backings: backings, observer: observer)
+            return try variant.prediction(from: inputs, backings: backings, state: state, observer: observer)
         }
-        let tensors = try graphInputs(inputs)
+        guard !lowered.states.isEmpty else {
+            var none: [String: Tensor] = [:]
+            return try predict(inputs, backings, &none, observer)
+        }
+        guard let state else {
+            let names = lowered.states.map(\.name).joined(separator: "', '")
+            throw ModelError(
+                .invalidInput,
+                "the model keeps states ('\(names)'); make a state of the model and predict with it"
+            )
+        }
+        return try state.update { (buffers: inout [String: Tensor]) throws(ModelError) in
+            try predict(inputs, backings, &buffers, observer)
+        }
+    }
+
+    private func predict(
+        _ inputs: [String: FeatureData],
+        _ backings: [String: FeatureData],
+        _ buffers: inout [String: Tensor],
+        _ observer: (any StepObserver)?
+    ) throws(ModelError) -> [String: FeatureData] {
+        let tensors = try graphInputs(inputs, buffers)
         var targets: [Tensor?] = []
         if !backings.isEmpty {
             targets = lowered.graph.outputNames.map { _ in nil }
             for output in lowered.outputs { targets[output.index] = backing(for: output, backings) }
         }
-        let results = try executable.run(tensors, backings: targets, observer: observer)
+        let results = try trailing(failure) { () throws(ModelError) in
+            try executable.run(tensors, backings: targets, observer: observer)
+        }
+        for state in lowered.states {
+            if let output = state.output { buffers[state.name] = results[output] }
+        }
         var features: [String: FeatureData] = [:]
         for output in lowered.outputs {
             features[output.name] = try feature(
@@ -77,11 +109,26 @@ package struct GraphEngine: ModelEngine {
         return features
     }
 
-    /// The tensors that the graph takes for these features.
-    package func graphInputs(_ features: [String: FeatureData]) throws(ModelError) -> [Tensor] {
+    /// What Core ML says when a model of this language fails while it runs.
+    private var failure: String {
+        switch lowered.language {
+        case .neuralNetwork: "Error computing NN outputs"
+        case .program: "Unable to compute the prediction using ML Program"
+        }
+    }
+
+    /// The tensors that the graph takes for these features and contents of states.
+    package func graphInputs(
+        _ features: [String: FeatureData],
+        _ buffers: [String: Tensor] = [:]
+    ) throws(ModelError) -> [Tensor] {
         var tensors: [Tensor] = []
         tensors.reserveCapacity(lowered.inputs.count)
         for input in lowered.inputs {
+            if case .state = input.form {
+                tensors.append(try contents(input, buffers))
+                continue
+            }
             guard let data = features[input.name] else {
                 tensors.append(try defaultTensor(input))
                 continue
@@ -91,12 +138,24 @@ package struct GraphEngine: ModelEngine {
         return tensors
     }
 
+    private func contents(_ input: InputFeature, _ buffers: [String: Tensor]) throws(ModelError) -> Tensor {
+        let type = lowered.graph.type(of: input.value)
+        guard let tensor = buffers[input.name], tensor.scalarType == type.scalarType,
+            type.shape.counts == tensor.shape
+        else {
+            throw ModelError(.invalidInput, "the state was made for another model; it lacks '\(input.name)', a \(type)")
+        }
+        return tensor
+    }
+
     private func defaultTensor(_ input: InputFeature) throws(ModelError) -> Tensor {
         guard input.isOptional else {
             throw ModelError(.invalidInput, "the input '\(input.name)' is missing; \(inputList)")
         }
         let type = lowered.graph.type(of: input.value)
-        guard case .array(let mapping) = input.form, let shape = try defaultShape(input, type.shape, mapping) else {
+        var stated = type.shape.counts
+        if stated == nil { stated = try defaultShape(input) }
+        guard let shape = stated, shape.count == type.rank else {
             throw ModelError(
                 .invalidInput,
                 "the input '\(input.name)' is optional, but the model states no shape to fill; give it"
@@ -106,30 +165,35 @@ package struct GraphEngine: ModelEngine {
         return Tensor(values: values, scalarType: type.scalarType, shape: shape)
     }
 
-    /// The only shape that the graph takes, or the one that the description states beside the choice of callers.
-    private func defaultShape(
-        _ input: InputFeature,
-        _ shape: Shape,
-        _ mapping: ArrayMapping
-    ) throws(ModelError) -> [Int]? {
-        if let counts = shape.counts { return counts }
-        let features = interface.input + interface.functions.flatMap(\.input)
-        guard let feature = features.first(where: { $0.name == input.name }),
-            case .multiArrayType(let array)? = feature.type.type, !array.shape.isEmpty
+    /// The shape that the interface states for a flexible array, in the graph's form.
+    private func defaultShape(_ input: InputFeature) throws(ModelError) -> [Int]? {
+        guard case .array(let mapping) = input.form,
+            let array = interface.input.first(where: { $0.name == input.name })?.type.multiArrayType
         else { return nil }
-        return try mapping.graphShape(of: array.shape.map { Int(clamping: $0) })
+        var shape = array.shape.map { Int(clamping: $0) }
+        if shape.isEmpty {
+            switch array.shapeFlexibility {
+            case .enumeratedShapes(let all)?: shape = all.shapes.first?.shape.map { Int(clamping: $0) } ?? []
+            case .shapeRange(let range)?: shape = range.sizeRanges.map { Int(clamping: $0.lowerBound) }
+            case nil: return nil
+            }
+        }
+        try MemoryLimit.require(shape, bitWidth: 64)
+        return try mapping.graphShape(of: shape)
     }
 
     private var inputList: String {
         "the model takes "
-            + lowered.inputs.map { "'\($0.name)' \(lowered.graph.type(of: $0.value))" }.joined(separator: ", ")
+            + lowered.inputs.filter { lowered.states.map(\.name).contains($0.name) == false }
+            .map { "'\($0.name)' \(lowered.graph.type(of: $0.value))" }.joined(separator: ", ")
     }
 
     private func tensor(_ data: FeatureData, _ input: InputFeature) throws(ModelError) -> Tensor {
         let type = lowered.graph.type(of: input.value)
         switch (input.form, data) {
         case (.array(let mapping), .tensor(let tensor)):
-            let shape = try mapping.graphShape(of: tensor.shape)
+            let isScalar = type.rank == 0 && tensor.count == 1
+            let shape = isScalar ? [] : try mapping.graphShape(of: tensor.shape)
             let converted = tensor.converted(to: type.scalarType)
             return shape == converted.shape ? converted : converted.reshaped(shape)
         case (.array, .double(let value)):

@@ -106,6 +106,8 @@ final class SharedEngine: ModelEngine {
 
     var prefersBatches: Bool { engine.prefersBatches }
 
+    func makeState() -> ModelState { engine.makeState() }
+
     func prediction(
         from inputs: [String: FeatureData],
         backings: [String: FeatureData],

@@ -27,8 +27,19 @@ struct ModelLoading {
         switch model.type {
         case .mlProgram?:
             let function = name == nil ? functionName : nil
-            return try GraphEngine(EngineLoader.lower(file, functionName: function), interface: model.description_p)
+            do throws(ModelError) {
+                return try EngineLoader.programEngine(file, functionName: function)
+            } catch {
+                guard error.code == .unknownRank else { throw error }
+                return ShapedEngine(file, functionName: function)
+            }
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
+            if let functionName, name == nil {
+                throw ModelError(
+                    .invalidInput,
+                    "only ML programs have functions to choose; leave out '\(functionName)'"
+                )
+            }
             return try GraphEngine.network(model, catalogue: surroundings.catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)

@@ -23,10 +23,15 @@ package protocol ModelEngine: Sendable {
 
     /// Predicts from each example of a batch; row i of the result belongs to example i.
     func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch
+
+    /// New buffers, all zero, for a sequence of predictions; empty for a model that keeps nothing.
+    func makeState() -> ModelState
 }
 
 extension ModelEngine {
     package var prefersBatches: Bool { false }
+
+    package func makeState() -> ModelState { ModelState([:]) }
 
     package func prediction(from inputs: [String: FeatureData]) throws(ModelError) -> [String: FeatureData] {
         try prediction(from: inputs, backings: [:], state: nil)

@@ -2,6 +2,8 @@ package import MLNumerics
 import Synchronization
 
 /// The buffers that a stateful model keeps from one prediction to the next, by name.
+///
+/// Predictions with one state run one after another; those with different states, or none, do not wait.
 package final class ModelState: Sendable {
     private let tensors: Mutex<[String: Tensor]>
 
@@ -10,5 +12,12 @@ package final class ModelState: Sendable {
     package subscript(name: String) -> Tensor? {
         get { tensors.withLock { $0[name] } }
         set { tensors.withLock { $0[name] = newValue } }
+    }
+
+    /// Runs `body` on all buffers, alone.
+    package func update<R: Sendable>(
+        _ body: (inout [String: Tensor]) throws(ModelError) -> R
+    ) throws(ModelError) -> R {
+        try tensors.withLock { (tensors) throws(ModelError) -> R in try body(&tensors) }
     }
 }

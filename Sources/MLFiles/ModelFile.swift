@@ -72,6 +72,17 @@ package struct ModelFile: Sendable {
         ModelFile(path: path + " › " + name, form: form, specification: specification, weights: weights)
     }
 
+    /// The same model with its inputs' arrays fixed to these shapes, in the interface and in the functions.
+    package func fixed(to shapes: [String: [Int]]) -> ModelFile {
+        ModelFile(
+            path: path,
+            form: form,
+            specification: specification.fixed(to: shapes),
+            weights: weights,
+            specificationPath: specificationPath
+        )
+    }
+
     /// The folder in which files that the model names (linked models) are looked for; `nil` for models in memory.
     package var folder: String? {
         switch form {

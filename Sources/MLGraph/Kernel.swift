@@ -74,6 +74,9 @@ package struct Kernel: Sendable {
     /// Runs on the buffers of one prediction.  It cannot fail, allocates nothing that grows with the data, and may be
     /// called from several threads at once.
     package typealias Body = @Sendable (KernelContext) -> Void
+    /// The same for a kernel whose indices or sizes are operands: it throws `.invalidInput`, before it writes anything
+    /// outside its result, when they do not fit.
+    package typealias CheckedBody = @Sendable (KernelContext) throws(ModelError) -> Void
 
     /// Names the implementation in plans and profiles: "gemm f16", "copy".
     package let name: String
@@ -85,6 +88,8 @@ package struct Kernel: Sendable {
     package let alias: (operand: Int, byteOffset: Int)?
     /// Packs weights and gives the body; `nil` when the kernel turns out not to apply.  Called once per plan.
     package let prepare: @Sendable () -> Body?
+    /// Set in place of a body that `prepare` gives.
+    package let checked: CheckedBody?
 
     package init(
         _ name: String,
@@ -96,7 +101,23 @@ package struct Kernel: Sendable {
         self.scratchByteCount = scratchByteCount
         self.inPlaceOperands = inPlaceOperands
         alias = nil
+        checked = nil
         self.prepare = prepare
+    }
+
+    /// A kernel that may object to its operands while running.
+    package init(
+        _ name: String,
+        scratchByteCount: Int = 0,
+        inPlaceOperands: [Int] = [],
+        checked: @escaping CheckedBody
+    ) {
+        self.name = name
+        self.scratchByteCount = scratchByteCount
+        self.inPlaceOperands = inPlaceOperands
+        alias = nil
+        self.checked = checked
+        prepare = { nil }
     }
 
     /// A kernel that needs no preparation.
@@ -115,6 +136,7 @@ package struct Kernel: Sendable {
         scratchByteCount = 0
         inPlaceOperands = []
         alias = (operand, byteOffset)
+        checked = nil
         prepare = { { _ in } }
     }
 }

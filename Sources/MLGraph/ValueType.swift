@@ -29,18 +29,14 @@ package struct ValueType: Hashable, Sendable, CustomStringConvertible {
     /// True when every extent is a number.
     package var isBound: Bool { shape.allSatisfy(\.isKnown) }
 
-    /// Throws when an extent is negative or the known ones make more elements than any memory holds, so that nobody
-    /// who multiplies extents later overflows.
+    /// Throws when an extent is negative or the known ones make a tensor larger than the machine's memory, so that
+    /// nobody who multiplies extents later overflows.
     package func requireStorable() throws(ModelError) {
-        var count = 1
-        for case let extent? in shape.map(\.count) {
-            let (product, overflow) = count.multipliedReportingOverflow(by: Swift.max(extent, 1))
-            guard extent >= 0, !overflow, product < 1 << 48 else {
-                throw ModelError(.invalidModel, "\(self) does not fit into memory; check the shape")
-            }
-            count = product
-        }
+        try MemoryLimit.require(shape.compactMap(\.count), bitWidth: Swift.max(scalarType.bitWidth, 8))
     }
+
+    /// The tensor that a state holds.
+    package var contents: ValueType { ValueType(scalarType, shape) }
 
     package func with(_ scalarType: ScalarType) -> ValueType { ValueType(scalarType, shape, kind: kind) }
     package func with(_ shape: Shape) -> ValueType { ValueType(scalarType, shape, kind: kind) }

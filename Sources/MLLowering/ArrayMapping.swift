@@ -45,14 +45,14 @@ package enum ArrayMapping: Hashable, Sendable {
         }
     }
 
-    /// The shape in which a caller gets an array that the graph gives in `shape`.
+    /// The shape in which a caller gets an array that the graph gives in `shape`: [1] for a scalar.
     ///
     /// With the legacy mapping: [Sequence, Batch, C, H, W] for a batch greater than 1; else the declared shape when it
     /// has as many elements; else [C] when H and W are 1, [C, H, W] when there is one step, [Sequence, 1, C, H, W]
     /// when there are several.
     package func callerShape(of shape: [Int]) -> [Int] {
         switch self {
-        case .exact: return shape
+        case .exact: return shape.isEmpty ? [1] : shape
         case .rank5(let declared, let batch):
             if batch > 1, shape.count == 4, shape[0] % batch == 0 { return [shape[0] / batch, batch] + shape[1...] }
             if let counts = declared.counts, !counts.isEmpty, counts.elementCount == shape.elementCount {

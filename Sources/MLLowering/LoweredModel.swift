@@ -7,18 +7,42 @@ package struct LoweredModel: Sendable {
     /// In the order of the model's description.
     package var inputs: [InputFeature]
     package var outputs: [OutputFeature]
+    package var states: [StateFeature]
     package var classifier: Classifier?
+    package var language: Language
+
+    /// What the model was written in.
+    package enum Language: Sendable { case neuralNetwork, program }
 
     package init(
         graph: Graph,
         inputs: [InputFeature],
         outputs: [OutputFeature],
-        classifier: Classifier? = nil
+        states: [StateFeature] = [],
+        classifier: Classifier? = nil,
+        language: Language = .neuralNetwork
     ) {
         self.graph = graph
         self.inputs = inputs
         self.outputs = outputs
+        self.states = states
         self.classifier = classifier
+        self.language = language
+    }
+}
+
+/// A buffer that outlives a prediction: the graph takes its contents and gives those of after the run.
+package struct StateFeature: Sendable {
+    package var name: String
+    /// The place among the graph's inputs.
+    package var input: Int
+    /// The place among the graph's outputs; `nil` when the model only reads the state.
+    package var output: Int?
+
+    package init(name: String, input: Int, output: Int?) {
+        self.name = name
+        self.input = input
+        self.output = output
     }
 }
 
@@ -38,7 +62,7 @@ package struct InputFeature: Sendable {
         /// An image; the graph takes [1, C, H, W] (or [1, 1, C, H, W] when its rank is 5) float32 in 0 … 255, planes in
         /// the order of `layout`.
         case image(ImageForm)
-        /// A buffer that outlives a prediction.
+        /// The contents of a state; see `LoweredModel.states`.
         case state
     }
 

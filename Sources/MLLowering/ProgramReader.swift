@@ -9,8 +9,9 @@ package struct ProgramReader {
     private let file: ModelFile
     private let catalogue: Catalogue
     private let opset: Opset
-    private var builder = GraphBuilder()
-    private var scope: [String: ValueID] = [:]
+    var builder = GraphBuilder()
+    var scope: [String: ValueID] = [:]
+    var states = StateScope()
     private var classification: Classification?
 
     private struct Classification {
@@ -26,7 +27,7 @@ package struct ProgramReader {
         catalogue: Catalogue = .standard
     ) throws(ModelError) -> LoweredModel {
         let program = file.specification.mlProgram
-        let description = file.specification.description_p
+        let description = file.specification.description_p.interface(of: functionName)
         let declared = description.defaultFunctionName
         let name = functionName ?? (declared.isEmpty ? "main" : declared)
         guard let function = program.functions[name] else {
@@ -39,14 +40,13 @@ package struct ProgramReader {
         guard let block = function.blockSpecializations[function.opset] else {
             throw ModelError(.invalidModel, "function '\(name)' has no body for operation set '\(function.opset)'")
         }
-        let interface = description.functions.first { $0.name == name }
         var reader = ProgramReader(file: file, catalogue: catalogue, opset: opset)
         return try trailing("function '\(name)'") { () throws(ModelError) in
             try reader.lower(
                 function,
                 block,
-                inputs: interface?.input ?? description.input,
-                outputs: interface?.output ?? description.output,
+                inputs: description.input,
+                outputs: description.output,
                 description: description
             )
         }
@@ -65,13 +65,26 @@ package struct ProgramReader {
         outputs: [SpecFeatureDescription],
         description: SpecModelDescription
     ) throws(ModelError) -> LoweredModel {
-        for input in function.inputs + block.inputs where scope[input.name] == nil {
-            scope[input.name] = builder.input(input.name, try ValueType(input.type))
+        var count = 0
+        for input in function.inputs + block.inputs where scope[input.name] == nil && !states.has(input.name) {
+            let type = try ValueType(input.type)
+            if type.kind == .state {
+                states.declare(input.name, type, contents: builder.input(input.name, type.contents), at: count)
+            } else {
+                scope[input.name] = builder.input(input.name, type)
+            }
+            count += 1
         }
         try read(block.operations)
         var results: [(name: String, value: ValueID)] = []
         for name in block.outputs where classification?.outputNames.contains(name) != true {
             results.append((name, try value(name)))
+        }
+        var kept: [StateFeature] = []
+        for state in states.entries {
+            let isStored = state.contents != state.initial
+            kept.append(StateFeature(name: state.name, input: state.place, output: isStored ? results.count : nil))
+            if isStored { results.append((state.name, state.contents)) }
         }
         var classifier: Classifier?
         if let classification {
@@ -90,7 +103,9 @@ package struct ProgramReader {
             graph: graph,
             inputs: try graph.inputs.map { id throws(ModelError) in try inputFeature(id, graph, inputs) },
             outputs: try outputFeatures(graph, outputs, classifier),
-            classifier: classifier
+            states: kept,
+            classifier: classifier,
+            language: .program
         )
     }
 
@@ -100,7 +115,7 @@ package struct ProgramReader {
         _ features: [SpecFeatureDescription]
     ) throws(ModelError) -> InputFeature {
         let name = graph[id].name
-        if graph.type(of: id).kind == .state { return InputFeature(name: name, value: id, form: .state) }
+        if states.has(name) { return InputFeature(name: name, value: id, form: .state) }
         guard let feature = features.first(where: { $0.name == name }) else {
             throw ModelError(.invalidModel, "the program takes '\(name)', which the model's description does not list")
         }
@@ -153,7 +168,7 @@ package struct ProgramReader {
         return result
     }
 
-    private func value(_ name: String) throws(ModelError) -> ValueID {
+    func value(_ name: String) throws(ModelError) -> ValueID {
         guard let id = scope[name] else {
             throw ModelError(.invalidModel, "'\(name)' is used before it is defined")
         }
@@ -176,6 +191,7 @@ package struct ProgramReader {
             }
             scope[name] = builder.constant(try tensor(value), name: name)
         case "classify": try readClassification(operation)
+        case "read_state", "coreml_update_state", "write_state": try readStateAccess(operation)
         default: try readOperator(operation)
         }
     }
@@ -195,8 +211,12 @@ package struct ProgramReader {
             bindings[name] = [binding(id)]
         }
         let location = builder.location
+        let carried = storedStates(operation.blocks)
+        let isLoop = type is WhileLoop.Type
         var blocks: [Block] = []
-        for block in operation.blocks { blocks.append(try read(block)) }
+        for (index, block) in operation.blocks.enumerated() {
+            blocks.append(try read(block, carrying: carried, isLoop: isLoop, isCondition: isLoop && index == 0))
+        }
         builder.location = location
         var declared: [ValueType] = []
         for output in operation.outputs { declared.append(try ValueType(output.type)) }
@@ -210,25 +230,44 @@ package struct ProgramReader {
         let op = try type.init(reading: &arguments)
         try arguments.finish()
         let names = operation.outputs.map(\.name)
-        let results = try builder.append(op, arguments.operands, names: names, blocks: blocks)
-        guard results.count >= names.count else {
+        let operands = arguments.operands + (isLoop ? carried.map { states.contents($0) } : [])
+        let results = try builder.append(op, operands, names: names, blocks: blocks)
+        guard results.count >= names.count + carried.count else {
             throw ModelError(.invalidModel, "'\(operation.type)' gives \(results.count) values, not \(names.count)")
         }
         for (name, result) in zip(names, results) { scope[name] = result }
+        for (name, result) in zip(carried, results.suffix(carried.count)) { states.store(result, in: name) }
     }
 
-    private mutating func read(_ block: MILBlock) throws(ModelError) -> Block {
-        let outer = scope
+    /// Reads a nested block; `states` names the states that some block of the operation stores to.
+    ///
+    /// In a loop their contents go around as further block inputs and, but for the condition, outputs; elsewhere they
+    /// leave as further outputs.
+    private mutating func read(
+        _ block: MILBlock,
+        carrying names: [String],
+        isLoop: Bool,
+        isCondition: Bool
+    ) throws(ModelError) -> Block {
+        let outer = (scope, states)
         builder.beginBlock()
         for input in block.inputs { scope[input.name] = builder.input(input.name, try ValueType(input.type)) }
+        if isLoop { for name in names { carry(name) } }
+        let entry = names.map { states.contents($0) }
         try read(block.operations)
         var outputs: [ValueID] = []
         for name in block.outputs { outputs.append(try value(name)) }
-        scope = outer
+        let exit = names.compactMap { states.contents($0) }
+        if !isCondition {
+            outputs += exit
+        } else if exit != entry {
+            throw ModelError(.unsupported, "a loop's condition that stores to a state; store in the loop's body")
+        }
+        (scope, states) = outer
         return builder.endBlock(outputs: outputs)
     }
 
-    private mutating func bind(_ binding: MILArgument.Binding) throws(ModelError) -> Arguments.Binding {
+    mutating func bind(_ binding: MILArgument.Binding) throws(ModelError) -> Arguments.Binding {
         switch binding.binding {
         case .name(let name)?: return self.binding(try value(name))
         case .value(let value)?:

@@ -17,6 +17,8 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
         package static let invalidModel = Code("invalid model")
         /// A value given by the caller does not fit the model.
         package static let invalidInput = Code("invalid input")
+        /// The rank of a value depends on an extent that the model leaves open: read the model for given extents.
+        package static let unknownRank = Code("unknown rank")
         /// The caller asked to stop.
         package static let cancelled = Code("cancelled")
     }

@@ -8,6 +8,7 @@ package enum PassPipeline {
     package static let passes: [any Pass] = [
         RemoveIdentities(),
         UseWideIndices(),
+        UpdateHalfInPlace(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),

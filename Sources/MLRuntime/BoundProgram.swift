@@ -33,12 +33,18 @@ package final class BoundProgram: Sendable {
     private let tail: Tail?
     private let outputSources: [Source]
 
-    /// - Parameter graph: bound, not yet optimised.
-    init(_ graph: Graph, pipeline: GraphExecutable.Pipeline) throws(ModelError) {
+    /// - Parameters:
+    ///   - graph: bound, not yet optimised.
+    ///   - overwrites: inputs whose memory an output may take over.
+    init(
+        _ graph: Graph,
+        pipeline: GraphExecutable.Pipeline,
+        overwrites: [GraphExecutable.Overwrite]
+    ) throws(ModelError) {
         let graph = try pipeline.optimize(graph)
         let operations = graph.body.operations
         guard let cut = operations.firstIndex(where: { graph.isDynamic($0) }) else {
-            plan = try Planner.plan(try pipeline.layOut(graph))
+            plan = try Planner.plan(try pipeline.layOut(graph), overwrites: overwrites)
             tail = nil
             outputSources = graph.body.outputs.indices.map { .plan($0) }
             return
@@ -84,9 +90,21 @@ package final class BoundProgram: Sendable {
         rest.inputs = rest.usedValues.filter { sources[$0] != nil && graph.constant($0) == nil }
             .sorted { $0.index < $1.index }
         let contentInputs = Set(rest.inputs.indices.filter { waits.contains(rest.inputs[$0]) })
+        // What the dynamic operation sees may live on in its results.
+        let seen = waits.isEmpty ? Block(operations: [operation]).usedValues : []
+        let kept = overwrites.compactMap { pair -> GraphExecutable.Overwrite? in
+            let input = graph.inputs[pair.input]
+            guard !seen.contains(input), let place = rest.inputs.firstIndex(of: input) else { return nil }
+            return GraphExecutable.Overwrite(input: place, output: pair.output)
+        }
         tail = Tail(
             operation: dynamic,
-            rest: try GraphExecutable(graph.part(rest), pipeline: pipeline, contentInputs: contentInputs),
+            rest: try GraphExecutable(
+                graph.part(rest),
+                pipeline: pipeline,
+                contentInputs: contentInputs,
+                overwrites: kept
+            ),
             restInputs: rest.inputs.compactMap(source)
         )
         outputSources = []

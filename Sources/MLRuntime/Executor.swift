@@ -14,7 +14,9 @@ extension Plan {
         results.reserveCapacity(outputTypes.count)
         for (index, type) in outputTypes.enumerated() {
             let shape = type.shape.counts ?? []
-            if index < backings.count, let backing = backings[index] {
+            if case .input(let input) = outputs[index] {
+                results.append(inputs[input])
+            } else if index < backings.count, let backing = backings[index] {
                 guard backing.scalarType == type.scalarType, backing.count == shape.elementCount else {
                     throw ModelError(
                         .invalidInput,
@@ -49,17 +51,21 @@ extension Plan {
     private func run(_ step: Step, _ workspace: Workspace) throws(ModelError) {
         switch step.body {
         case .kernel(let body):
-            body(
-                KernelContext(
-                    pointers: UnsafePointer(workspace.pointers),
-                    slots: UnsafePointer(workspace.slots + step.firstSlot),
-                    operandCount: step.operandCount,
-                    scratch: workspace.scratch
-                )
-            )
+            body(context(step, workspace))
+        case .checked(let body):
+            try trailing(step.location) { () throws(ModelError) in try body(context(step, workspace)) }
         case .reference(let op, let request):
             try trailing(step.location) { () throws(ModelError) in try evaluate(op, request, step, workspace) }
         }
+    }
+
+    private func context(_ step: Step, _ workspace: Workspace) -> KernelContext {
+        KernelContext(
+            pointers: UnsafePointer(workspace.pointers),
+            slots: UnsafePointer(workspace.slots + step.firstSlot),
+            operandCount: step.operandCount,
+            scratch: workspace.scratch
+        )
     }
 
     /// Evaluates an operator plainly: on logical row-major tensors, whatever the layouts in memory are.

@@ -28,22 +28,44 @@ package final class GraphExecutable: Sendable {
         )
     }
 
+    /// An input that the caller gives up, and the output that takes its place: a state before and after a run.
+    ///
+    /// When the plan computes the output in the input's memory, the output's tensor is the input's.
+    package struct Overwrite: Sendable {
+        package let input: Int
+        package let output: Int
+
+        package init(input: Int, output: Int) {
+            self.input = input
+            self.output = output
+        }
+    }
+
     package let graph: Graph
     let pipeline: Pipeline
     /// Inputs whose contents decide shapes, by place.
     private let contentInputs: Set<Int>
+    private let overwrites: [Overwrite]
     /// Set when every input has one shape: the only program there will be.
     private let fixed: BoundProgram?
     private let cache: Mutex<ProgramCache>
 
-    /// - Parameter contentInputs: the inputs that bind by contents, not only by shape.
-    package init(_ graph: Graph, pipeline: Pipeline, contentInputs: Set<Int> = []) throws(ModelError) {
+    /// - Parameters:
+    ///   - contentInputs: the inputs that bind by contents, not only by shape.
+    ///   - overwrites: inputs whose memory an output may take over; see `Overwrite`.
+    package init(
+        _ graph: Graph,
+        pipeline: Pipeline,
+        contentInputs: Set<Int> = [],
+        overwrites: [Overwrite] = []
+    ) throws(ModelError) {
         self.graph = graph
         self.pipeline = pipeline
         self.contentInputs = contentInputs
+        self.overwrites = overwrites
         cache = Mutex(ProgramCache(limit: 16))
         if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
-            fixed = try BoundProgram(try graph.bound(), pipeline: pipeline)
+            fixed = try BoundProgram(try graph.bound(), pipeline: pipeline, overwrites: overwrites)
         } else {
             fixed = nil
         }
@@ -89,7 +111,11 @@ package final class GraphExecutable: Sendable {
             types[id] = type
             if contentInputs.contains(index) { constants[id] = tensor }
         }
-        let program = try BoundProgram(try graph.bound(types, constants: constants), pipeline: pipeline)
+        let program = try BoundProgram(
+            try graph.bound(types, constants: constants),
+            pipeline: pipeline,
+            overwrites: overwrites
+        )
         cache.withLock { $0.insert(program, for: key) }
         return program
     }

@@ -8,6 +8,8 @@ package final class Plan: Sendable {
     package struct Step: Sendable {
         package enum Body: Sendable {
             case kernel(Kernel.Body)
+            /// A kernel that looks at indices and sizes while running and may object to them.
+            case checked(Kernel.CheckedBody)
             /// The operator's plain evaluation, on buffers of these forms.
             case reference(any Operator, KernelRequest)
         }
@@ -38,6 +40,8 @@ package final class Plan: Sendable {
         case direct
         /// It is copied from a slot after the last step.
         case copy(slot: Int32)
+        /// It is an input whose memory was overwritten.
+        case input(Int)
     }
 
     package let steps: [Step]

@@ -15,15 +15,23 @@ struct Planner {
     private var lifetimes: [ValueID: MemoryPlan.Lifetime] = [:]
     private var lastUses: [ValueID: Int] = [:]
     private var scratchByteCount = 0
+    /// By output the input whose memory it may take.
+    private let overwritten: [Int: ValueID]
+    /// The values that may be written over such an input: one after another, each made from the one before.
+    private var successors: Set<ValueID> = []
 
-    private init(_ graph: Graph) {
+    private init(_ graph: Graph, _ overwrites: [GraphExecutable.Overwrite]) {
         self.graph = graph
         places = []
+        overwritten = Dictionary(
+            overwrites.map { ($0.output, graph.inputs[$0.input]) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     /// Plans `graph`, whose values all have known extents.
-    static func plan(_ graph: Graph) throws(ModelError) -> Plan {
-        var planner = Planner(graph)
+    static func plan(_ graph: Graph, overwrites: [GraphExecutable.Overwrite] = []) throws(ModelError) -> Plan {
+        var planner = Planner(graph, overwrites)
         return try planner.plan()
     }
 
@@ -33,11 +41,32 @@ struct Planner {
         }
         let end = graph.body.operations.count
         for output in graph.body.outputs { lastUses[output] = end }
+        for (output, input) in overwritten { giveUp(input, for: graph.body.outputs[output]) }
         for (index, operation) in graph.body.operations.enumerated() {
             try trailing(operation.location) { () throws(ModelError) in try add(operation, at: index) }
         }
-        return finished()
+        return try finished()
     }
+
+    /// Lets `input` be overwritten when `output` is made from it by operations that replace parts of their first operand.
+    private mutating func giveUp(_ input: ValueID, for output: ValueID) {
+        var producers: [ValueID: Operation] = [:]
+        for operation in graph.body.operations {
+            if let result = operation.results.first { producers[result] = operation }
+        }
+        var chain: Set<ValueID> = []
+        var value = output
+        while value != input {
+            guard let operand = producers[value]?.operands.first ?? nil,
+                graph.type(of: operand) == graph.type(of: value), chain.insert(value).inserted
+            else { return }
+            value = operand
+        }
+        successors.formUnion(chain)
+        lifetimes[input] = MemoryPlan.Lifetime(byteCount: byteCount(input), first: 0, last: lastUses[input] ?? 0)
+    }
+
+    private func isInput(_ id: ValueID) -> Bool { graph.inputs.contains(id) }
 
     private func buffer(_ id: ValueID) throws(ModelError) -> KernelRequest.Buffer {
         let value = graph[id]
@@ -71,10 +100,17 @@ struct Planner {
                 extend(root, to: lastUses[operation.results[0]] ?? index)
                 return
             }
-            guard let body = kernel.prepare() else { continue }
+            let body: Plan.Step.Body
+            if let checked = kernel.checked {
+                body = .checked(checked)
+            } else if let prepared = kernel.prepare() {
+                body = .kernel(prepared)
+            } else {
+                continue
+            }
             scratchByteCount = max(scratchByteCount, MemoryPlan.aligned(kernel.scratchByteCount))
             takeOver(operation, kernel.inPlaceOperands, at: index)
-            append(operation, request, kernel.name, .kernel(body), at: index)
+            append(operation, request, kernel.name, body, at: index)
             return
         }
         append(operation, request, "reference", .reference(operation.op, request), at: index)
@@ -87,6 +123,7 @@ struct Planner {
             let (root, offset) = root(of: operand)
             guard offset == 0, let lifetime = lifetimes[root], lifetime.last <= index,
                 lifetime.byteCount == byteCount(operation.results[0]),
+                !isInput(root) || successors.contains(operation.results[0]),
                 operation.operands.filter({ $0.map { self.root(of: $0).root } == root }).count == 1
             else { continue }
             roots[operation.results[0]] = (root, 0)
@@ -149,21 +186,31 @@ struct Planner {
         return slot
     }
 
-    private mutating func finished() -> Plan {
+    private mutating func finished() throws(ModelError) -> Plan {
         let outputValues = graph.body.outputs
         var outputs: [Plan.Output] = []
         var outputOf: [ValueID: Int] = [:]
         for (index, id) in outputValues.enumerated() {
             let (root, offset) = root(of: id)
-            if lifetimes[root] != nil, offset == 0, byteCount(root) == byteCount(id), outputOf[root] == nil {
+            if let input = overwritten[index], root == input, offset == 0, lifetimes[root] != nil,
+                let place = graph.inputs.firstIndex(of: input)
+            {
+                outputs.append(.input(place))
+            } else if lifetimes[root] != nil, !isInput(root), offset == 0, byteCount(root) == byteCount(id),
+                outputOf[root] == nil
+            {
                 outputOf[root] = index
                 outputs.append(.direct)
             } else {
                 outputs.append(.copy(slot: slot(of: id)))
             }
         }
-        let owners = lifetimes.keys.filter { outputOf[$0] == nil }.sorted { $0.index < $1.index }
+        let owners = lifetimes.keys.filter { outputOf[$0] == nil && !isInput($0) }.sorted { $0.index < $1.index }
         let memory = MemoryPlan(owners.map { lifetimes[$0]! })
+        try MemoryLimit.require(
+            byteCount: memory.byteCount + scratchByteCount + outputOf.keys.reduce(0) { $0 + byteCount($1) },
+            for: "the model with inputs \(graph.inputs.map(graph.type(of:)))"
+        )
         var bases: [ValueID: (base: Plan.Base, offset: Int)] = [:]
         for (owner, offset) in zip(owners, memory.offsets) { bases[owner] = (.arena, offset) }
         for (root, index) in outputOf { bases[root] = (.output(index), 0) }
@@ -183,7 +230,10 @@ struct Planner {
             steps: steps,
             inputTypes: graph.inputs.map(graph.type(of:)),
             outputTypes: outputValues.map(graph.type(of:)),
-            memory: (memory.byteCount, scratchByteCount, lifetimes.values.reduce(0) { $0 + $1.byteCount }),
+            memory: (
+                memory.byteCount, scratchByteCount,
+                lifetimes.reduce(0) { isInput($1.key) ? $0 : $0 + $1.value.byteCount }
+            ),
             slots: slots,
             places: places.map { $0 ?? (.arena, 0) },
             outputs: outputs,

@@ -5,6 +5,10 @@ import MLNumerics
 struct Fixture {
     struct Case {
         let folder: URL
+        /// Cases of one session were predicted one after the other with one state.
+        var session: String {
+            folder.lastPathComponent.split(separator: "-").prefix(2).joined(separator: "-")
+        }
         let test: String
         /// `nil`: the model's default.
         let functionName: String?

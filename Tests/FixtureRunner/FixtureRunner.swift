@@ -1,4 +1,5 @@
 import Foundation
+import MLEngine
 import MLFiles
 import MLGraph
 import MLLowering
@@ -60,9 +61,12 @@ struct FixtureRunner {
             if isVerbose { print("\(fixture.folder.lastPathComponent) \(kinds): load: \(error)") }
             return
         }
+        var states: [String: ModelState] = [:]
         for item in cases {
             do {
-                let found = try model.prediction(item.inputs)
+                let state = states[item.session] ?? model.makeState()
+                states[item.session] = state
+                let found = try model.prediction(item.inputs, state: state)
                 var failure: String?
                 // Random layers are judged by moments, and some tests only expect the compiler to refuse a model.
                 let isChecked = !kinds.contains("random") && !item.test.contains("_invalid") && !item.expected.isEmpty

@@ -3,39 +3,44 @@ import MLFiles
 import MLGraph
 import MLLowering
 import MLNumerics
+import MLSpecification
 import TestSupport
 
 /// A model that takes and gives tensors by feature name: by the engine, or by plain evaluation of its graph.
 struct RunnableModel {
     private let engine: any ModelEngine
-    private let lowered: LoweredModel
+    /// `nil` for a model that is read anew for each set of shapes.
+    private let lowered: LoweredModel?
     private let usesReference: Bool
 
     init(_ file: ModelFile, functionName: String?, usesReference: Bool) throws {
-        lowered = try EngineLoader.lower(file, functionName: functionName)
-        try lowered.graph.verify()
         engine = try EngineLoader.load(file, functionName: functionName)
+        lowered = engine is GraphEngine ? try EngineLoader.lower(file, functionName: functionName) : nil
+        try lowered?.graph.verify()
         self.usesReference = usesReference
     }
 
-    var text: String { lowered.graph.description }
+    var text: String { lowered?.graph.description ?? "" }
 
-    func prediction(_ features: [String: Tensor]) throws -> [String: Tensor] {
+    /// A state for a sequence of predictions.
+    func makeState() -> ModelState { engine.makeState() }
+
+    func prediction(_ features: [String: Tensor], state: ModelState) throws -> [String: Tensor] {
         var inputs: [String: FeatureData] = [:]
-        for input in lowered.inputs {
+        for input in engine.interface.input {
             guard let tensor = features[input.name] else { continue }
-            if case .image = input.form {
+            if case .imageType? = input.type.type {
                 inputs[input.name] = .image(try picture(tensor))
             } else {
                 inputs[input.name] = .tensor(tensor)
             }
         }
-        if usesReference, let graph = engine as? GraphEngine {
+        if usesReference, let graph = engine as? GraphEngine, let lowered {
             let results = try GraphInterpreter.outputs(of: lowered.graph, try graph.graphInputs(inputs))
             return Dictionary(uniqueKeysWithValues: lowered.outputs.map { ($0.name, results[$0.index]) })
         }
         var result: [String: Tensor] = [:]
-        for (name, value) in try engine.prediction(from: inputs) {
+        for (name, value) in try engine.prediction(from: inputs, backings: [:], state: state) {
             switch value {
             case .tensor(let tensor): result[name] = tensor
             case .double(let number): result[name] = Tensor(scalar: number, .float64)

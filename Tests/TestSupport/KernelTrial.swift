@@ -42,7 +42,7 @@ struct KernelTrial {
         var failures: [String] = []
         for kernel in problem.op.kernels(for: request) {
             let place = "kernel '\(kernel.name)', \(layouts.contains(.channelsLast) ? "channels-last" : "row-major")"
-            guard let body = kernel.prepare() else { continue }
+            guard let body = kernel.checked ?? kernel.prepare().map(unchecked) else { continue }
             if let alias = kernel.alias {
                 failures += aliased(alias).map { "\(place): \($0)" }
                 continue
@@ -76,7 +76,11 @@ struct KernelTrial {
         return difference(view, target, tolerance: 0).map { [$0] } ?? []
     }
 
-    private func run(_ kernel: Kernel, _ body: Kernel.Body, inPlace: Int?) -> [String] {
+    private func unchecked(_ body: @escaping Kernel.Body) -> Kernel.CheckedBody {
+        { (context) throws(ModelError) in body(context) }
+    }
+
+    private func run(_ kernel: Kernel, _ body: Kernel.CheckedBody, inPlace: Int?) -> [String] {
         let inputs = problem.operands.enumerated().map { index, tensor in
             tensor.map { GuardedBuffer(physical($0, layouts[index])) }
         }
@@ -93,13 +97,20 @@ struct KernelTrial {
             if let buffer { pointers.append(buffer.address) }
         }
         pointers.append(nil)
+        var objection: ModelError?
         pointers.withUnsafeBufferPointer { pointers in
             slots.withUnsafeBufferPointer { slots in
                 guard let pointers = pointers.baseAddress, let slots = slots.baseAddress else { return }
-                body(KernelContext(pointers: pointers, slots: slots, operandCount: count, scratch: scratch.address))
+                let context = KernelContext(
+                    pointers: pointers,
+                    slots: slots,
+                    operandCount: count,
+                    scratch: scratch.address
+                )
+                do throws(ModelError) { try body(context) } catch { objection = error }
             }
         }
-        var failures: [String] = []
+        var failures = objection.map { ["throws \($0)"] } ?? []
         for (index, (output, wanted)) in zip(outputs, results).enumerated() {
             let target = physical(wanted, layouts[count + index])
             if let text = difference(output.tensor(target), target, tolerance: problem.tolerance) {

@@ -54,6 +54,9 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
         return found.map { "\(self): \($0)" }
     }
 
+    /// Where kernels or plans differ from plain evaluation: for operands that nobody chose to make sense.
+    package func disagreements() -> [String] { OperatorCheck(self).disagreements().map { "\(self): \($0)" } }
+
     /// The same problem with float16 weights beside float32 activations, as models with half-precision weights have.
     private func halfWeights() -> [OperatorProblem] {
         let weights = constants.filter { $0 < operands.count && operands[$0]?.scalarType == .float32 }

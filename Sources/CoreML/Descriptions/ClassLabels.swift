@@ -7,7 +7,8 @@ package enum ClassLabels: Sendable, Equatable {
     case integers([Int64])
 
     /// `nil` when the model is no classifier, or keeps no list.
-    package init?(of model: SpecModel) {
+    /// - Parameter functionName: the function of a program; `nil` for its default.
+    package init?(of model: SpecModel, functionName: String? = nil) {
         func strings(_ labels: [String]) -> ClassLabels? { labels.isEmpty ? nil : .strings(labels) }
         func integers(_ labels: [Int64]) -> ClassLabels? { labels.isEmpty ? nil : .integers(labels) }
         var found: ClassLabels?
@@ -25,7 +26,9 @@ package enum ClassLabels: Sendable, Equatable {
         case .textClassifier(let kind)?: found = strings(kind.stringClassLabels.vector)
         case .pipelineClassifier(let kind)?: found = kind.pipeline.models.lazy.compactMap { ClassLabels(of: $0) }.last
         case .pipeline(let kind)?: found = kind.models.lazy.compactMap { ClassLabels(of: $0) }.last
-        case .mlProgram(let program)?: found = ClassLabels(program)
+        case .mlProgram(let program)?:
+            let declared = model.description_p.defaultFunctionName
+            found = ClassLabels(program, functionName ?? (declared.isEmpty ? "main" : declared))
         default: break
         }
         guard let found else { return nil }
@@ -33,9 +36,10 @@ package enum ClassLabels: Sendable, Equatable {
     }
 
     /// The `classes` of a program's `classify` operation.
-    private init?(_ program: MILProgram) {
-        for (_, function) in program.functions.sorted(by: { $0.key < $1.key }) {
-            guard let block = function.blockSpecializations[function.opset] else { continue }
+    private init?(_ program: MILProgram, _ functionName: String) {
+        if let function = program.functions[functionName],
+            let block = function.blockSpecializations[function.opset]
+        {
             for operation in block.operations where operation.type == "classify" {
                 guard let argument = operation.inputs["classes"]?.arguments.first else { continue }
                 var value = argument.value

@@ -128,9 +128,9 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
             guard let constraint = multiArrayConstraint else { return nil }
             let stated = constraint.extents.count
             if allowsLegacyRanks, array.extents.count == 5 || array.extents.count == stated + 2 { return nil }
-            if !constraint.shapeConstraint.allows(array.extents) {
+            if let objection = constraint.shapeConstraint.objection(to: array.extents) {
                 let shape = array.extents.map(String.init).joined(separator: " × ")
-                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text)"
+                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text): \(objection)"
             }
         case .strings(let values):
             if dictionaryConstraint?.keyType == .int64, !values.isEmpty {

@@ -1,3 +1,4 @@
+import MLFiles
 package import MLSpecification
 
 /// The kinds of information that a model's author gave.
@@ -39,21 +40,12 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
 
     /// - Parameter functionName: a function of a model with several; `nil` for the default one.
     package init(_ model: SpecModel, functionName: String? = nil) {
-        let description = model.description_p
-        let name = functionName ?? description.defaultFunctionName
-        if let function = description.functions.first(where: { $0.name == name }) {
-            inputs = function.input.map { MLFeatureDescription($0) }
-            outputs = function.output.map { MLFeatureDescription($0) }
-            states = function.state.map { MLFeatureDescription($0) }
-            predictedFeatureName = function.predictedFeatureName.nonEmpty
-            predictedProbabilitiesName = function.predictedProbabilitiesName.nonEmpty
-        } else {
-            inputs = description.input.map { MLFeatureDescription($0) }
-            outputs = description.output.map { MLFeatureDescription($0) }
-            states = description.state.map { MLFeatureDescription($0) }
-            predictedFeatureName = description.predictedFeatureName.nonEmpty
-            predictedProbabilitiesName = description.predictedProbabilitiesName.nonEmpty
-        }
+        let description = model.description_p.interface(of: functionName)
+        inputs = description.input.map { MLFeatureDescription($0) }
+        outputs = description.output.map { MLFeatureDescription($0) }
+        states = description.state.map { MLFeatureDescription($0) }
+        predictedFeatureName = description.predictedFeatureName.nonEmpty
+        predictedProbabilitiesName = description.predictedProbabilitiesName.nonEmpty
         func byName(_ features: [MLFeatureDescription]) -> [String: MLFeatureDescription] {
             Dictionary(features.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
@@ -62,7 +54,7 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         stateDescriptionsByName = byName(states)
         trainingInputDescriptionsByName = byName(description.trainingInput.map { MLFeatureDescription($0) })
         isUpdatable = model.isUpdatable
-        labels = ClassLabels(of: model)
+        labels = ClassLabels(of: model, functionName: functionName)
         let suppression = model.suppression
         detectorLabels = suppression.map {
             $0.stringClassLabels.vector.isEmpty

@@ -38,11 +38,24 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
-    func allows(_ shape: [Int]) -> Bool {
+    /// What is wrong with `shape`, in the words that Core ML uses; `nil` when it is allowed.
+    func objection(to shape: [Int]) -> String? {
         switch type {
-        case .unspecified: true
-        case .enumerated: shapes.contains(shape)
-        case .range: ranges.count == shape.count && zip(ranges, shape).allSatisfy { $0.contains($1) }
+        case .unspecified: return nil
+        case .enumerated:
+            // Core ML has no arrays of rank 0: a number is an array of one element.
+            guard !shapes.contains(shape), !(shape == [1] && shapes.contains([])) else { return nil }
+            let text = shape.map(String.init).joined(separator: " x ")
+            return "MultiArray Shape (\(text)) was not in enumerated set of allowed shapes"
+        case .range:
+            guard ranges.count == shape.count else {
+                return "MultiArray has \(shape.count) dimensions, not \(ranges.count)"
+            }
+            for (axis, (range, extent)) in zip(ranges, shape).enumerated() where !range.contains(extent) {
+                let upper = range.upperBound == .max ? "-1" : "\(range.upperBound)"
+                return "Size (\(extent)) of dimension (\(axis)) is not in allowed range (\(range.lowerBound)..\(upper))"
+            }
+            return nil
         }
     }
 

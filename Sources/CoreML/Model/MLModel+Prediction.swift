@@ -15,7 +15,8 @@ extension MLModel {
         try predict(input, options, nil)
     }
 
-    /// Predicts from one example on another thread.  Cancelling the task before it starts is an error.
+    /// Predicts from one example on another thread.  Cancelling the task before it starts, or while the model is in a
+    /// loop, is an error.
     public func prediction(
         from input: any MLFeatureProvider,
         options: MLPredictionOptions = MLPredictionOptions()
@@ -82,7 +83,7 @@ extension MLModel {
     }
 
     /// A new state with all buffers zero, for a sequence of predictions.
-    public func makeState() -> MLState { MLState(modelDescription.states) }
+    public func makeState() -> MLState { MLState(engine.makeState(), names: modelDescription.states.map { $0.name }) }
 
     // MARK: -
 
@@ -111,10 +112,17 @@ extension MLModel {
         let backings = try OutputBackings(options.outputBackings, modelDescription)
         let data = backings.data
         let buffers = state?.buffers
-        let results = try await offPool { [engine] in
-            try translatingErrors { () throws(ModelError) in
-                try engine.prediction(from: features, backings: data, state: buffers)
+        let cancellation = Cancellation()
+        let results = try await withTaskCancellationHandler {
+            try await offPool { [engine] in
+                try Cancellation.$current.withValue(cancellation) {
+                    try translatingErrors { () throws(ModelError) in
+                        try engine.prediction(from: features, backings: data, state: buffers)
+                    }
+                }
             }
+        } onCancel: {
+            cancellation.cancel()
         }
         return try provider(results, backings)
     }

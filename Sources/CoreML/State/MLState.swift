@@ -4,20 +4,12 @@ import MLNumerics
 /// What a stateful model keeps from one prediction to the next.
 open class MLState: NSObject, @unchecked Sendable {
     let buffers: ModelState
-    private let names: [String]
+    /// The names of the buffers, in the order of the model's description.
+    package let names: [String]
 
-    init(_ descriptions: [MLFeatureDescription]) {
-        names = descriptions.map { $0.name }
-        var tensors: [String: Tensor] = [:]
-        for description in descriptions {
-            guard let constraint = description.stateConstraint else { continue }
-            tensors[description.name] = Tensor(
-                uninitialized: constraint.dataType.scalarType,
-                shape: constraint.bufferShape,
-                zeroed: true
-            )
-        }
-        buffers = ModelState(tensors)
+    init(_ buffers: ModelState, names: [String]) {
+        self.buffers = buffers
+        self.names = names
     }
 
     /// The only buffer; an error when there are several or none.

@@ -4,7 +4,7 @@ package import MLNumerics
 /// A body repeated while a condition holds.
 ///
 /// Operands: the values that go around.  Bodies: the condition, which gives one truth value, and the body, which gives
-/// the values of the next turn; both take the values of the present one.  `limit` bounds the number of turns.
+/// the values of the next turn; both take the values of the present one.  `limit` bounds the number of turns.  A loop stops with an error when the prediction is cancelled.
 package struct WhileLoop: ControlFlowOperator {
     package static let names: [MILName] = ["while_loop"]
     /// `nil`: no bound.
@@ -32,6 +32,7 @@ package struct WhileLoop: ControlFlowOperator {
         var values = operands
         var turn = 0
         while turn < limit ?? .max {
+            try Cancellation.check()
             guard let condition = try bodies[0](values).first?.values.first else {
                 throw ModelError(.invalidInput, "the condition of a loop must be a scalar")
             }

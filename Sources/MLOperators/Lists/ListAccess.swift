@@ -139,24 +139,23 @@ private func writtenType(_ operands: Operands, element: Shape) throws(ModelError
 extension Tensor {
     /// The elements at `indices` of the first axis.
     fileprivate func rows(_ indices: [Int]) throws(ModelError) -> Tensor {
-        let size = shape.dropFirst().reduce(1, *)
-        let source = values
-        var result: [Double] = []
-        for index in indices {
+        let size = scalarType.byteCount(of: shape.dropFirst().reduce(1, *))
+        let whole = try extents([indices.count] + shape.dropFirst())
+        let result = Tensor(uninitialized: scalarType, shape: whole)
+        for (position, index) in indices.enumerated() {
             guard (0..<shape[0]).contains(index) else {
                 throw ModelError(.invalidInput, "element \(index) of a list of \(shape[0]) was never written")
             }
-            result += source[(index * size)..<((index + 1) * size)]
+            (result.address + position * size).copyMemory(from: address + index * size, byteCount: size)
         }
-        return Tensor(values: result, scalarType: scalarType, shape: [indices.count] + shape.dropFirst())
+        return result
     }
 
     /// The tensor with `elements` at `indices` of the first axis, grown as needed.
     fileprivate func replacingRows(_ indices: [Int], by elements: Tensor) throws(ModelError) -> Tensor {
         let element = Array(elements.shape.dropFirst())
-        let size = element.reduce(1, *)
         guard indices.count == elements.shape[0], indices.allSatisfy({ (0..<1 << 40).contains($0) }),
-            count == 0 || Array(shape.dropFirst()) == element
+            count == 0 || Array(shape.dropFirst()) == element, elements.scalarType == scalarType
         else {
             throw ModelError(
                 .invalidInput,
@@ -164,16 +163,12 @@ extension Tensor {
             )
         }
         let length = max(shape[0], (indices.max() ?? -1) + 1)
-        let whole = try extents([length] + element)
-        var result = values
-        result += [Double](repeating: 0, count: whole.elementCount - result.count)
-        let source = elements.values
+        let result = Tensor(uninitialized: scalarType, shape: try extents([length] + element), zeroed: true)
+        result.address.copyMemory(from: address, byteCount: byteCount)
+        let size = scalarType.byteCount(of: element.reduce(1, *))
         for (position, index) in indices.enumerated() {
-            result.replaceSubrange(
-                (index * size)..<((index + 1) * size),
-                with: source[(position * size)..<((position + 1) * size)]
-            )
+            (result.address + index * size).copyMemory(from: elements.address + position * size, byteCount: size)
         }
-        return Tensor(values: result, scalarType: scalarType, shape: whole)
+        return result
     }
 }

@@ -19,7 +19,7 @@ package struct ConstexprBlockwiseShiftScale: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let data = try operands.type(0)
         try checkBlocks(data.shape, operands.shape(1), "scale")
-        if operands.has(2) { try checkBlocks(data.shape, operands.shape(2), "offset") }
+        if operands.has(2) { try checkOffsets(operands.shape(2), scales: operands.shape(1)) }
         return [data.with(try operands.type(1).scalarType)]
     }
 
@@ -64,17 +64,29 @@ package struct ConstexprSparseBlockwiseShiftScale: Operator {
         let mask = try operands.type(0)
         try checkSparse(operands, mask: 0, data: 1)
         try checkBlocks(mask.shape, operands.shape(2), "scale")
-        if operands.has(3) { try checkBlocks(mask.shape, operands.shape(3), "offset") }
+        if operands.has(3) { try checkOffsets(operands.shape(3), scales: operands.shape(2)) }
         return [mask, try operands.type(1).with(operands.type(2).scalarType)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let mask = operands[0]
+        let mask = operands[0].converted(to: .uint1)
+        if let bytes = WeightDecoding.wholeBytes(operands[1]),
+            let decoded = WeightDecoding.lines(
+                WeightDecoding.spread(bytes, mask: mask, shape: mask.shape),
+                scale: operands[2],
+                offset: operands.optional(3),
+                blocks: operands[2].shape,
+                as: operands.scalarType(1)
+            )
+        {
+            return [mask, WeightDecoding.selected(decoded, mask: mask, count: operands.shape(1)[0])]
+        }
         let blocks = blockOffsets(of: operands[2].shape, in: mask.shape)
         let scale = operands[2].values
         let offset = operands.optional(3)?.values
         var values = operands[1].values
-        for (index, place) in mask.values.indices.filter({ mask.values[$0] != 0 }).enumerated() {
+        let bits = mask.values
+        for (index, place) in bits.indices.filter({ bits[$0] != 0 }).enumerated() {
             values[index] = scale[blocks[place]] * (values[index] - (offset?[blocks[place]] ?? 0))
         }
         return [mask, Tensor(values: values, scalarType: operands.scalarType(1), shape: operands.shape(1))]
@@ -99,7 +111,7 @@ func checkSparse(_ operands: Operands, mask: Int, data: Int) throws(ModelError) 
         throw ModelError(.invalidModel, "the elements of a sparse tensor must be a vector, not \(shape)")
     }
     guard let mask = operands.constant(mask), let count = shape[0].count else { return }
-    let ones = mask.values.reduce(0) { $0 + ($1 != 0 ? 1 : 0) }
+    let ones = WeightDecoding.count(in: mask.converted(to: .uint1))
     guard ones == count else {
         throw ModelError(.invalidModel, "the mask of a sparse tensor has \(ones) ones for \(count) elements")
     }
@@ -117,4 +129,11 @@ func blockOffsets(of blocks: [Int], in data: [Int]) -> [Int] {
         offsets = next
     }
     return offsets
+}
+
+/// Each line has its scale and its offset.
+private func checkOffsets(_ offsets: Shape, scales: Shape) throws(ModelError) {
+    guard ValueType(.float32, offsets).agrees(with: ValueType(.float32, scales)) else {
+        throw ModelError(.invalidModel, "offsets have shape \(offsets), scales \(scales); they must be the same")
+    }
 }

@@ -27,11 +27,7 @@ package struct ConstexprLutToDense: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let (indices, lut) = (operands[0], operands[1])
-        if lut.shape.last == 1, let bytes = WeightDecoding.wholeBytes(indices), bytes.scalarType == .uint8 {
-            let groups = Array(lut.shape.dropLast(2))
-            let entries = lut.shape[lut.shape.count - 2]
-            if let found = WeightDecoding.lookup(bytes, in: lut, groups: groups, entries: entries) { return [found] }
-        }
+        if let found = try decoded(indices, in: lut, vectorAxis) { return [found] }
         let values = try looked(up: indices.values, indices.shape, in: lut, vectorAxis)
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands.shape())]
     }
@@ -64,17 +60,24 @@ package struct ConstexprLutToSparse: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let mask = operands[0].values
-        var indices = operands[1].values.makeIterator()
-        let dense = mask.map { $0 != 0 ? indices.next() ?? 0 : 0 }
-        let values = try looked(up: dense, operands[0].shape, in: operands[2], vectorAxis)
-        let shape = operands.shape(0)
-        let places = blockOffsets(of: operands[0].shape, in: shape)
-        let selected = values.indices.filter { mask[places[$0]] != 0 }
-        return [
-            Tensor(values: places.map { mask[$0] }, scalarType: operands.scalarType(0), shape: shape),
-            Tensor(values: selected.map { values[$0] }, scalarType: operands.scalarType(1), shape: operands.shape(1)),
-        ]
+        let (mask, lut) = (operands[0].converted(to: .uint1), operands[2])
+        let bytes = WeightDecoding.wholeBytes(operands[1]) ?? operands[1]
+        let dense = WeightDecoding.spread(bytes, mask: mask, shape: mask.shape)
+        let found: Tensor
+        if let values = try decoded(dense, in: lut, vectorAxis) {
+            found = values
+        } else {
+            let values = try looked(up: dense.values, dense.shape, in: lut, vectorAxis)
+            found = Tensor(values: values, scalarType: lut.scalarType, shape: operands.shape(0))
+        }
+        let width = lut.shape[lut.shape.count - 1]
+        var wide = mask
+        if width > 1 {
+            let axis = try normalizedAxis(vectorAxis ?? 0, rank: mask.shape.count)
+            wide = WeightDecoding.widened(mask, by: width, inner: mask.shape.dropFirst(axis + 1).reduce(1, *))
+                .reshaped(operands.shape(0))
+        }
+        return [wide, WeightDecoding.selected(found, mask: wide, count: operands.shape(1)[0])]
     }
 }
 
@@ -150,6 +153,17 @@ private func lookupShape(_ indices: Shape, _ lut: Shape, _ vectorAxis: Int?) thr
     let axis = try normalizedAxis(vectorAxis, rank: indices.count)
     shape[axis] = shape[axis] * lut[lut.count - 1]
     return shape
+}
+
+/// The entries of `lut` that the indices name, in its storage form; `nil` when that form is not served.
+private func decoded(_ indices: Tensor, in lut: Tensor, _ vectorAxis: Int?) throws(ModelError) -> Tensor? {
+    guard let bytes = WeightDecoding.wholeBytes(indices), bytes.scalarType == .uint8 else { return nil }
+    let groups = Array(lut.shape.dropLast(2))
+    let entries = lut.shape[lut.shape.count - 2]
+    let width = lut.shape[lut.shape.count - 1]
+    if width == 1 { return WeightDecoding.lookup(bytes, in: lut, groups: groups, entries: entries) }
+    let axis = try normalizedAxis(vectorAxis ?? 0, rank: indices.shape.count)
+    return WeightDecoding.vectors(bytes, in: lut, axis: axis)
 }
 
 private func looked(

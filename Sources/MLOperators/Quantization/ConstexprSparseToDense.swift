@@ -20,8 +20,7 @@ package struct ConstexprSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let isSet = operands[1].values.map { $0 != 0 }
-        return [spread(operands[0], isSet, operands.shape())]
+        [WeightDecoding.spread(operands[0], mask: operands[1].converted(to: .uint1), shape: operands.shape())]
     }
 }
 
@@ -49,7 +48,7 @@ package struct ConstexprPackedSparseToDense: Operator {
             }
         }
         if let mask = operands.constant(1), let count = data.shape.elementCount.count {
-            let ones = unpackedBits(mask, width: 1, count: shape.elementCount).reduce(0, +)
+            let ones = WeightDecoding.count(in: mask.bits(shape.elementCount))
             guard ones == count else {
                 throw ModelError(.invalidModel, "the mask of a sparse tensor has \(ones) ones for \(count) elements")
             }
@@ -58,16 +57,13 @@ package struct ConstexprPackedSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let bits = unpackedBits(operands[1], width: 1, count: shape.elementCount)
-        return [spread(operands[0], bits.map { $0 != 0 }, shape)]
+        [WeightDecoding.spread(operands[0], mask: operands[1], shape: shape)]
     }
 }
 
-private func spread(_ elements: Tensor, _ isSet: [Bool], _ shape: [Int]) -> Tensor {
-    var values = elements.values.makeIterator()
-    return Tensor(
-        values: isSet.map { $0 ? values.next() ?? 0 : 0 },
-        scalarType: elements.scalarType,
-        shape: shape
-    )
+extension Tensor {
+    /// Packed bytes as a vector of bits.
+    fileprivate func bits(_ count: Int) -> Tensor {
+        Tensor(scalarType: .uint1, shape: [count], storage: storage, byteOffset: byteOffset)
+    }
 }

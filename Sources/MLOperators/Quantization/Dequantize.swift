@@ -14,6 +14,10 @@ struct AxisQuantization {
     init(shape: [Int], scale: Tensor, zeroPoint: Tensor?, axis: Int) {
         self.scale = scale.values
         self.zeroPoint = zeroPoint?.values ?? [0]
+        guard self.scale.count > 1 || self.zeroPoint.count > 1 else {
+            (inner, extent) = (1, 1)
+            return
+        }
         let axis = axis < 0 ? axis + shape.count : axis
         inner = Swift.max(shape.dropFirst(axis + 1).reduce(1, *), 1)
         extent = shape.isEmpty ? 1 : Swift.max(shape[axis], 1)

@@ -133,8 +133,16 @@ package struct CropResize: Operator {
             case .centerSizeWidthFirst:
                 ((box[1] - box[3] / 2, box[0] - box[2] / 2), (box[1] + box[3] / 2, box[0] + box[2] / 2))
             }
-        let vertical = spatialScale * (isNormalized ? Double(images[2] - 1) : 1)
-        let horizontal = spatialScale * (isNormalized ? Double(images[3] - 1) : 1)
+        let (bottom, right) = (Double(images[2] - 1), Double(images[3] - 1))
+        let vertical = spatialScale * (isNormalized ? bottom : 1)
+        let horizontal = spatialScale * (isNormalized ? right : 1)
+        // Without padding, a box that runs backwards from outside stands for the whole image.
+        if padValue == nil, high.0 < low.0, high.1 < low.1, low.0 * vertical > bottom, low.1 * horizontal > right {
+            return (
+                samplingMode.places(first: 0, last: bottom, count: height),
+                samplingMode.places(first: 0, last: right, count: width)
+            )
+        }
         return (
             samplingMode.places(first: low.0 * vertical, last: high.0 * vertical, count: height),
             samplingMode.places(first: low.1 * horizontal, last: high.1 * horizontal, count: width)

@@ -83,41 +83,49 @@ package struct Gather: Operator {
         {
             return CopyKernels.dense(StridedView(x).sliced(place, from: index, count: 1), of: x)
         }
-        // A kernel cannot report an index outside.
-        guard indices.scalarType == .int32, !indexRule.isValidated else { return [] }
+        guard indices.scalarType == .int32 else { return [] }
+        let rule = indexRule
         let outer = x.logicalShape[..<place].reduce(1, *)
         let inner = x.logicalShape[(place + 1)...].reduce(1, *)
         let extent = x.logicalShape[place]
         let count = indices.count
         if x.scalarType == .float16, result.scalarType == .float32 {
             return [
-                Kernel("gather f16") { context in
-                    GatherKernel.run(
-                        half: context.operand(0).assumingMemoryBound(to: UInt16.self),
-                        outer: outer,
-                        axis: extent,
-                        inner: inner,
-                        indices: context.operand(1).assumingMemoryBound(to: Int32.self),
-                        count: count,
-                        into: context.resultFloats()
-                    )
-                }
+                Kernel(
+                    "gather f16",
+                    checked: { (context) throws(ModelError) in
+                        try rule.check(context.operand(1), count: count, extent: extent)
+                        GatherKernel.run(
+                            half: context.operand(0).assumingMemoryBound(to: UInt16.self),
+                            outer: outer,
+                            axis: extent,
+                            inner: inner,
+                            indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                            count: count,
+                            into: context.resultFloats()
+                        )
+                    }
+                )
             ]
         }
         guard result.scalarType == x.scalarType, let width = x.scalarType.copyWidth else { return [] }
         return [
-            Kernel("gather") { context in
-                GatherKernel.run(
-                    context.operand(0),
-                    outer: outer,
-                    axis: extent,
-                    inner: inner,
-                    elementByteCount: width,
-                    indices: context.operand(1).assumingMemoryBound(to: Int32.self),
-                    count: count,
-                    into: context.result()
-                )
-            }
+            Kernel(
+                "gather",
+                checked: { (context) throws(ModelError) in
+                    try rule.check(context.operand(1), count: count, extent: extent)
+                    GatherKernel.run(
+                        context.operand(0),
+                        outer: outer,
+                        axis: extent,
+                        inner: inner,
+                        elementByteCount: width,
+                        indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                        count: count,
+                        into: context.result()
+                    )
+                }
+            )
         ]
     }
 

@@ -26,7 +26,7 @@ package struct GatherND: Operator {
         let type = try operands.numericType(0)
         let indices = try operands.integerType(1).shape
         guard let length = indices.last?.count else {
-            throw ModelError(.unsupported, "the last extent of the indices must be known; give it a fixed length")
+            throw ModelError(.unknownRank, "the last extent of the indices must be known; give it a fixed length")
         }
         guard batchDimensions >= 0, batchDimensions < indices.count, batchDimensions + length <= type.rank else {
             throw ModelError(
@@ -47,6 +47,7 @@ package struct GatherND: Operator {
         let starts = try indexRule.starts(
             indices.integers,
             length: length,
+            groups: indices.shape.dropLast().reduce(1, *),
             axes: Array(x.shape[batchDimensions..<(batchDimensions + length)])
         )
         let batchSize = x.shape[batchDimensions...].reduce(1, *)
@@ -62,9 +63,9 @@ package struct GatherND: Operator {
 }
 
 extension IndexRule {
-    /// For each group of `length` indices the place that they name together in an array of shape `axes`.
-    func starts(_ indices: [Int], length: Int, axes: [Int]) throws(ModelError) -> [Int] {
-        guard length > 0 else { return indices.isEmpty ? [0] : [] }
+    /// For each of the `groups` of `length` indices the place that they name together in an array of shape `axes`.
+    func starts(_ indices: [Int], length: Int, groups: Int, axes: [Int]) throws(ModelError) -> [Int] {
+        guard length > 0 else { return [Int](repeating: 0, count: groups) }
         guard !axes.contains(0) || indices.isEmpty else {
             throw ModelError(.invalidInput, "there are no elements to index")
         }

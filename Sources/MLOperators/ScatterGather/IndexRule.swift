@@ -23,6 +23,13 @@ package struct IndexRule: Hashable, Sendable {
         return nearest(index, extent: extent)
     }
 
+    /// Throws when indices are validated and one of `count` lies outside.
+    func check(_ indices: UnsafeRawPointer, count: Int, extent: Int) throws(ModelError) {
+        guard isValidated else { return }
+        let list = indices.assumingMemoryBound(to: Int32.self)
+        for index in 0..<count { _ = try place(Int(list[index]), extent: extent) }
+    }
+
     /// The same without a report: an index outside means the nearest place inside.
     package func nearest(_ index: Int, extent: Int) -> Int {
         min(max(index < 0 ? index + extent : index, 0), max(extent - 1, 0))

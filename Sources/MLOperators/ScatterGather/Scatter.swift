@@ -57,9 +57,8 @@ package struct Scatter: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        // A kernel cannot report an index outside.
         guard let data = request.operand(0), let indices = request.operand(1), let updates = request.operand(2),
-            data.scalarType == updates.scalarType, indices.scalarType == .int32, !indexRule.isValidated,
+            data.scalarType == updates.scalarType, indices.scalarType == .int32,
             let width = data.scalarType.copyWidth, mode == .update || data.scalarType == .float32,
             let place = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0
         else { return [] }
@@ -72,7 +71,8 @@ package struct Scatter: Operator {
             Kernel(
                 "scatter",
                 inPlaceOperands: [0],
-                body: { context in
+                checked: { (context) throws(ModelError) in
+                    try rule.check(context.operand(1), count: count, extent: lines.count)
                     let result = context.result()
                     if UnsafeRawPointer(result) != context.operand(0) {
                         result.copyMemory(from: context.operand(0), byteCount: byteCount)

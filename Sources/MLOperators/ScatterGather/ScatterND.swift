@@ -26,7 +26,7 @@ package struct ScatterND: Operator {
         let type = try operands.numericType(0)
         let indices = try operands.integerType(1).shape
         guard let length = indices.last?.count else {
-            throw ModelError(.unsupported, "the last extent of the indices must be known; give it a fixed length")
+            throw ModelError(.unknownRank, "the last extent of the indices must be known; give it a fixed length")
         }
         guard length <= type.rank else {
             throw ModelError(.invalidModel, "\(length) indices are too many for rank \(type.rank)")
@@ -40,7 +40,12 @@ package struct ScatterND: Operator {
         let indices = operands[1]
         let length = indices.shape[indices.shape.count - 1]
         let slice = data.shape[length...].reduce(1, *)
-        let starts = try indexRule.starts(indices.integers, length: length, axes: Array(data.shape[..<length]))
+        let starts = try indexRule.starts(
+            indices.integers,
+            length: length,
+            groups: indices.shape.dropLast().reduce(1, *),
+            axes: Array(data.shape[..<length])
+        )
         let updates = operands[2].values
         var values = data.values
         guard !values.isEmpty else { return [data] }

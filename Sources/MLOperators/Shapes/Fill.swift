@@ -44,21 +44,14 @@ func shapeFromContents(_ operands: Operands, _ index: Int) throws(ModelError) ->
     let rank = try operands.integerCount(index)
     if let counts = operands.integers(index) { return Shape(try extents(counts)) }
     guard let rank else {
-        throw ModelError(.unsupported, "the length of operand \(index), which is a shape, must be known")
+        throw ModelError(.unknownRank, "the length of operand \(index), which is a shape, must be known")
     }
     return Shape(repeating: .unknown, count: rank)
 }
 
-/// `counts` as extents: none negative, and their product within reason.
+/// `counts` as extents: none negative, and as many doubles fit into memory.
 func extents(_ counts: [Int]) throws(ModelError) -> [Int] {
-    var total = 1
-    for count in counts {
-        let (product, overflow) = total.multipliedReportingOverflow(by: max(count, 1))
-        guard count >= 0, !overflow, product < 1 << 40 else {
-            throw ModelError(.invalidModel, "\(counts) is no shape of a tensor that fits into memory")
-        }
-        total = product
-    }
+    try MemoryLimit.require(counts, bitWidth: 64)
     return counts
 }
 

@@ -45,6 +45,6 @@ package struct Range1D: Operator {
         guard count.isFinite, count < 2_147_483_648 else {
             throw ModelError(.invalidModel, "a range from \(start) to \(end) by \(step) has no end")
         }
-        return max(Int(count), 0)
+        return try extents([max(Int(count), 0)])[0]
     }
 }

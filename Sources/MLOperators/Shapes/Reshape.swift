@@ -22,7 +22,7 @@ package struct Reshape: Operator {
         let rank = try operands.integerCount(1)
         guard let target = operands.integers(1) else {
             guard let rank else {
-                throw ModelError(.unsupported, "the rank of the new shape must be known; give it a fixed length")
+                throw ModelError(.unknownRank, "the rank of the new shape must be known; give it a fixed length")
             }
             return [type.with(Shape(repeating: .unknown, count: rank))]
         }

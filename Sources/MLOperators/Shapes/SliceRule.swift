@@ -20,10 +20,10 @@ package struct SliceRule: Hashable, Sendable {
         squeezeMask = try arguments.bools("squeeze_mask", default: [])
     }
 
-    package func step(_ axis: Int) -> Int { steps.isEmpty ? 1 : steps[axis] }
-    package func ignoresBegin(_ axis: Int) -> Bool { beginMask.isEmpty ? false : beginMask[axis] }
-    package func ignoresEnd(_ axis: Int) -> Bool { endMask.isEmpty ? false : endMask[axis] }
-    package func squeezes(_ axis: Int) -> Bool { squeezeMask.isEmpty ? false : squeezeMask[axis] }
+    package func step(_ axis: Int) -> Int { axis < steps.count ? steps[axis] : 1 }
+    package func ignoresBegin(_ axis: Int) -> Bool { axis < beginMask.count && beginMask[axis] }
+    package func ignoresEnd(_ axis: Int) -> Bool { axis < endMask.count && endMask[axis] }
+    package func squeezes(_ axis: Int) -> Bool { axis < squeezeMask.count && squeezeMask[axis] }
 
     /// True when the extents of the result follow without the contents of `begin` and `end`.
     package func isFixed(rank: Int) -> Bool {

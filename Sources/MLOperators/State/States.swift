@@ -22,7 +22,7 @@ package struct ReadState: Operator {
 
 /// Replaces the contents of a state by `value` and gives them back.
 ///
-/// Operands: state, value.  The runtime keeps the result as the state's contents.
+/// Operands: state, value.  A reader of programs keeps `value` as the contents that later readings give.
 package struct UpdateState: Operator {
     package static let names: [MILName] = ["coreml_update_state", "write_state"]
     package init() {}
@@ -36,8 +36,11 @@ package struct UpdateState: Operator {
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try stateType(operands)
-        let shape = try unified(type.shape, operands.shape(1))
-        return [ValueType(try operands.numericType(1).scalarType, shape)]
+        let value = try operands.numericType(1)
+        guard value.scalarType == type.scalarType else {
+            throw ModelError(.invalidModel, "a value of \(value.scalarType.milName) for a \(type); cast it")
+        }
+        return [ValueType(type.scalarType, try unified(type.shape, value.shape))]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] { [operands[1]] }

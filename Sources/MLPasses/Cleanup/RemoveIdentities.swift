@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Operations that give their operand back: `identity`, `cast` to the same type, a transposition that moves nothing,
-/// a reshape to the same shape.
+/// Operations that give their operand back: `identity`, `cast` to the same type, a `cast` to float16 of what a `cast`
+/// from float16 gave, a transposition that moves nothing, a reshape to the same shape.
 package struct RemoveIdentities: Pass {
     package let name = "remove identities"
     package init() {}
@@ -11,12 +11,23 @@ package struct RemoveIdentities: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let source = operation.operands.first ?? nil, operation.results.count == 1,
-                block.type(of: source) == block.type(of: operation.results[0]), isIdentity(operation, source, block)
+            guard let source = widenedHalf(operation, block) ?? operation.operands.first ?? nil,
+                operation.results.count == 1, block.type(of: source) == block.type(of: operation.results[0]),
+                isIdentity(operation, source, block)
             else { continue }
             patches.append(try block.patch(before: index) { _ in [(operation.results[0], source)] })
         }
         return patches
+    }
+
+    /// The float16 value of which a cast back to float16 was asked.
+    private func widenedHalf(_ operation: Operation, _ block: BlockView) -> ValueID? {
+        guard (operation.op as? Cast)?.scalarType == .float16,
+            let (_, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
+            let source = producer.operands[0], block.type(of: source).scalarType == .float16,
+            [.float32, .float64].contains(block.type(of: producer.results[0]).scalarType)
+        else { return nil }
+        return source
     }
 
     private func isIdentity(_ operation: Operation, _ source: ValueID, _ block: BlockView) -> Bool {

@@ -5,7 +5,7 @@ import MLOperators
 extension Graph {
     /// The graph computing in float32 what it declares in float16.
     ///
-    /// Inputs and outputs keep their types.  Constants stay float16 where kernels read them so (`halfPrecisionOperands`);
+    /// Inputs and outputs keep their types; an output that is cast from float16 is rounded to it.  Constants stay float16 where kernels read them so (`halfPrecisionOperands`);
     /// elsewhere they are widened once.  Results are as exact as float32 accumulation makes them, and do not overflow
     /// at 65,504.
     package func widened() throws(ModelError) -> Graph {
@@ -17,6 +17,12 @@ extension Graph {
             widenedConstants[id] = result
             return result
         }
+        let rounded = Set(
+            body.operations.filter { operation in
+                operation.op is Cast
+                    && operation.operands.first.flatMap { $0 }.map { type(of: $0).scalarType } == .float16
+            }.flatMap(\.results)
+        )
         return try rebuilt { (id, builder) throws(ModelError) in
             let input = builder.input(self[id].name, type(of: id))
             guard type(of: id).scalarType == .float16, type(of: id).kind == .tensor else { return input }
@@ -25,8 +31,13 @@ extension Graph {
         } blockInput: {
             wide($0)
         } output: { (old, new, builder) throws(ModelError) in
-            guard type(of: old).scalarType == .float16, builder.type(of: new).scalarType == .float32 else { return new }
+            guard builder.type(of: new).scalarType == .float32 else { return new }
             builder.location = "output '\(self[old].name)'"
+            if rounded.contains(old), type(of: old).scalarType == .float32 {
+                let half = try builder.add(Cast(to: .float16), new)
+                return try builder.add(Cast(to: .float32), half, name: self[old].name)
+            }
+            guard type(of: old).scalarType == .float16 else { return new }
             return try builder.add(Cast(to: .float16), new, name: self[old].name)
         } operation: { (operation, operands, builder) throws(ModelError) in
             let kept = Set(operation.op.halfPrecisionOperands)

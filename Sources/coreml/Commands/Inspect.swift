@@ -83,6 +83,7 @@ struct ModelFacts {
         for function in description.functions {
             section("Function \(function.name), inputs", function.input)
             section("Function \(function.name), outputs", function.output)
+            section("Function \(function.name), states", function.state)
         }
         if !description.predictedFeatureName.isEmpty { lines.append("\nPredicts \(description.predictedFeatureName)") }
         if !labels.isEmpty {

@@ -13,10 +13,12 @@ struct Predict: ParsableCommand {
               coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' --json
               coreml predict Segmenter.mlpackage -i image=street.jpg --output masks.npz
               coreml predict Prices.mlmodel --csv houses.csv
+              coreml predict Adapters.mlpackage --function summary -i tokens=tokens.npy
               coreml predict Digits.mlpackage -i image=a.png b.png c.png
 
             A list of further files after an image input predicts each of them.  Image outputs are written as PNG files
-            named after the output.
+            named after the output.  A model with states begins each prediction with zeros; --repeat goes on with what
+            the prediction before left.
             """
     )
 
@@ -79,9 +81,12 @@ struct Predict: ParsableCommand {
 
     private func predict(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
+        let state = engine.makeState()
         for turn in 1...repetitions {
             let start = ContinuousClock.now
-            outputs = try failing { () throws(ModelError) in try engine.prediction(from: features) }
+            outputs = try failing { () throws(ModelError) in
+                try engine.prediction(from: features, backings: [:], state: state)
+            }
             if repetitions > 1, turn == repetitions {
                 let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
                 FileHandle.standardError.write(Data(String(format: "%.3f ms\n", milliseconds).utf8))

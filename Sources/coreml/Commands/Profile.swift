@@ -38,10 +38,13 @@ struct Profile: ParsableCommand {
             return
         }
         let features = try SampleInputs.features(engine.interface, inputs.input)
+        let state = engine.makeState()
         let recorder = Recorder()
         for turn in 0..<runs + 2 {
             recorder.beginRun(isCounted: turn >= 2)
-            _ = try failing { () throws(ModelError) in try engine.prediction(from: features, observer: recorder) }
+            _ = try failing { () throws(ModelError) in
+                try engine.prediction(from: features, state: state, observer: recorder)
+            }
         }
         var entries = recorder.medians()
         if byKind {

@@ -129,6 +129,13 @@ import TestSupport
         expectClose(result, expected)
     }
 
+    /// A box that runs backwards from outside the image, in the opset without padding.
+    @Test func boxesFromOutsideAreTheWholeImage() throws {
+        let op = CropResize(height: 2, width: 2, isNormalized: true, samplingMode: .unalignCorners, usesRegions: true)
+        let box = OperatorTrial.floats([2, 2, 1, 1], [1, 1, 4, 1, 1])
+        #expect(try OperatorTrial.reference(op, Self.image, box)[0].values == [3.5, 5.5, 11.5, 13.5])
+    }
+
     @Test func cropsBeyondTheImageArePadded() throws {
         let result = try OperatorTrial.program(
             CropResize.self,

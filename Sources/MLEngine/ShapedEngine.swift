@@ -1,0 +1,49 @@
+package import MLFeatures
+import MLFiles
+package import MLNumerics
+package import MLSpecification
+import Synchronization
+
+/// Runs programs in which the rank of some value depends on an extent that the interface leaves open: the program is read
+/// anew for each set of input shapes.
+package final class ShapedEngine: ModelEngine {
+    /// The number of readings that are kept.
+    private static let limit = 8
+
+    package let interface: SpecModelDescription
+    private let file: ModelFile
+    private let functionName: String?
+    private let engines = Mutex<[(shapes: [String: [Int]], engine: GraphEngine)]>([])
+
+    init(_ file: ModelFile, functionName: String?) {
+        self.file = file
+        self.functionName = functionName
+        interface = file.specification.description_p.interface(of: functionName)
+    }
+
+    package func prediction(
+        from inputs: [String: FeatureData],
+        backings: [String: FeatureData],
+        state: ModelState?
+    ) throws(ModelError) -> [String: FeatureData] {
+        var shapes: [String: [Int]] = [:]
+        for case (let name, .tensor(let tensor)) in inputs { shapes[name] = tensor.shape }
+        return try engine(for: shapes).prediction(from: inputs, backings: backings, state: state)
+    }
+
+    /// The reading for these shapes, made now if it is new.
+    private func engine(for shapes: [String: [Int]]) throws(ModelError) -> GraphEngine {
+        let known = engines.withLock { engines -> GraphEngine? in
+            guard let index = engines.lastIndex(where: { $0.shapes == shapes }) else { return nil }
+            engines.append(engines.remove(at: index))
+            return engines.last?.engine
+        }
+        if let known { return known }
+        let engine = try EngineLoader.programEngine(file.fixed(to: shapes), functionName: functionName)
+        engines.withLock { engines in
+            if engines.count == Self.limit { engines.removeFirst() }
+            engines.append((shapes, engine))
+        }
+        return engine
+    }
+}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// How much memory a model may ask for: what the machine has.
+package enum MemoryLimit {
+    /// The bytes of main memory.
+    package static let byteCount: Int = {
+        let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+        return pages > 0 && size > 0 ? pages * size : 1 << 36
+    }()
+
+    /// Throws when extents are negative or a tensor of them would be larger than the machine's memory.
+    /// - Parameter bitWidth: of one element.
+    package static func require(_ extents: [Int], bitWidth: Int) throws(ModelError) {
+        var count = 1
+        for extent in extents {
+            let (product, overflow) = count.multipliedReportingOverflow(by: max(extent, 1))
+            guard extent >= 0 else {
+                throw ModelError(.invalidModel, "\(extents) is no shape: extent \(extent) is negative")
+            }
+            guard !overflow, product / 8 <= byteCount / max(bitWidth, 1) else {
+                throw ModelError(
+                    .invalidModel,
+                    "a tensor of shape \(extents) does not fit into the \(byteCount >> 20) MiB of memory; check the shape"
+                )
+            }
+            count = product
+        }
+    }
+
+    /// Throws when `count` bytes are more than the machine has.
+    package static func require(byteCount count: Int, for purpose: @autoclosure () -> String) throws(ModelError) {
+        guard count > byteCount else { return }
+        throw ModelError(
+            .invalidModel,
+            "\(purpose()) needs \(count >> 20) MiB, the machine has \(byteCount >> 20) MiB; use smaller inputs"
+        )
+    }
+}
