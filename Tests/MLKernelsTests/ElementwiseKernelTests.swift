@@ -5,7 +5,8 @@ extension KernelTests {
     @Suite struct ElementwiseKernelTests {
         /// Functions with the largest error allowed, in units of the last place of the result (at least of 2⁻²⁴).
         static let functions: [(UnaryFunction, Double)] = [
-            (.identity, 0), (.relu, 0), (.clip(low: -0.5, high: 0.75), 0), (.leakyRelu(alpha: 0.1), 1), (.gelu, 4),
+            (.identity, 0), (.relu, 0), (.clip(low: -0.5, high: 0.75), 0), (.leakyRelu(alpha: 0.1), 1),
+            (.clampedRelu(alpha: 0.1, beta: 0.75), 1), (.gelu, 4),
             (.geluTanh, 8), (.geluSigmoid, 4), (.sigmoid, 2.5), (.silu, 3), (.tanh, 3),
             (.hardSwish(alpha: 1 / 6, beta: 0.5), 3), (.hardSigmoid(alpha: 0.2, beta: 0.5), 2), (.elu(alpha: 1.5), 3),
             (.softplus, 3), (.scaledSoftplus(alpha: 2, beta: 0.5), 4), (.softsign, 2), (.linear(alpha: 2, beta: -1), 2),

@@ -11,6 +11,7 @@ func reference(_ function: UnaryFunction, _ x: Double) -> Double {
     case .relu: return keepingNaN(max(x, 0))
     case .clip(let low, let high): return keepingNaN(min(max(x, Double(low)), Double(high)))
     case .leakyRelu(let alpha): return x < 0 ? Double(alpha) * x : x
+    case .clampedRelu(let alpha, let beta): return keepingNaN(min(x < 0 ? Double(alpha) * x : x, Double(beta)))
     case .gelu: return x == -.infinity ? .nan : x / 2 * (1 + erf(x / 2.0.squareRoot()))
     case .geluTanh:
         return x == -.infinity ? .nan : x / 2 * (1 + tanh((2 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))

@@ -42,85 +42,15 @@ static void merge(cml_broadcast *s) {
     s->rank = merged;
 }
 
-static inline int32_t floor_divide(int32_t a, int32_t b) {
-    if (b == 0) return 0;
-    const int64_t q = (int64_t)a / b;
-    return (int32_t)(q - ((int64_t)a % b != 0 && (a < 0) != (b < 0)));
-}
-
-static inline int32_t modulo(int32_t a, int32_t b) {
-    return (int32_t)((int64_t)a - (int64_t)b * floor_divide(a, b)) * (b != 0);
-}
-
-static int32_t power(int32_t a, int32_t b) {
-    if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
-    uint32_t result = 1, factor = (uint32_t)a;
-    for (; b > 0; b >>= 1, factor *= factor) {
-        if (b & 1) result *= factor;
-    }
-    return (int32_t)result;
-}
-
-#define EACH(type, expression)                                                                 \
-    for (long i = 0; i < n; i++) {                                                             \
-        const int32_t p = a[i * a_step], q = b[i * b_step];                                    \
-        ((type *)y)[i] = (type)(expression);                                                   \
-    }                                                                                          \
-    return;
-
-static void integer_row(cml_binary function, const int32_t *a, long a_step, const int32_t *b, long b_step, void *y,
-                        long n) {
-    switch (function) {
-    case CML_ADD: EACH(int32_t, (uint32_t)p + (uint32_t)q)
-    case CML_SUBTRACT: EACH(int32_t, (uint32_t)p - (uint32_t)q)
-    case CML_MULTIPLY: EACH(int32_t, (uint32_t)p * (uint32_t)q)
-    case CML_MAXIMUM: EACH(int32_t, p > q ? p : q)
-    case CML_MINIMUM: EACH(int32_t, p < q ? p : q)
-    case CML_DIVIDE: EACH(int32_t, q == 0 ? 0 : (int64_t)p / q)
-    case CML_FLOOR_DIVIDE: EACH(int32_t, floor_divide(p, q))
-    case CML_MODULO: EACH(int32_t, modulo(p, q))
-    case CML_POWER: EACH(int32_t, power(p, q))
-    case CML_SQUARED_DIFFERENCE: EACH(int32_t, ((uint32_t)p - (uint32_t)q) * ((uint32_t)p - (uint32_t)q))
-    case CML_EQUAL: EACH(uint8_t, p == q)
-    case CML_NOT_EQUAL: EACH(uint8_t, p != q)
-    case CML_LESS: EACH(uint8_t, p < q)
-    case CML_LESS_EQUAL: EACH(uint8_t, p <= q)
-    case CML_GREATER: EACH(uint8_t, p > q)
-    case CML_GREATER_EQUAL: EACH(uint8_t, p >= q)
-    default: return;
-    }
-}
-
-static void byte_row(cml_binary function, const uint8_t *a, long a_step, const uint8_t *b, long b_step, uint8_t *y,
-                     long n) {
-    switch (function) {
-    case CML_AND: EACH(uint8_t, p != 0 && q != 0)
-    case CML_OR: EACH(uint8_t, p != 0 || q != 0)
-    case CML_XOR: EACH(uint8_t, (p != 0) != (q != 0))
-    case CML_EQUAL: EACH(uint8_t, p == q)
-    case CML_NOT_EQUAL: EACH(uint8_t, p != q)
-    default: return;
-    }
-}
-
-static void select_row(const uint8_t *mask, long mask_step, const uint32_t *a, long a_step, const uint32_t *b,
-                       long b_step, uint32_t *y, long n) {
-    if (mask_step == 1 && a_step == 1 && b_step == 1) {
-        for (long i = 0; i < n; i++) y[i] = mask[i] ? a[i] : b[i];
-    } else {
-        for (long i = 0; i < n; i++) y[i] = mask[i * mask_step] ? a[i * a_step] : b[i * b_step];
-    }
-}
-
 static void row(const job *j, const char *a, const char *b, const uint8_t *mask, char *y, long n) {
     const int last = j->shape.rank - 1;
     const long a_step = j->shape.a[last], b_step = j->shape.b[last];
     if (mask) {
-        select_row(mask, j->shape.mask[last], (const uint32_t *)a, a_step, (const uint32_t *)b, b_step, (uint32_t *)y, n);
+        j->isa->select_row(j->bytes, mask, j->shape.mask[last], a, a_step, b, b_step, y, n);
     } else if (j->element == CML_ELEMENT_I32) {
-        integer_row(j->function, (const int32_t *)a, a_step, (const int32_t *)b, b_step, y, n);
+        j->isa->integer_row(j->function, (const int32_t *)a, a_step, (const int32_t *)b, b_step, y, n);
     } else if (j->element == CML_ELEMENT_BYTE) {
-        byte_row(j->function, (const uint8_t *)a, a_step, (const uint8_t *)b, b_step, (uint8_t *)y, n);
+        j->isa->byte_row(j->function, (const uint8_t *)a, a_step, (const uint8_t *)b, b_step, (uint8_t *)y, n);
     } else {
         const int plain = (a_step == 0 || a_step == 1) && (b_step == 0 || b_step == 1);
         // Other steps: element by element, as rows of one.
@@ -204,9 +134,10 @@ void cml_binary_apply(const cml_isa *isa, cml_binary function, cml_element eleme
     start(&j);
 }
 
-void cml_select(const cml_isa *isa, const cml_broadcast *shape, const uint8_t *mask, const void *a, const void *b,
-                void *y) {
-    job j = {.isa = isa, .shape = *shape, .a = a, .b = b, .mask = mask, .y = y, .bytes = 4, .result_bytes = 4};
+void cml_select(const cml_isa *isa, const cml_broadcast *shape, long element_bytes, const uint8_t *mask, const void *a,
+                const void *b, void *y) {
+    job j = {.isa = isa, .shape = *shape, .a = a, .b = b, .mask = mask, .y = y, .bytes = element_bytes,
+             .result_bytes = element_bytes};
     start(&j);
 }
 

@@ -29,9 +29,9 @@ typedef struct {
 void cml_binary_apply(const cml_isa *isa, cml_binary function, cml_element element, const cml_broadcast *shape,
                       const void *a, const void *b, void *y, cml_unary then, float alpha, float beta);
 
-// y = mask ? a : b for elements of 4 bytes and masks of bytes.
-void cml_select(const cml_isa *isa, const cml_broadcast *shape, const uint8_t *mask, const void *a, const void *b,
-                void *y);
+// y = mask ? a : b for elements of 1, 2, 4 or 8 bytes and masks of bytes.
+void cml_select(const cml_isa *isa, const cml_broadcast *shape, long element_bytes, const uint8_t *mask, const void *a,
+                const void *b, void *y);
 
 // y[o][c][i] = function(x[o][c][i] scale[c] + shift[c]); null scale is 1, null shift is 0.  With CML_PRELU the slope is
 // per channel.  x may be y.

@@ -43,7 +43,7 @@ typedef enum {
     CML_THRESHOLD,         // max(x, alpha)
     CML_LOGICAL_NOT,       // x == 0
     CML_EXPM1,
-    CML_TAN,               // from here on element by element with the C library
+    CML_TAN,
     CML_ASIN,
     CML_ACOS,
     CML_ATAN,
@@ -52,6 +52,7 @@ typedef enum {
     CML_ASINH,
     CML_ACOSH,
     CML_ATANH,
+    CML_CLAMPED_RELU,      // min(x < 0 ? alpha x : x, beta)
 } cml_unary;
 
 // What happens to a result before it is stored: + bias[column], + residual[row][column], then the function.

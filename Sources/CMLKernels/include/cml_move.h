@@ -1,6 +1,6 @@
 // Copies that change layout, extent or type.  Elements are 1, 2, 4 or 8 bytes of any meaning unless stated.
 #pragma once
-#include "cml_runtime.h"
+#include "cml_elementwise.h"
 
 #define CML_MAX_RANK 8
 
@@ -41,12 +41,41 @@ void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long
 void cml_gather_half(const cml_isa *isa, const uint16_t *source, long outer, long axis, long inner,
                      const int32_t *indices, long count, float *target);
 
+// target[o][c][i] = source[o][indices[o][c][i]][i] for source [outer, axis, inner] and indices [outer, count, inner],
+// held in the same way.
+void cml_gather_elements(long element_bytes, const void *source, long outer, long axis, long inner,
+                         const int32_t *indices, long count, void *target);
+// target[b][n][:] = source[b][the place that indices[b][n][0 ..< length] name in an array of `extents`][:] with slices
+// of `slice` elements; one item of the batch has `batch_size` elements.  length is at most CML_MAX_RANK.
+void cml_gather_places(long element_bytes, const void *source, long batch, long batch_size, const long *extents,
+                       long length, long slice, const int32_t *indices, long items, void *target);
+
+typedef enum {
+    CML_SCATTER_UPDATE, CML_SCATTER_ADD, CML_SCATTER_SUBTRACT, CML_SCATTER_MULTIPLY, CML_SCATTER_DIVIDE,
+    CML_SCATTER_MAXIMUM, CML_SCATTER_MINIMUM
+} cml_scatter_mode;
+
+// The counterparts: updates join, in their order, what is in the target.  Updating moves elements of any meaning; the
+// other modes take floats or, with is_integer, 32-bit integers, whose results are held in the type.
+void cml_scatter_elements(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
+                          const int32_t *indices, long count, const void *updates, void *target);
+// target[o][indices[c]][:] joins updates[o][c][:].
+void cml_scatter_slices(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
+                        const int32_t *indices, long count, const void *updates, void *target);
+void cml_scatter_places(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
+                        long slice, const int32_t *indices, long items, const void *updates, void *target);
+
+// For each line along the axis of [outer][axis][inner] floats or 32-bit integers, the `count` largest elements (smallest
+// when ascending) in order, equal ones in the order of their places: their values and places, each or null.
+void cml_sort(cml_element element, const void *x, long outer, long axis, long inner, long count, int ascending,
+              void *values, int32_t *places);
+
 void cml_fill(void *target, long element_bytes, const void *value, long count);
 
 typedef enum {
     CML_TYPE_F32, CML_TYPE_F16, CML_TYPE_I32, CML_TYPE_I16, CML_TYPE_U16, CML_TYPE_I8, CML_TYPE_U8, CML_TYPE_BOOL
 } cml_type;
 
-// Numbers of one type as another: towards zero and saturating from floating point to integers (NaN is 0), low bits
-// between integers, x != 0 for booleans.
+// Numbers of one type as another: towards zero from floating point to integers (NaN is 0), the nearest number of the
+// type for integers outside its range, x != 0 for booleans.
 void cml_convert(const cml_isa *isa, cml_type from, const void *source, cml_type to, void *target, long count);

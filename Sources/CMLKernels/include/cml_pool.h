@@ -24,3 +24,8 @@ typedef struct {
 // [batch][height][width][inner]
 void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long inner, const cml_resize_axis *height,
                 const cml_resize_axis *width);
+
+// y[p][i] = added[i] + sum over taps (at most 8) of shares[t][i] x[p][places[t][i]] for `planes` planes of `plane`
+// elements; an element whose share is 0 is not read.
+void cml_blend(const cml_isa *isa, const float *x, long planes, long plane, long taps, const int32_t *const *places,
+               const float *const *shares, const float *added, float *y, long count);

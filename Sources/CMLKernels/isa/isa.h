@@ -84,6 +84,31 @@ struct cml_isa {
                         long n);
     void (*affine_row)(const float *x, const float *scale, long scale_step, const float *shift, long shift_step,
                        float low, float high, float *y, long n);
+    void (*integer_row)(cml_binary function, const int32_t *a, long a_step, const int32_t *b, long b_step, void *y,
+                        long n);
+    void (*byte_row)(cml_binary function, const uint8_t *a, long a_step, const uint8_t *b, long b_step, uint8_t *y,
+                     long n);
+    void (*select_row)(long bytes, const uint8_t *mask, long mask_step, const void *a, long a_step, const void *b,
+                       long b_step, void *y, long n);
+    void (*convert_row)(cml_type from, const void *source, cml_type to, void *target, long count);
+    double (*reduce_row_i32)(cml_reduction op, const int32_t *x, long count);
+    void (*reduce_columns_i32)(cml_reduction op, const int32_t *x, long axis, long stride, double *y, long count);
+    int32_t (*arg_row_i32)(int smallest, const int32_t *x, long count);
+    void (*arg_columns_i32)(int smallest, const int32_t *x, long axis, long stride, int32_t *y, long count);
+    void (*scan_columns)(const float *x, float *y, long axis, long stride, long count, int exclusive, int reverse);
+    void (*scan_columns_i32)(const int32_t *x, int32_t *y, long axis, long stride, long count, int exclusive,
+                             int reverse);
+    void (*normalize_columns)(const float *x, float *y, long axis, long stride, long count, float epsilon,
+                              const float *gamma, const float *beta);
+    void (*neighbour_norm)(const float *x, float *y, long channels, long stride, long count, const cml_neighbours *n);
+    void (*pool_join_row)(cml_pooling kind, const float *x, float *y, long count, int first);
+    void (*pool_windows)(cml_pooling kind, const float *line, long stride, long dilation, long taps, float *y,
+                         long count);
+    void (*pool_divide)(float *y, const float *widths, float factor, long count);
+    void (*mix_places)(const float *line, const int32_t *low, const int32_t *high, const float *weight, float *y,
+                       long count);
+    void (*blend_taps)(const float *plane, long taps, const int32_t *const *places, const float *const *shares,
+                       const float *added, float *y, long count);
     void (*center_row)(const float *x, float *y, long count, const float *center, const float *scale,
                        const float *shift);
     float (*reduce_row)(cml_reduction op, const float *x, long count);

@@ -47,38 +47,114 @@ static void run(job *j) {
     }
 }
 
-// Slices of a long axis, summed beside one another.
+// Slices of a long axis, reduced beside one another.
 #define SLICES 16
 
 typedef struct {
     const cml_isa *isa;
+    cml_reduction op;
     const float *x;
     float *partial;
     long axis, inner;
 } slice_job;
 
-static void sum_slice(void *context, long index, int worker) {
+// What slices are reduced by, and what their results are.
+static cml_reduction slice_operation(cml_reduction op) {
+    return op == CML_MEAN || op == CML_LOG_SUM ? CML_SUM : op == CML_L2 ? CML_SUM_SQUARES : op;
+}
+static cml_reduction joining_operation(cml_reduction op) {
+    return op == CML_MEAN || op == CML_L2 || op == CML_L1 || op == CML_SUM_SQUARES ? CML_SUM : op;
+}
+
+static void reduce_slice(void *context, long index, int worker) {
     (void)worker;
     const slice_job *j = context;
     const long start = j->axis * index / SLICES, end = j->axis * (index + 1) / SLICES;
-    j->isa->reduce_columns(CML_SUM, j->x + start * j->inner, end - start, j->inner, j->partial + index * j->inner,
-                           j->inner);
+    if (j->inner == 1) j->partial[index] = j->isa->reduce_row(j->op, j->x + start, end - start);
+    else j->isa->reduce_columns(j->op, j->x + start * j->inner, end - start, j->inner, j->partial + index * j->inner,
+                                j->inner);
 }
 
 void cml_reduce(const cml_isa *isa, cml_reduction op, const float *x, float *y, long outer, long axis, long inner) {
-    if (inner > 1 && inner <= 8 * COLUMNS && (op == CML_SUM || op == CML_MEAN) && axis * inner > 8 * CHUNK) {
-        // A mean over the pixels of an image: few columns, so the long axis is divided.
+    const int tall = inner == 1 ? outer < 4 && axis > 4 * CHUNK : inner <= 8 * COLUMNS && axis * inner > 8 * CHUNK;
+    if (tall && inner > 0 && outer < 16) {
+        // All elements, or the pixels of an image: few columns, so the long axis is divided.
         float partial[SLICES * 8 * COLUMNS];
-        slice_job j = {isa, x, partial, axis, inner};
+        slice_job j = {isa, slice_operation(op), x, partial, axis, inner};
         for (long item = 0; item < outer; item++, j.x += axis * inner) {
-            cml_parallel_for(SLICES, sum_slice, &j);
-            isa->reduce_columns(CML_SUM, partial, SLICES, inner, y + item * inner, inner);
-            if (op == CML_MEAN) isa->scale_row(1 / (float)axis, y + item * inner, inner);
+            float *result = y + item * inner;
+            cml_parallel_for(SLICES, reduce_slice, &j);
+            if (inner == 1) *result = isa->reduce_row(joining_operation(op), partial, SLICES);
+            else isa->reduce_columns(joining_operation(op), partial, SLICES, inner, result, inner);
+            if (op == CML_MEAN) isa->scale_row(1 / (float)axis, result, inner);
+            if (op == CML_L2) isa->unary(CML_SQRT, 0, 0, result, result, inner);
         }
         return;
     }
     job j = {.isa = isa, .op = op, .x = x, .y = y, .outer = outer, .axis = axis, .inner = inner};
     run(&j);
+}
+
+typedef struct {
+    const cml_isa *isa;
+    cml_reduction op;
+    const int32_t *x;
+    int32_t *y;
+    double *partial;
+    long axis, inner, parts;
+    cml_division division;
+} integer_job;
+
+// The result of a running value: means are divided, and everything is cut and held as conversion does it.
+static int32_t concluded(cml_reduction op, double total, long axis) {
+    if (axis == 0 && op == CML_MEAN) return 0;
+    if (op == CML_MEAN) total /= (double)axis;
+    return total >= 2147483647.0 ? INT32_MAX : total <= -2147483648.0 ? INT32_MIN : (int32_t)total;
+}
+
+static void integer_slice(void *context, long index, int worker) {
+    (void)worker;
+    const integer_job *j = context;
+    const long start = j->axis * index / SLICES, end = j->axis * (index + 1) / SLICES;
+    j->partial[index] = j->isa->reduce_row_i32(j->op, j->x + start, end - start);
+}
+
+static void integer_items(void *context, long task, int worker) {
+    (void)worker;
+    const integer_job *j = context;
+    for (long item = task * j->division.each, end = cml_division_end(&j->division, task); item < end; item++) {
+        if (j->inner == 1) {
+            j->y[item] = concluded(j->op, j->isa->reduce_row_i32(j->op, j->x + item * j->axis, j->axis), j->axis);
+            continue;
+        }
+        double totals[COLUMNS];
+        const long outer = item / j->parts, start = item % j->parts * COLUMNS, left = j->inner - start;
+        const long count = left < COLUMNS ? left : COLUMNS;
+        j->isa->reduce_columns_i32(j->op, j->x + outer * j->axis * j->inner + start, j->axis, j->inner, totals, count);
+        for (long i = 0; i < count; i++) j->y[outer * j->inner + start + i] = concluded(j->op, totals[i], j->axis);
+    }
+}
+
+void cml_reduce_i32(const cml_isa *isa, cml_reduction op, const int32_t *x, int32_t *y, long outer, long axis,
+                    long inner) {
+    if (outer <= 0 || inner <= 0) return;
+    double partial[SLICES];
+    integer_job j = {isa, op, x, y, partial, axis, inner, inner == 1 ? 1 : (inner + COLUMNS - 1) / COLUMNS, {0, 0, 0}};
+    if (inner == 1 && outer < 4 && axis > 4 * CHUNK) {
+        for (long item = 0; item < outer; item++, j.x += axis) {
+            cml_parallel_for(SLICES, integer_slice, &j);
+            double total = partial[0];
+            for (int n = 1; n < SLICES; n++) {
+                const double v = partial[n];
+                total = op == CML_MAX ? (v > total ? v : total) : op == CML_MIN ? (v < total ? v : total)
+                    : op == CML_PRODUCT ? total * v : total + v;
+            }
+            y[item] = concluded(op, total, axis);
+        }
+        return;
+    }
+    j.division = cml_divide(outer * j.parts, axis * (inner < COLUMNS ? inner : COLUMNS));
+    cml_parallel_for(j.division.tasks, integer_items, &j);
 }
 
 void cml_softmax(const cml_isa *isa, const float *x, float *y, long outer, long axis, long inner) {
@@ -88,33 +164,83 @@ void cml_softmax(const cml_isa *isa, const float *x, float *y, long outer, long 
 
 typedef struct {
     const cml_isa *isa;
-    const float *x;
+    cml_element element;
+    const void *x;
     int32_t *y;
     long axis, inner, parts;
-    float sign;
+    int smallest;
     cml_division division;
 } arg_job;
 
 static void arg_items(void *context, long task, int worker) {
     (void)worker;
     const arg_job *j = context;
+    const float sign = j->smallest ? -1 : 1;
     for (long item = task * j->division.each, end = cml_division_end(&j->division, task); item < end; item++) {
-        if (j->inner == 1) {
-            j->y[item] = j->isa->arg_row(j->sign, j->x + item * j->axis, j->axis);
-            continue;
+        const long outer = j->inner == 1 ? item : item / j->parts, start = j->inner == 1 ? 0 : item % j->parts * COLUMNS;
+        const long at = outer * j->axis * j->inner + start, left = j->inner - start;
+        const long count = left < COLUMNS ? left : COLUMNS;
+        int32_t *y = j->y + outer * j->inner + start;
+        if (j->element == CML_ELEMENT_I32) {
+            const int32_t *x = (const int32_t *)j->x + at;
+            if (j->inner == 1) *y = j->isa->arg_row_i32(j->smallest, x, j->axis);
+            else j->isa->arg_columns_i32(j->smallest, x, j->axis, j->inner, y, count);
+        } else {
+            const float *x = (const float *)j->x + at;
+            if (j->inner == 1) *y = j->isa->arg_row(sign, x, j->axis);
+            else j->isa->arg_columns(sign, x, j->axis, j->inner, y, count);
         }
-        const long outer = item / j->parts, start = item % j->parts * COLUMNS, left = j->inner - start;
-        j->isa->arg_columns(j->sign, j->x + outer * j->axis * j->inner + start, j->axis, j->inner,
-                            j->y + outer * j->inner + start, left < COLUMNS ? left : COLUMNS);
     }
 }
 
-void cml_arg_extreme(const cml_isa *isa, const float *x, int32_t *y, long outer, long axis, long inner, int smallest) {
+void cml_arg_extreme(const cml_isa *isa, cml_element element, const void *x, int32_t *y, long outer, long axis,
+                     long inner, int smallest) {
     if (outer <= 0 || axis <= 0 || inner <= 0) return;
     const long parts = inner == 1 ? 1 : (inner + COLUMNS - 1) / COLUMNS;
-    const arg_job j = {isa, x, y, axis, inner, parts, smallest ? -1 : 1,
+    const arg_job j = {isa, element, x, y, axis, inner, parts, smallest,
                        cml_divide(outer * parts, axis * (inner < COLUMNS ? inner : COLUMNS))};
     cml_parallel_for(j.division.tasks, arg_items, (void *)&j);
+}
+
+typedef struct {
+    const cml_isa *isa;
+    const float *x, *gamma, *beta;
+    float *y;
+    long axis, inner, parts;
+    float epsilon;
+    const cml_neighbours *neighbours;
+    cml_division division;
+} column_job;
+
+static void column_items(void *context, long task, int worker) {
+    (void)worker;
+    const column_job *j = context;
+    for (long item = task * j->division.each, end = cml_division_end(&j->division, task); item < end; item++) {
+        const long start = item % j->parts * COLUMNS, left = j->inner - start, count = left < COLUMNS ? left : COLUMNS;
+        const long at = item / j->parts * j->axis * j->inner + start;
+        if (j->neighbours) j->isa->neighbour_norm(j->x + at, j->y + at, j->axis, j->inner, count, j->neighbours);
+        else j->isa->normalize_columns(j->x + at, j->y + at, j->axis, j->inner, count, j->epsilon, j->gamma, j->beta);
+    }
+}
+
+static void run_columns(column_job *j, long outer) {
+    if (outer <= 0 || j->axis <= 0 || j->inner <= 0) return;
+    j->parts = (j->inner + COLUMNS - 1) / COLUMNS;
+    j->division = cml_divide(outer * j->parts, 4 * j->axis * (j->inner < COLUMNS ? j->inner : COLUMNS));
+    cml_parallel_for(j->division.tasks, column_items, j);
+}
+
+void cml_normalize_columns(const cml_isa *isa, const float *x, float *y, long outer, long axis, long inner,
+                           float epsilon, const float *gamma, const float *beta) {
+    column_job j = {.isa = isa, .x = x, .y = y, .axis = axis, .inner = inner, .epsilon = epsilon, .gamma = gamma,
+                    .beta = beta};
+    run_columns(&j, outer);
+}
+
+void cml_neighbour_norm(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
+                        const cml_neighbours *neighbours) {
+    column_job j = {.isa = isa, .x = x, .y = y, .axis = channels, .inner = inner, .neighbours = neighbours};
+    run_columns(&j, outer);
 }
 
 typedef struct {

@@ -4,6 +4,7 @@ import CMLKernels
 package struct SelectKernel: Sendable {
     package let resultShape: [Int]
     private var shape: cml_broadcast
+    private let elementByteCount: Int
 
     /// Shapes are aligned at their last axes; operands and result are contiguous, at most 8 axes.
     package init(condition: [Int], _ first: [Int], _ second: [Int]) {
@@ -16,8 +17,9 @@ package struct SelectKernel: Sendable {
         )
     }
 
-    /// The same with explicit strides over the result's `sizes`; 0 repeats.
-    package init(sizes: [Int], condition: [Int], _ first: [Int], _ second: [Int]) {
+    /// The same with explicit strides over the result's `sizes`; 0 repeats.  Elements have 1, 2, 4 or 8 bytes.
+    package init(sizes: [Int], condition: [Int], _ first: [Int], _ second: [Int], elementByteCount: Int = 4) {
+        self.elementByteCount = elementByteCount
         resultShape = sizes
         shape = cml_broadcast()
         shape.rank = Int32(sizes.count)
@@ -27,13 +29,15 @@ package struct SelectKernel: Sendable {
         shape.mask = octet(condition)
     }
 
-    /// Elements have 4 bytes, conditions 1.  The result may be an operand of the same shape.
+    /// Conditions have 1 byte.  The result may be an operand of the same shape.
     package func run(
         condition: UnsafePointer<UInt8>,
         _ first: UnsafeRawPointer,
         _ second: UnsafeRawPointer,
         _ result: UnsafeMutableRawPointer
     ) {
-        withUnsafePointer(to: shape) { cml_select(cml_isa_current(), $0, condition, first, second, result) }
+        withUnsafePointer(to: shape) {
+            cml_select(cml_isa_current(), $0, elementByteCount, condition, first, second, result)
+        }
     }
 }

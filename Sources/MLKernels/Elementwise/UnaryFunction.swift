@@ -9,6 +9,8 @@ package enum UnaryFunction: Hashable, Sendable {
     case clip(low: Float, high: Float)
     /// x < 0 ? alpha·x : x
     case leakyRelu(alpha: Float)
+    /// min(x < 0 ? alpha·x : x, beta)
+    case clampedRelu(alpha: Float, beta: Float)
     /// x < 0 ? slope[column]·x : x; only in epilogues, with `Epilogue.slope`
     case prelu
     /// x/2·(1 + erf(x/√2))
@@ -83,6 +85,7 @@ package enum UnaryFunction: Hashable, Sendable {
         case .relu: (CML_RELU, 0, 0)
         case .clip(let low, let high): (CML_CLIP, low, high)
         case .leakyRelu(let alpha): (CML_LEAKY_RELU, alpha, 0)
+        case .clampedRelu(let alpha, let beta): (CML_CLAMPED_RELU, alpha, beta)
         case .prelu: (CML_PRELU, 0, 0)
         case .gelu: (CML_GELU_ERF, 0, 0)
         case .geluTanh: (CML_GELU_TANH, 0, 0)

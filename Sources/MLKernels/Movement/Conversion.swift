@@ -22,7 +22,7 @@ package enum Conversion {
     }
 
     /// Converts `count` contiguous numbers.  From floating point to integers it cuts towards zero and saturates, NaN
-    /// becomes 0; between integers the low bits stay; to `bool` it asks whether the number differs from 0.
+    /// becomes 0; integers outside the target's range become its nearest number; to `bool` it asks whether the number differs from 0.
     package static func run(
         _ source: UnsafeRawPointer,
         _ sourceType: Number,

@@ -83,4 +83,42 @@ package enum NormalizationKernel {
             parameter
         )
     }
+
+    /// `(x − mean)/√(variance + epsilon)·gamma[a] + beta[a]` along the middle axis of `[outer][axis][inner]`.
+    package static func columnNorm(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        epsilon: Float,
+        gamma: UnsafePointer<Float>?,
+        beta: UnsafePointer<Float>?
+    ) {
+        cml_normalize_columns(cml_isa_current(), x, y, outer, axis, inner, epsilon, gamma, beta)
+    }
+
+    /// `x/(bias + factor·Σ x²)^exponent` over `[outer][channels][inner]`, summed over `before` channels in front to
+    /// `after` behind; `y` must not be `x`.
+    package static func neighbourNorm(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        channels: Int,
+        inner: Int,
+        before: Int,
+        after: Int,
+        factor: Float,
+        bias: Float,
+        exponent: Float
+    ) {
+        var neighbours = cml_neighbours(
+            before: before,
+            after: after,
+            factor: factor,
+            bias: bias,
+            exponent: exponent
+        )
+        cml_neighbour_norm(cml_isa_current(), x, y, outer, channels, inner, &neighbours)
+    }
 }

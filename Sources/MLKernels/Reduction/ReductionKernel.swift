@@ -52,7 +52,60 @@ package enum ReductionKernel {
         inner: Int,
         smallest: Bool = false
     ) {
-        cml_arg_extreme(cml_isa_current(), x, y, outer, axis, inner, smallest ? 1 : 0)
+        cml_arg_extreme(cml_isa_current(), CML_ELEMENT_F32, x, y, outer, axis, inner, smallest ? 1 : 0)
+    }
+
+    /// The same of integers.
+    package static func extremePosition(
+        integers x: UnsafePointer<Int32>,
+        into y: UnsafeMutablePointer<Int32>,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        smallest: Bool = false
+    ) {
+        cml_arg_extreme(cml_isa_current(), CML_ELEMENT_I32, x, y, outer, axis, inner, smallest ? 1 : 0)
+    }
+
+    /// The reduction of integers by one of `integerOperations`: means are cut towards zero, results held in the type.
+    package static func reduce(
+        _ operation: Operation,
+        integers x: UnsafePointer<Int32>,
+        into y: UnsafeMutablePointer<Int32>,
+        outer: Int,
+        axis: Int,
+        inner: Int
+    ) {
+        cml_reduce_i32(cml_isa_current(), operation.lowered, x, y, outer, axis, inner)
+    }
+
+    package static let integerOperations: Set<Operation> = [
+        .sum, .mean, .maximum, .minimum, .product, .sumOfSquares, .l1Norm,
+    ]
+
+    /// Running sums along the axis, of floats or (with `isInteger`) of 32-bit integers held in their type; `y` may be
+    /// `x`.
+    package static func cumulativeSum(
+        _ x: UnsafeRawPointer,
+        into y: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        isInteger: Bool = false,
+        isExclusive: Bool = false,
+        isReversed: Bool = false
+    ) {
+        cml_cumulative_sum(
+            cml_isa_current(),
+            isInteger ? CML_ELEMENT_I32 : CML_ELEMENT_F32,
+            x,
+            y,
+            outer,
+            axis,
+            inner,
+            isExclusive ? 1 : 0,
+            isReversed ? 1 : 0
+        )
     }
 
     /// Softmax along the axis; `y` has the shape of `x` and may be it.

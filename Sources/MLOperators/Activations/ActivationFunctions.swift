@@ -45,6 +45,7 @@ package struct ClampedRelu: ScalarFunction {
         beta = try arguments.float("beta")
     }
     package func callAsFunction(_ x: Double) -> Double { min(x < 0 ? alpha * x : x, beta) }
+    package var kernel: UnaryFunction? { .clampedRelu(alpha: Float(alpha), beta: Float(beta)) }
 }
 
 /// `x` where it is not negative, otherwise `alpha · (eˣ − 1)`.

@@ -38,6 +38,18 @@ package struct ParametricSoftplus: Operator {
                 body: { context in
                     let (source, target) = (context.floats(0), context.resultFloats())
                     let (alpha, beta) = (context.floats(1), context.floats(2))
+                    if lines.stride >= 16 {
+                        Workers.parallelFor(lines.outer * lines.count) { row, _ in
+                            let channel = row % lines.count
+                            ElementwiseKernel.map(
+                                .scaledSoftplus(alpha: alpha[channel], beta: beta[channel]),
+                                source + row * lines.stride,
+                                into: target + row * lines.stride,
+                                count: lines.stride
+                            )
+                        }
+                        return
+                    }
                     Workers.parallelFor(lines.outer) { block, _ in
                         for channel in 0..<lines.count {
                             let start = (block * lines.count + channel) * lines.stride

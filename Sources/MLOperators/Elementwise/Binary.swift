@@ -92,7 +92,7 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
     private static func element(_ scalarType: ScalarType) -> BinaryKernel.Element? {
         switch scalarType {
         case .float32: Function.isLogic ? nil : .float32
-        case .int32: Function.isLogic || Function.kernel == .power ? nil : .int32
+        case .int32: Function.isLogic ? nil : .int32
         case .bool: Function.isLogic || Function.kernel == .equal || Function.kernel == .notEqual ? .bool : nil
         default: nil
         }

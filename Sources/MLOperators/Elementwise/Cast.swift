@@ -30,10 +30,9 @@ package struct Cast: Operator {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0) else { return [] }
         if x.scalarType == scalarType { return [Kernel(aliasing: 0)] }
-        // Between integers the kernel drops high bits where this operator clamps.
-        guard let source = Conversion.Number(x.scalarType), let target = Conversion.Number(scalarType),
-            !x.scalarType.isInteger || !scalarType.isInteger
-        else { return [] }
+        guard let source = Conversion.Number(x.scalarType), let target = Conversion.Number(scalarType) else {
+            return []
+        }
         let count = x.count
         return [
             Kernel("conversion") { context in

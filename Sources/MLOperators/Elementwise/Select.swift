@@ -33,15 +33,16 @@ package struct Select: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.operand(0)?.scalarType == .bool, let type = request.operand(1)?.scalarType, type.bitWidth == 32,
-            request.operand(2)?.scalarType == type,
+        guard request.operand(0)?.scalarType == .bool, let type = request.operand(1)?.scalarType,
+            let width = type.copyWidth, request.operand(2)?.scalarType == type,
             let axes = BroadcastAxes(request.operands.compactMap { $0 }, request.results[0])
         else { return [] }
         let kernel = SelectKernel(
             sizes: axes.sizes,
             condition: axes.strides[0],
             axes.strides[1],
-            axes.strides[2]
+            axes.strides[2],
+            elementByteCount: width
         )
         return [
             Kernel("choose") { context in

@@ -55,14 +55,27 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
         guard let x = request.operand(0) else { return [] }
         let count = x.count
         if Function.self == LogicalNot.self, x.scalarType == .bool {
+            let kernel = BinaryKernel(.equal, sizes: [count], strides: [1], [0], element: .bool)
             return [
                 Kernel(
                     "not",
                     inPlaceOperands: [0],
                     body: { context in
-                        let source = context.operand(0).assumingMemoryBound(to: UInt8.self)
-                        let target = context.result().assumingMemoryBound(to: UInt8.self)
-                        for index in 0..<count { target[index] = source[index] == 0 ? 1 : 0 }
+                        var zero: UInt8 = 0
+                        kernel.run(context.operand(0), &zero, context.result())
+                    }
+                )
+            ]
+        }
+        if request.isAll(.int32), let function = IntegerFunction(function) {
+            return [
+                Kernel(
+                    "map integers",
+                    inPlaceOperands: [0],
+                    body: { context in
+                        let source = context.operand(0).assumingMemoryBound(to: Int32.self)
+                        let target = context.result().assumingMemoryBound(to: Int32.self)
+                        function.map(source, into: target, count: count)
                     }
                 )
             ]
@@ -84,4 +97,39 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
 
 extension Unary where Function: PlainFunction {
     package init() { function = Function() }
+}
+
+/// The functions of the `Unary` family that MIL declares for integers; results are held in the type.
+private enum IntegerFunction {
+    case absolute, sign, square
+    case threshold(Int32)
+
+    init?(_ function: some ScalarFunction) {
+        switch function {
+        case is Abs: self = .absolute
+        case is Sign: self = .sign
+        case is Square: self = .square
+        case let threshold as Threshold where threshold.alpha == threshold.alpha.rounded():
+            self = .threshold(Int32(saturating: threshold.alpha))
+        default: return nil
+        }
+    }
+
+    func map(_ x: UnsafePointer<Int32>, into y: UnsafeMutablePointer<Int32>, count: Int) {
+        let chunk = 1 << 14
+        Workers.parallelFor((count + chunk - 1) / chunk) { part, _ in
+            let range = part * chunk..<Swift.min((part + 1) * chunk, count)
+            switch self {
+            case .absolute: for index in range { y[index] = Swift.abs(Swift.max(x[index], -Int32.max)) }
+            case .sign: for index in range { y[index] = x[index].signum() }
+            case .square:
+                for index in range {
+                    // Up to 46,340 squares fit.
+                    let magnitude = Swift.abs(Swift.max(x[index], -46341))
+                    y[index] = magnitude > 46340 ? .max : magnitude &* magnitude
+                }
+            case .threshold(let bound): for index in range { y[index] = Swift.max(x[index], bound) }
+            }
+        }
+    }
 }

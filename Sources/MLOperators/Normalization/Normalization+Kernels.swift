@@ -101,20 +101,63 @@ extension LayerNorm {
         guard let x = request.floatPair, let gamma = FloatSource(request, 1), let beta = FloatSource(request, 2),
             let axes = try? normalizedAxes(rank: x.logicalShape.count)
         else { return [] }
-        let places = axes.map { x.layout.physicalAxis($0, rank: x.shape.count) }
-        guard places == Array(x.shape.count - places.count..<x.shape.count) else { return [] }
-        let length = x.shape.suffix(places.count).reduce(1, *)
+        let places = axes.map { x.layout.physicalAxis($0, rank: x.shape.count) }.sorted()
+        let length = places.reduce(1) { $0 * x.shape[$1] }
+        let epsilon = Float(epsilon)
+        if places == Array(x.shape.count - places.count..<x.shape.count) {
+            return [
+                Kernel("layer norm", inPlaceOperands: [0]) { context in
+                    NormalizationKernel.layerNorm(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        rows: x.count / length,
+                        length: length,
+                        epsilon: epsilon,
+                        gamma: gamma.pointer(context),
+                        beta: beta.pointer(context)
+                    )
+                }
+            ]
+        }
+        guard x.layout == .rowMajor else { return [] }
+        if let first = places.first, let last = places.last, last - first + 1 == places.count {
+            let (outer, inner) = (x.shape[..<first].reduce(1, *), x.shape[(last + 1)...].reduce(1, *))
+            return [
+                Kernel("layer norm down columns", inPlaceOperands: [0]) { context in
+                    NormalizationKernel.columnNorm(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: outer,
+                        axis: length,
+                        inner: inner,
+                        epsilon: epsilon,
+                        gamma: gamma.pointer(context),
+                        beta: beta.pointer(context)
+                    )
+                }
+            ]
+        }
+        // The axes are scattered: they are brought together and taken back.
+        let gathered = StridedView(dense: x.shape)
+            .transposed(x.shape.indices.filter { !places.contains($0) } + places)
+        let dense = StridedView(dense: gathered.shape)
+        guard let together = StridedCopy(gathered, dense, width: 4),
+            let back = StridedCopy(dense, gathered, width: 4)
+        else { return [] }
         return [
-            Kernel("layer norm", inPlaceOperands: [0]) { context in
+            Kernel("permute and layer norm", scratchByteCount: x.byteCount, inPlaceOperands: [0]) { context in
+                let rows = context.scratch.assumingMemoryBound(to: Float.self)
+                together.run(context.operand(0), rows)
                 NormalizationKernel.layerNorm(
-                    context.floats(0),
-                    into: context.resultFloats(),
+                    rows,
+                    into: rows,
                     rows: x.count / length,
                     length: length,
-                    epsilon: Float(epsilon),
+                    epsilon: epsilon,
                     gamma: gamma.pointer(context),
                     beta: beta.pointer(context)
                 )
+                back.run(rows, context.result())
             }
         ]
     }
@@ -125,6 +168,22 @@ extension L2Norm {
         guard let x = request.floatPair, x.layout == .rowMajor else { return [] }
         let length = x.logicalShape.suffix(3).reduce(1, *)
         let n = Double(length)
+        if x.count / length < 8, length > 1 << 14 {
+            let rows = x.count / length
+            let scale = BinaryKernel(.multiply, [length], [1])
+            let epsilon = Float(epsilon)
+            return [
+                Kernel("length norm of long rows", inPlaceOperands: [0]) { context in
+                    for row in 0..<rows {
+                        let (x, y) = (context.floats(0) + row * length, context.resultFloats() + row * length)
+                        var factor: Float = 0
+                        ReductionKernel.reduce(.sumOfSquares, x, into: &factor, outer: 1, axis: length, inner: 1)
+                        factor = 1 / (factor + epsilon).squareRoot()
+                        scale.run(x, &factor, y)
+                    }
+                }
+            ]
+        }
         // x / √(Σ x² + ε) is x / √(mean x² + ε / n) · 1 / √n.
         let gamma = Tensor(
             values: [Double](repeating: 1 / n.squareRoot(), count: length),
@@ -161,6 +220,21 @@ extension LocalResponseNorm {
         let (factor, bias, exponent) = (Float(alpha / Double(size)), Float(k), -Float(beta))
         return [
             Kernel("local response norm") { context in
+                if step >= 16 {
+                    NormalizationKernel.neighbourNorm(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: slices,
+                        channels: channels,
+                        inner: step,
+                        before: before,
+                        after: after,
+                        factor: factor,
+                        bias: bias,
+                        exponent: -exponent
+                    )
+                    return
+                }
                 let x = context.floats(0)
                 let y = context.resultFloats()
                 Workers.parallelFor(slices * step) { index, _ in

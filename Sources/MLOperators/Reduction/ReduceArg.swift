@@ -67,20 +67,33 @@ package struct ReduceArg<Which: Extremum>: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), x.scalarType == .float32, scalarType == .int32,
+        guard let x = request.operand(0), x.scalarType == .float32 || x.scalarType == .int32, scalarType == .int32,
             let axis = try? normalizedAxis(axis, rank: x.shape.count), x.shape[axis] > 0
         else { return [] }
         let lines = Lines(shape: x.shape, axis: axis)
         return [
             Kernel("extreme position") { context in
-                ReductionKernel.extremePosition(
-                    context.floats(0),
-                    into: context.result().assumingMemoryBound(to: Int32.self),
-                    outer: lines.outer,
-                    axis: lines.count,
-                    inner: lines.stride,
-                    smallest: Which.prefers(0, over: 1)
-                )
+                let y = context.result().assumingMemoryBound(to: Int32.self)
+                let smallest = Which.prefers(0, over: 1)
+                if x.scalarType == .int32 {
+                    ReductionKernel.extremePosition(
+                        integers: context.operand(0).assumingMemoryBound(to: Int32.self),
+                        into: y,
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride,
+                        smallest: smallest
+                    )
+                } else {
+                    ReductionKernel.extremePosition(
+                        context.floats(0),
+                        into: y,
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride,
+                        smallest: smallest
+                    )
+                }
             }
         ]
     }

@@ -64,12 +64,29 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.isAll(.float32), let x = request.operand(0),
+        let isInteger = request.isAll(.int32) && ReductionKernel.integerOperations.contains(Function.kernel)
+        guard isInteger || request.isAll(.float32), let x = request.operand(0),
             let reduced = try? reducedAxes(rank: x.logicalShape.count)
         else { return [] }
         let rank = x.logicalShape.count
         let result = request.results[0]
         let operation = Function.kernel
+        /// Reduces from one address to another.
+        @Sendable func reduce(
+            _ x: UnsafeRawPointer,
+            _ y: UnsafeMutableRawPointer,
+            _ outer: Int,
+            _ axis: Int,
+            _ inner: Int
+        ) {
+            if isInteger {
+                let (x, y) = (x.assumingMemoryBound(to: Int32.self), y.assumingMemoryBound(to: Int32.self))
+                ReductionKernel.reduce(operation, integers: x, into: y, outer: outer, axis: axis, inner: inner)
+            } else {
+                let (x, y) = (x.assumingMemoryBound(to: Float.self), y.assumingMemoryBound(to: Float.self))
+                ReductionKernel.reduce(operation, x, into: y, outer: outer, axis: axis, inner: inner)
+            }
+        }
         // The axes that matter, in the order in which they lie in the operand and should lie in the result.
         let order = x.layout.permutation(rank: rank).filter { x.logicalShape[$0] != 1 }
         let kept = (keepsDimensions ? result.layout.permutation(rank: rank) : Array(0..<rank))
@@ -81,19 +98,22 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
             let axis = run.reduce(1) { $0 * x.logicalShape[$1] }
             let inner = order[run.endIndex...].reduce(1) { $0 * x.logicalShape[$1] }
             return [
-                Kernel("reduce") { context in
-                    ReductionKernel.reduce(
-                        operation,
-                        context.floats(0),
-                        into: context.resultFloats(),
-                        outer: outer,
-                        axis: axis,
-                        inner: inner
-                    )
+                Kernel("reduce") { reduce($0.operand(0), $0.result(), outer, axis, inner) }
+            ]
+        }
+        // The reduced axes are scattered: one run of them after the other, as long as results may be joined so.
+        if let runs = ReductionRuns(x, reduced: reduced, kept: kept, order: order),
+            Function.joinsPartialResults, !isInteger
+        {
+            return [
+                Kernel("reduce twice", scratchByteCount: runs.middleCount * 4) { context in
+                    let (last, first) = (runs.last, runs.first)
+                    reduce(context.operand(0), context.scratch, last.outer, last.axis, last.inner)
+                    reduce(context.scratch, context.result(), first.outer, first.axis, first.inner)
                 }
             ]
         }
-        // The reduced axes are scattered: they are brought together first.
+        // They are brought together first.
         let source = StridedView(x).transposed(kept + order.filter(reduced.contains))
         guard source.count > 0, let copy = StridedCopy(source, StridedView(dense: source.shape), width: 4) else {
             return []
@@ -101,14 +121,7 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
         return [
             Kernel("permute and reduce", scratchByteCount: x.byteCount) { context in
                 copy.run(context.operand(0), context.scratch)
-                ReductionKernel.reduce(
-                    operation,
-                    context.scratch.assumingMemoryBound(to: Float.self),
-                    into: context.resultFloats(),
-                    outer: result.count,
-                    axis: x.count / max(result.count, 1),
-                    inner: 1
-                )
+                reduce(context.scratch, context.result(), result.count, x.count / max(result.count, 1), 1)
             }
         ]
     }
@@ -123,5 +136,44 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
         var result: Set<Int> = []
         for axis in axes { result.insert(try normalizedAxis(axis, rank: rank)) }
         return result
+    }
+}
+
+/// A reduction over two runs of neighbouring axes, as two reductions over one: first the inner run, then the outer.
+private struct ReductionRuns: Sendable {
+    let last: (outer: Int, axis: Int, inner: Int)
+    let first: (outer: Int, axis: Int, inner: Int)
+    var middleCount: Int { last.outer * last.inner }
+
+    /// `nil` when there are more runs, or the kept axes change their order.
+    init?(_ x: KernelRequest.Buffer, reduced: Set<Int>, kept: [Int], order: [Int]) {
+        guard order.filter({ !reduced.contains($0) }) == kept else { return nil }
+        // Extents of runs of axes, alternately kept and reduced.
+        var runs: [(isReduced: Bool, count: Int)] = []
+        for axis in order {
+            let isReduced = reduced.contains(axis)
+            if let run = runs.last, run.isReduced == isReduced {
+                runs[runs.count - 1].count *= x.logicalShape[axis]
+            } else {
+                runs.append((isReduced, x.logicalShape[axis]))
+            }
+        }
+        let places = runs.indices.filter { runs[$0].isReduced }
+        guard places.count == 2, x.count > 0 else { return nil }
+        func product(_ range: Range<Int>) -> Int { range.reduce(1) { $0 * runs[$1].count } }
+        last = (product(0..<places[1]), runs[places[1]].count, product(places[1] + 1..<runs.count))
+        first = (
+            product(0..<places[0]), runs[places[0]].count, product(places[0] + 1..<places[1]) * last.inner
+        )
+    }
+}
+
+extension ReductionFunction {
+    /// True when the function of all elements is the function of the functions of parts of equal size.
+    fileprivate static var joinsPartialResults: Bool {
+        switch kernel {
+        case .sum, .mean, .maximum, .minimum, .product, .logSumExp, .l2Norm, .l1Norm: true
+        case .sumOfSquares, .logSum: false
+        }
     }
 }

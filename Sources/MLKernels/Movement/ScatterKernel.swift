@@ -1,0 +1,104 @@
+import CMLKernels
+
+/// Joining updates to what is in an array, one after another, at places known only at run time.
+///
+/// Indices are held inside as those of `ElementGather`.  `update` moves elements of 1, 2, 4 or 8 bytes; the other modes
+/// take floats or 32-bit integers, whose results are held in their type.
+package struct ScatterKernel: Sendable {
+    package enum Mode: Sendable, CaseIterable {
+        case update, add, subtract, multiply, divide, maximum, minimum
+
+        var lowered: cml_scatter_mode {
+            switch self {
+            case .update: CML_SCATTER_UPDATE
+            case .add: CML_SCATTER_ADD
+            case .subtract: CML_SCATTER_SUBTRACT
+            case .multiply: CML_SCATTER_MULTIPLY
+            case .divide: CML_SCATTER_DIVIDE
+            case .maximum: CML_SCATTER_MAXIMUM
+            case .minimum: CML_SCATTER_MINIMUM
+            }
+        }
+    }
+
+    package let mode: Mode
+    package let elementByteCount: Int
+    package let isInteger: Bool
+
+    package init(_ mode: Mode, elementByteCount: Int, isInteger: Bool = false) {
+        self.mode = mode
+        self.elementByteCount = elementByteCount
+        self.isInteger = isInteger
+    }
+
+    /// `target[o][indices[o][c][i]][i]` joins `updates[o][c][i]`.
+    package func alongAxis(
+        _ target: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        updates: UnsafeRawPointer
+    ) {
+        cml_scatter_elements(
+            mode.lowered,
+            isInteger ? 1 : 0,
+            elementByteCount,
+            outer,
+            axis,
+            inner,
+            indices,
+            count,
+            updates,
+            target
+        )
+    }
+
+    /// `target[o][indices[c]][:]` joins `updates[o][c][:]`.
+    package func rows(
+        _ target: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        updates: UnsafeRawPointer
+    ) {
+        cml_scatter_slices(
+            mode.lowered,
+            isInteger ? 1 : 0,
+            elementByteCount,
+            outer,
+            axis,
+            inner,
+            indices,
+            count,
+            updates,
+            target
+        )
+    }
+
+    /// The slice that the `extents.count` indices of `indices[n]` name joins `updates[n][:]`.  At most 8 extents.
+    package func slices(
+        _ target: UnsafeMutableRawPointer,
+        extents: [Int],
+        slice: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        updates: UnsafeRawPointer
+    ) {
+        cml_scatter_places(
+            mode.lowered,
+            isInteger ? 1 : 0,
+            elementByteCount,
+            extents,
+            extents.count,
+            slice,
+            indices,
+            count,
+            updates,
+            target
+        )
+    }
+}
