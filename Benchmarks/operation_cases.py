@@ -13,7 +13,10 @@ CASES = []
 
 
 class Case:
-    """`program(mb values…)` against `peer(arrays…)`; `side` is "numpy" or "torch"."""
+    """`program(mb values…)` against `peer(arrays…)`; `side` is "numpy" or "torch".
+
+    With the side "fp16" the peer is a program too: the same with half-precision weights, also run by us.
+    """
 
     def __init__(self, name, inputs, program, peer, side, loose=False):
         self.name, self.inputs, self.program, self.peer, self.side = name, inputs, program, peer, side
@@ -557,3 +560,85 @@ def suppressed(boxes, scores):
 numpy("non_maximum_suppression", [boxes.transpose(0, 2, 1).copy(), scores.transpose(0, 2, 1).copy()],
       lambda b, s: mb.non_maximum_suppression(boxes=b, scores=s, iou_threshold=0.5, max_boxes=100),
       lambda b, s: suppressed(b.transpose(0, 2, 1), s.transpose(0, 2, 1)), loose=True)
+
+# Recurrent layers: sequence 128, 512 inputs, hidden 512, batch 1
+HIDDEN = 512
+sequence = floats(128, 1, HIDDEN)
+
+
+def reordered(weight, gates):
+    """PyTorch's gate order of a weight or bias as MIL's."""
+    return np.ascontiguousarray(np.concatenate([np.split(weight.detach().numpy(), len(gates))[gate] for gate in gates]))
+
+
+def recurrent(kind, both):
+    layer = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[kind](HIDDEN, HIDDEN, bidirectional=both)
+    gates = [0, 1, 3, 2] if kind == "lstm" else [0, 1, 2]
+    arguments = {}
+    for ours, suffix in [("", "")] + [("_back", "_reverse")] * both:
+        take = lambda name: reordered(getattr(layer, f"{name}_l0{suffix}"), gates)  # noqa: E731
+        arguments |= {f"weight_ih{ours}": take("weight_ih"), f"weight_hh{ours}": take("weight_hh"),
+                      f"bias{ours}": take("bias_ih") + take("bias_hh")}
+    zeros = np.zeros((1, HIDDEN * (2 if both else 1)), np.float32)
+    arguments |= {"initial_h": zeros, "output_sequence": True, "direction": "bidirectional" if both else "forward"}
+    if kind == "lstm":
+        arguments["initial_c"] = zeros
+    torched(f"{kind} two directions" if both else kind, [sequence],
+            lambda x: getattr(mb, kind)(x=x, **arguments)[0], lambda x: layer(x)[0], loose=kind == "gru")
+
+
+recurrent("lstm", False)
+recurrent("lstm", True)
+recurrent("gru", False)
+
+# Compressed weights against half-precision ones
+from coremltools.converters.mil.mil import types  # noqa: E402
+
+WIDTH = 2048
+table_rows = {count: floats(1, 1, 1 << count, 1).astype(np.float16) for count in (1, 2, 3, 4, 6, 8)}
+
+
+def compressed(name, given, weight, half, operation):
+    """`weight` makes the compressed weight inside the program."""
+    def program(x, value):
+        return cast(operation(cast(x, "fp16"), value()), "fp32")
+    CASES.append(Case(name, [given], lambda x: program(x, weight), lambda x: program(x, lambda: half), "fp16"))
+
+
+def palette(count, shape):
+    kind = {1: types.np_uint1_dtype, 2: types.np_uint2_dtype, 3: types.np_uint3_dtype, 4: types.np_uint4_dtype,
+            6: types.np_uint6_dtype, 8: np.uint8}[count]
+    indices = random.integers(0, 1 << count, shape).astype(np.uint8).astype(kind)
+    table = table_rows[count].reshape((1,) * len(shape) + (1 << count, 1))
+    return lambda: mb.constexpr_lut_to_dense(indices=indices, lut=table)
+
+
+def blocks(kind, low, high, size, shape):
+    data = random.integers(low, high, shape).astype(np.int8).astype(kind)
+    scale = floats(shape[0], shape[1] // size, *shape[2:], low=0.001, high=0.01).astype(np.float16)
+    return lambda: mb.constexpr_blockwise_shift_scale(data=data, scale=scale)
+
+
+dense = floats(WIDTH, WIDTH, low=-0.05, high=0.05).astype(np.float16)
+filters = floats(256, 256, 3, 3, low=-0.05, high=0.05).astype(np.float16)
+
+
+def linear(x, weight):
+    return mb.linear(x=x, weight=weight)
+
+
+def convolved(x, weight):
+    return mb.conv(x=x, weight=weight, pad_type="valid")
+
+
+for rows_given in (1, 128):
+    for count in (1, 2, 3, 4, 6, 8):
+        compressed(f"weights linear {rows_given} rows {count}-bit palette", floats(rows_given, WIDTH),
+                   palette(count, (WIDTH, WIDTH)), dense, linear)
+    compressed(f"weights linear {rows_given} rows int8 blocks", floats(rows_given, WIDTH),
+               blocks(np.int8, -127, 127, 32, (WIDTH, WIDTH)), dense, linear)
+    compressed(f"weights linear {rows_given} rows int4 blocks", floats(rows_given, WIDTH),
+               blocks(types.np_int4_dtype, -8, 8, 32, (WIDTH, WIDTH)), dense, linear)
+compressed("weights conv 4-bit palette", floats(1, 256, 28, 28), palette(4, (256, 256, 3, 3)), filters, convolved)
+compressed("weights conv int8 blocks", floats(1, 256, 28, 28), blocks(np.int8, -127, 127, 32, (256, 256, 3, 3)), filters,
+           convolved)

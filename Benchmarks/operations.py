@@ -22,17 +22,18 @@ import warnings
 PAUSE = 0.01        # seconds between turns: long enough for the other side's workers to stop spinning
 
 
-def model_of(case, folder):
+def model_of(case, folder, program=None, suffix=""):
     """The model file of a case, made when it is not there."""
     import coremltools as ct
     from coremltools.converters.mil import Builder as mb
     from coremltools.converters.mil.mil import types
-    path = folder / (re.sub(r"[^\w]+", "-", case.name) + ".mlpackage")
+    path = folder / (re.sub(r"[^\w]+", "-", case.name) + suffix + ".mlpackage")
     if path.exists():
         return path
     kinds = {"float32": types.fp32, "int32": types.int32}
     specs = [mb.TensorSpec(array.shape, kinds[array.dtype.name]) for array in case.inputs]
-    program = mb.program(input_specs=specs, opset_version=ct.target.iOS18)(named(case.program, len(specs)))
+    program = mb.program(input_specs=specs, opset_version=ct.target.iOS18)(
+        named(program or case.program, len(specs)))
     ct.convert(
         program, convert_to="mlprogram", minimum_deployment_target=ct.target.iOS18, skip_model_load=True,
         compute_precision=ct.precision.FLOAT32, pass_pipeline=ct.PassPipeline.EMPTY).save(str(path))
@@ -63,9 +64,9 @@ def difference(case, model, options, files, scratch):
         return done.stderr.strip().splitlines()[-1][:120]
     with np.load(target) as ours:
         found = [ours[key] for key in ours]
-    wanted = arrays_of(case.prepared()())
-    if case.loose:
+    if case.loose or case.side == "fp16":
         return ""
+    wanted = arrays_of(case.prepared()())
     for array in wanted:
         close = any(
             part.shape == array.shape and np.allclose(part, array, rtol=2e-3, atol=2e-3, equal_nan=True)
@@ -85,15 +86,19 @@ def measure(case, options, folder, scratch):
         np.save(files[f"in{index}"], array)
     wrong = difference(case, model, options, files, scratch) if options.check else ""
     ours = sides.coreml(options.coreml, model, files, options.threads)
-    peer = case.prepared()
+    if case.side == "fp16":
+        other = sides.coreml(options.coreml, model_of(case, folder, case.peer, "-fp16"), files, options.threads)
+        run_peer = other.run
+    else:
+        other, peer = None, case.prepared()
 
-    def run_peer(count):
-        measured = []
-        for _ in range(count):
-            started = time.perf_counter()
-            peer()
-            measured.append((time.perf_counter() - started) * 1e3)
-        return measured
+        def run_peer(count):
+            measured = []
+            for _ in range(count):
+                started = time.perf_counter()
+                peer()
+                measured.append((time.perf_counter() - started) * 1e3)
+            return measured
 
     parties, counts, results = {"ours": ours.run, "peer": run_peer}, {}, {"ours": [], "peer": []}
     for name, run in parties.items():
@@ -104,10 +109,13 @@ def measure(case, options, folder, scratch):
         for name in list(parties)[:: 1 if turn % 2 == 0 else -1]:
             time.sleep(PAUSE)
             results[name] += parties[name](counts[name])
-    ours.close()
+    memory = ours.peak_memory()
+    for side in (ours, other):
+        if side:
+            side.close()
     ours, peer = statistics.median(results["ours"]), statistics.median(results["peer"])
     return {"operation": case.name, "peer": case.side, "ours_ms": ours, "peer_ms": peer, "ratio": ours / peer,
-            "least_ratio": min(results["ours"]) / min(results["peer"]), "wrong": wrong}
+            "least_ratio": min(results["ours"]) / min(results["peer"]), "memory": memory, "wrong": wrong}
 
 
 def main():

@@ -93,23 +93,38 @@ typedef struct {
     int half;
 } gather_job;
 
+#define SINGLES(type)                                                                          \
+    ((type *)j->target)[row] = ((const type *)j->source)[line + index];                        \
+    break;
+
 static void gather_rows(void *context, long task, int worker) {
     (void)worker;
     const gather_job *j = context;
-    const long end = (task + 1) * j->rows_each < j->rows ? (task + 1) * j->rows_each : j->rows;
+    const long first = task * j->rows_each;
+    const long end = first + j->rows_each < j->rows ? first + j->rows_each : j->rows;
     const long row_bytes = j->inner * j->bytes;
-    for (long row = task * j->rows_each; row < end; row++) {
-        long index = j->indices[row % j->count];
+    long place = first % j->count, line = first / j->count * j->axis;
+    for (long row = first; row < end; row++) {
+        long index = j->indices[place];
         if (index < 0) index += j->axis;
         if (index >= j->axis) index = j->axis - 1;
         if (index < 0) index = 0;
-        const char *source = j->source + (row / j->count * j->axis + index) * row_bytes;
         if (j->half) {
-            j->isa->widen((const uint16_t *)source, (float *)j->target + row * j->inner, j->inner);
-        } else if (row_bytes == 4) {
-            memcpy(j->target + row * 4, source, 4);
+            j->isa->widen((const uint16_t *)j->source + (line + index) * j->inner,
+                          (float *)j->target + row * j->inner, j->inner);
         } else {
-            memcpy(j->target + row * row_bytes, source, (size_t)row_bytes);
+            switch (row_bytes) {
+            case 1: SINGLES(uint8_t)
+            case 2: SINGLES(uint16_t)
+            case 4: SINGLES(uint32_t)
+            case 8: SINGLES(uint64_t)
+            default:
+                memcpy(j->target + row * row_bytes, j->source + (line + index) * row_bytes, (size_t)row_bytes);
+            }
+        }
+        if (++place == j->count) {
+            place = 0;
+            line += j->axis;
         }
     }
 }

@@ -107,8 +107,8 @@ typedef struct {
 
 // The result of a running value: means are divided, and everything is cut and held as conversion does it.
 static int32_t concluded(cml_reduction op, double total, long axis) {
-    if (axis == 0 && op == CML_MEAN) return 0;
     if (op == CML_MEAN) total /= (double)axis;
+    if (total != total) return 0;
     return total >= 2147483647.0 ? INT32_MAX : total <= -2147483648.0 ? INT32_MIN : (int32_t)total;
 }
 

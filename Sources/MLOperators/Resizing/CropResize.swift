@@ -123,7 +123,7 @@ package struct CropResize: Operator {
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
     }
 
-    private func places(_ box: [Double], images: [Int]) -> (rows: [Double], columns: [Double]) {
+    func places(_ box: [Double], images: [Int]) -> (rows: [Double], columns: [Double]) {
         let (low, high): ((Double, Double), (Double, Double)) =
             switch boxForm {
             case .cornersHeightFirst: ((box[0], box[1]), (box[2], box[3]))

@@ -140,7 +140,8 @@ package struct Resample: Operator {
         return Tensor(values: result, scalarType: scalarType, shape: shape)
     }
 
-    private var outside: Double { if case .constant(let value) = border { value } else { 0 } }
+    /// What lies outside the images when nothing of them is repeated.
+    var outside: Double { if case .constant(let value) = border { value } else { 0 } }
 
     /// The elements that make a point, with their shares; `nil` is a place outside.
     private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(place: Int?, share: Double)] {
@@ -158,7 +159,7 @@ package struct Resample: Operator {
     }
 
     /// The index that `border` puts at `index`; `nil` for a constant.
-    private func inside(_ index: Double, _ extent: Int) -> Int? {
+    func inside(_ index: Double, _ extent: Int) -> Int? {
         let last = Double(extent - 1)
         if index >= 0, index <= last { return Int(index) }
         switch border {

@@ -57,6 +57,7 @@ import Testing
                 "slices",
                 ScatterND(mode: mode),
                 [x, random.tensor([90, 2], .int32, in: -30...29), random.tensor([90, 33], type, in: 1...3)],
+                constants: [1],
                 tolerance: 1e-3
             )
             #expect(slices.failures() == [])
@@ -64,6 +65,7 @@ import Testing
                 "elements",
                 ScatterND(mode: mode),
                 [x, random.tensor([900, 3], .int32, in: -29...29), random.tensor([900], type, in: 1...3)],
+                constants: [1],
                 tolerance: 1e-3
             )
             #expect(elements.failures() == [])
@@ -84,6 +86,7 @@ import Testing
                         random.tensor(shape, type, in: -50...50),
                         random.tensor(items + [length], .int32, in: -45...45),
                     ],
+                    constants: [1],
                     tolerance: 0
                 )
                 #expect(problem.failures() == [])

@@ -1,0 +1,51 @@
+import MLGraph
+import MLKernels
+import MLNumerics
+
+/// The elements and shares of which points of a plane consist, in a step's scratch memory: four taps each.
+struct SampledPoints {
+    private let places: UnsafeMutablePointer<Int32>
+    private let shares: UnsafeMutablePointer<Float>
+    private let added: UnsafeMutablePointer<Float>
+    private let count: Int
+
+    /// The bytes that `count` points take.
+    static func byteCount(_ count: Int) -> Int { count * 9 * 4 }
+
+    init(_ memory: UnsafeMutableRawPointer, count: Int) {
+        places = memory.assumingMemoryBound(to: Int32.self)
+        shares = (memory + 4 * count * 4).assumingMemoryBound(to: Float.self)
+        added = (memory + 8 * count * 4).assumingMemoryBound(to: Float.self)
+        self.count = count
+    }
+
+    /// Makes point `index` of nothing but `value`.
+    func start(_ index: Int, _ value: Double) {
+        for tap in 0..<4 {
+            places[tap * count + index] = 0
+            shares[tap * count + index] = 0
+        }
+        added[index] = Float(value)
+    }
+
+    /// Gives `tap` (0..<4) of point `index` a share of the element at `place`.
+    func set(_ tap: Int, of index: Int, place: Int, share: Double) {
+        places[tap * count + index] = Int32(truncatingIfNeeded: place)
+        shares[tap * count + index] = Float(share)
+    }
+
+    /// Reads the points from `planes` planes of `plane` elements.
+    func blend(_ x: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, planes: Int, plane: Int) {
+        BlendKernel.run(
+            x,
+            into: y,
+            planes: planes,
+            plane: plane,
+            taps: 4,
+            places: places,
+            shares: shares,
+            added: added,
+            count: count
+        )
+    }
+}
