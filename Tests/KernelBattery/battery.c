@@ -112,7 +112,7 @@ static void reductions(const cml_isa *isa) {
         cml_softmax(isa, x, y, o, a, n);
         record("softmax", s, y, o * a * n);
         int32_t *at = cml_allocate((size_t)(o * n) * sizeof *at);
-        cml_arg_extreme(isa, x, at, o, a, n, s % 2);
+        cml_arg_extreme(isa, CML_ELEMENT_F32, x, at, o, a, n, s % 2);
         for (long i = 0; i < o * n; i++) y[i] = (float)at[i];
         record("position", s, y, o * n);
         float *gamma = numbers(a), *beta = numbers(a);

@@ -10,6 +10,21 @@ extension Pooling {
         let window = geometry(x.logicalShape, y.logicalShape)
         let (batch, channels) = (x.logicalShape[0], x.logicalShape[1])
         let isLast = x.layout == .channelsLast
+        if coversAll(window.input) {
+            let space = window.input.reduce(1, *)
+            return [
+                Kernel("mean") { context in
+                    ReductionKernel.reduce(
+                        .mean,
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: isLast ? batch : batch * channels,
+                        axis: space,
+                        inner: isLast ? channels : 1
+                    )
+                }
+            ]
+        }
         let geometry = ConvolutionGeometry(
             batch: isLast ? batch : batch * channels,
             inputSize: window.input,

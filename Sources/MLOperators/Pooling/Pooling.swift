@@ -190,5 +190,13 @@ package struct Pooling<Function: PoolingFunction>: Operator {
         )
     }
 
-    package func layoutRole(_ operands: Operands) -> LayoutRole { .channelsLast }
+    /// True for a mean over the whole of every spatial axis, which is a reduction.
+    func coversAll(_ spatial: [Int]) -> Bool {
+        Function.self == Average.self && (kernel == nil || kernel == spatial && padding == .valid)
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        guard let shape = (try? operands.shape(0))?.counts else { return .channelsLast }
+        return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLast
+    }
 }
