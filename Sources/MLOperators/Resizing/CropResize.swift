@@ -82,10 +82,12 @@ package struct CropResize: Operator {
         }
         let size: Shape = [Dimension(height), Dimension(width)]
         if usesRegions {
-            guard boxes.count == 5, let width = boxes[2].count, width == 4 || width == 5 else {
+            guard boxes.count == 5, (4...5).contains(boxes[2].count ?? 4) else {
                 throw ModelError(.invalidModel, "roi has shape \(boxes); [N, 1, 4, 1, 1] or [N, 1, 5, 1, 1] is needed")
             }
-            return [x.with([boxes[0], width == 4 ? x.shape[0] : 1, x.shape[1]] + size)]
+            // Four numbers name no image: every box is cut from every one.
+            let images = boxes[2].count.map { $0 == 4 ? x.shape[0] : 1 } ?? .unknown
+            return [x.with([boxes[0], images, x.shape[1]] + size)]
         }
         guard boxes.count == 2, (boxes[1].count ?? 4) == 4 else {
             throw ModelError(.invalidModel, "boxes have shape \(boxes); [N, 4] is needed")
