@@ -93,7 +93,7 @@ let package = Package(
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
         library("CoreMLExtras", ["CoreML"]),
         tests("CoreMLExtrasTests", ["CoreMLExtras", "CoreML", "MLFiles", "MLSpecification"]),
-        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification"]),
+        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification", protobuf]),
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
             name: "SourceCompatibility",

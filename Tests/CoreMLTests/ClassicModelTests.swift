@@ -1,6 +1,7 @@
 import CoreML
 import MLFiles
 import MLSpecification
+import SwiftProtobuf
 import Testing
 
 /// Pipelines, linked models, custom models and batches through `MLModel`.
