@@ -124,7 +124,7 @@ let package = Package(
             "MLLoweringTests",
             [
                 "MLEngine", "MLFeatures", "MLFiles", "MLLowering", "MLGraph", "MLNumerics", "MLOperators",
-                "MLSpecification", "TestSupport",
+                "MLSpecification", "TestSupport", protobuf,
             ]
         ),
         tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),

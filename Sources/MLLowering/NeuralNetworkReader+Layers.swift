@@ -26,6 +26,10 @@ extension NeuralNetworkReader {
         }
         switch layer.layer {
         case .copy: try bind(layer, [try blob(of: layer, 0)])
+        case .expandDims(let expansion) where layer.input.first.flatMap({ blobs[$0] })?.isScalar == true:
+            let ones = [Regroup.Axis](repeating: .one, count: min(expansion.axes.count, 5))
+            let value = try builder.add(Regroup(ones), try blob(of: layer, 0).value)
+            try bind(layer, [Blob(value: value, isFolded: false)])
         case .branch(let branch): try lower(branch, of: layer)
         case .loop(let loop): try lower(loop, of: layer)
         case .loopBreak: try interrupt(.breaks)
@@ -61,8 +65,8 @@ extension NeuralNetworkReader {
         guard context.outputs.count == layer.output.count else {
             throw ModelError(.invalidModel, "the rule of '\(field)' stated no outputs")
         }
-        let batch = context.outputBatch
-        try bind(layer, context.outputs.map { Blob(value: $0, isFolded: folds, batch: batch) })
+        let (batch, isScalar) = (context.outputBatch, context.givesScalars)
+        try bind(layer, context.outputs.map { Blob(value: $0, isFolded: folds, batch: batch, isScalar: isScalar) })
     }
 
     private func blob(of layer: SpecNeuralNetworkLayer, _ index: Int) throws(ModelError) -> Blob {

@@ -46,6 +46,8 @@ package struct NeuralNetworkReader {
         var isFolded: Bool
         /// The batch within axis 0 of a folded blob.
         var batch = 1
+        /// True for a scalar, whose only axis does not count when axes are added.
+        var isScalar = false
     }
 
     /// What the three kinds of neural network have in common.

@@ -8,7 +8,10 @@ package enum MemoryLimit {
         return pages > 0 && size > 0 ? pages * size : 1 << 36
     }()
 
-    /// Throws when extents are negative or a tensor of them would be larger than the machine's memory.
+    /// The bytes that one tensor may take: several must fit beside one another.
+    package static let valueByteCount = max(byteCount / 8, 512 << 20)
+
+    /// Throws when extents are negative or a tensor of them would be larger than `valueByteCount`.
     /// - Parameter bitWidth: of one element.
     package static func require(_ extents: [Int], bitWidth: Int) throws(ModelError) {
         var count = 1
@@ -17,10 +20,10 @@ package enum MemoryLimit {
             guard extent >= 0 else {
                 throw ModelError(.invalidModel, "\(extents) is no shape: extent \(extent) is negative")
             }
-            guard !overflow, product / 8 <= byteCount / max(bitWidth, 1) else {
+            guard !overflow, product / 8 <= valueByteCount / max(bitWidth, 1) else {
                 throw ModelError(
                     .invalidModel,
-                    "a tensor of shape \(extents) does not fit into the \(byteCount >> 20) MiB of memory; check the shape"
+                    "a tensor of shape \(extents) is larger than the \(valueByteCount >> 20) MiB one may take; check the shape"
                 )
             }
             count = product

@@ -7,7 +7,10 @@ extension LayerContext {
     /// States the outputs; a value of rank 0 becomes a vector of one element, because blobs have at least one axis.
     package mutating func finish(_ values: ValueID...) throws(ModelError) {
         var outputs: [ValueID] = []
-        for value in values { outputs.append(rank(of: value) == 0 ? try add(ExpandDims(axes: [0]), value) : value) }
+        for value in values {
+            if rank(of: value) == 0 { givesScalars = true }
+            outputs.append(rank(of: value) == 0 ? try add(ExpandDims(axes: [0]), value) : value)
+        }
         try setOutputs(outputs)
     }
 

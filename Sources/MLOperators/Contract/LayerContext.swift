@@ -25,6 +25,8 @@ package struct LayerContext {
     /// With the legacy mapping: the batch within axis 0 of the outputs; the greatest of the inputs unless a rule says
     /// otherwise.
     package var outputBatch: Int
+    /// Whether an output is a scalar, to which `finish` gave an axis.
+    package var givesScalars = false
     /// The values of the layer's output blobs, once the rule has stated them.
     package private(set) var outputs: [ValueID] = []
 

@@ -27,7 +27,8 @@ package struct StridedView: Hashable, Sendable {
         var result = self
         result.offset += start * strides[axis]
         result.shape[axis] = count
-        result.strides[axis] *= step
+        // A step that is never taken may be anything.
+        if count > 1 { result.strides[axis] *= step }
         return result
     }
 

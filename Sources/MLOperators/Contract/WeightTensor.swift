@@ -12,7 +12,15 @@ package func weightTensor(
     shape: [Int],
     channelAxis: Int = 0
 ) throws(ModelError) -> Tensor {
-    let count = shape.elementCount
+    var product = 1
+    for extent in shape {
+        let (next, overflow) = product.multipliedReportingOverflow(by: max(extent, 1))
+        guard extent >= 0, !overflow, next < 1 << 40 else {
+            throw ModelError(.invalidModel, "\(shape) is no shape of weights")
+        }
+        product = next
+    }
+    let count = shape.contains(0) ? 0 : product
     func check(_ found: Int) throws(ModelError) {
         guard found == count else {
             throw ModelError(.invalidModel, "\(found) values are stored where shape \(shape) needs \(count)")

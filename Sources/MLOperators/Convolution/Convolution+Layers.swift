@@ -49,6 +49,7 @@ private struct ConvolutionLayer {
         case .same(let same): padding = WindowPadding(same)
         case nil: padding = .valid
         }
+        try WindowPadding.check(kernel, strides, dilations, spatialRank: 2)
         groups = max(1, Int(clamping: layer.nGroups))
         outputChannels = Int(clamping: layer.outputChannels)
         kernelChannels = Int(clamping: layer.kernelChannels)
@@ -74,6 +75,7 @@ private struct ConvolutionLayer {
         case .same: padding = .same
         case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "padding type \(value) is not known")
         }
+        try WindowPadding.check(kernel, strides, dilations, spatialRank: 3)
         groups = max(1, Int(layer.nGroups))
         outputChannels = Int(layer.outputChannels)
         // The field counts the channels of the input, of all groups.
@@ -95,10 +97,24 @@ extension WindowPadding {
         guard edges.count == 2 else {
             throw ModelError(.invalidModel, "\(edges.count) border amounts; two are needed, for rows and columns")
         }
-        self = .custom(
-            before: edges.map { Int(clamping: $0.startEdgeSize) },
-            after: edges.map { Int(clamping: $0.endEdgeSize) }
-        )
+        let before = edges.map { Int(clamping: $0.startEdgeSize) }
+        let after = edges.map { Int(clamping: $0.endEdgeSize) }
+        guard (before + after).allSatisfy({ $0 <= Self.limit }) else {
+            throw ModelError(.invalidModel, "border amounts \(before) and \(after) are greater than any image")
+        }
+        self = .custom(before: before, after: after)
+    }
+
+    /// No kernel, stride, dilation or border of a window is greater.
+    private static let limit = 1 << 24
+
+    /// Throws unless there is one positive number for each spatial axis, and none of them immense.
+    static func check(_ lists: [Int]..., spatialRank: Int) throws(ModelError) {
+        for list in lists {
+            guard list.count == spatialRank, list.allSatisfy({ (1...limit).contains($0) }) else {
+                throw ModelError(.invalidModel, "a window of \(list) needs \(spatialRank) positive numbers")
+            }
+        }
     }
 
     init(_ same: SpecSamePadding) { self = same.asymmetryMode == .topLeftHeavy ? .sameLower : .same }

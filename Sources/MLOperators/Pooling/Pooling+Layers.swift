@@ -48,10 +48,17 @@ private struct PoolingWindow {
         case .same(let same): padding = WindowPadding(same)
         case .includeLastPixel(let complete):
             let amounts = complete.paddingAmounts.isEmpty ? [0, 0] : complete.paddingAmounts.map { Int(clamping: $0) }
+            guard amounts.count == 2, amounts.allSatisfy({ $0 <= 1 << 24 }) else {
+                throw ModelError(
+                    .invalidModel,
+                    "padding amounts \(amounts); one for rows and one for columns are needed"
+                )
+            }
             padding = .custom(before: amounts, after: amounts)
             roundsUp = true
         case nil: padding = .valid
         }
+        try WindowPadding.check(kernel, strides, spatialRank: 2)
     }
 
     init(_ layer: SpecPooling3DLayerParams) throws(ModelError) {
@@ -69,6 +76,7 @@ private struct PoolingWindow {
         case .same: padding = .same
         case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "padding type \(value) is not known")
         }
+        try WindowPadding.check(kernel, strides, spatialRank: 3)
     }
 
     func op<Function: PoolingFunction>(_: Function.Type) -> Pooling<Function> {

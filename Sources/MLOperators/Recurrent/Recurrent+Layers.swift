@@ -195,7 +195,7 @@ extension LayerContext {
         guard let batch = shape(of: x)[1].count else {
             throw ModelError(.unsupported, "a batch of unknown size without initial states; give the layer states")
         }
-        return builder.constant(Tensor(uninitialized: .float32, shape: [batch, width], zeroed: true))
+        return builder.constant(Tensor(uninitialized: .float32, shape: try extents([batch, width]), zeroed: true))
     }
 
     /// States the outputs: the sequence [S, B, H], then states [B, H].
@@ -223,7 +223,7 @@ extension LayerContext {
             let isMissing = field.isEmpty && index < offsets.count
             let tensor = try trailing(name) { () throws(ModelError) in
                 isMissing
-                    ? Tensor(uninitialized: .float32, shape: shape, zeroed: true)
+                    ? Tensor(uninitialized: .float32, shape: try extents(shape), zeroed: true)
                     : try weightTensor(field, shape: shape)
             }
             let offset = index < offsets.count ? Double(offsets[index]) : 0

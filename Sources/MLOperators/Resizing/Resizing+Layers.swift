@@ -16,8 +16,11 @@ extension Resize: LoweredFromLayers {
                 var factors = parameters.fractionalScalingFactor.map { Double($0) }
                 if factors.isEmpty { factors = parameters.scalingFactor.map { Double($0) } }
                 if factors.isEmpty { factors = [1, 1] }
-                guard factors.count == 2 else {
-                    throw ModelError(.invalidModel, "\(factors.count) scaling factors; rows and columns need one each")
+                guard factors.count == 2, factors.allSatisfy({ $0 > 0 && $0 <= 16_777_216 }) else {
+                    throw ModelError(
+                        .invalidModel,
+                        "scaling factors \(factors); rows and columns need one each, above 0"
+                    )
                 }
                 guard parameters.mode == .bilinear else {
                     let op = UpsampleNearestNeighbor(.factors(factors), .floor)

@@ -45,7 +45,9 @@ extension Split: LoweredFromLayers {
                 var sizes = integers(parameters.splitSizes)
                 let count = parameters.numSplits == 0 ? context.layer.output.count : Int(clamping: parameters.numSplits)
                 let shape = try context.shape(of: context.input())
-                if sizes.isEmpty, count > 0, let extent = shape[try normalizedAxis(axis, rank: shape.count)].count {
+                if sizes.isEmpty, (1...1 << 20).contains(count),
+                    let extent = shape[try normalizedAxis(axis, rank: shape.count)].count
+                {
                     // Parts of nearly the same extent; the first ones are greater by 1.
                     sizes = (0..<count).map { extent / count + ($0 < extent % count ? 1 : 0) }
                 }

@@ -126,7 +126,11 @@ extension Transpose: LoweredFromLayers {
                 // Axes of fewer than all are those at the end: a picture [1, C, H, W] transposed as [C, H, W].
                 let x = try context.input()
                 let lead = max(0, context.rank(of: x) - parameters.axes.count)
-                let axes = Array(0..<lead) + integers(parameters.axes).map { $0 + lead }
+                let given = integers(parameters.axes)
+                guard given.allSatisfy(given.indices.contains) else {
+                    throw ModelError(.invalidModel, "\(given) is no order of \(given.count) axes")
+                }
+                let axes = Array(0..<lead) + given.map { $0 + lead }
                 try context.finish(try context.add(Transpose(axes), x))
             },
             LayerRule("permute", \.permute) { parameters, context throws(ModelError) in

@@ -48,7 +48,8 @@ package struct SlidingWindows: Rearrangement {
         }
         var view = x
         view.shape[place] = (x.shape[place] - size) / stride + 1
-        view.strides[place] = x.strides[place] * stride
+        // The distance to a second window, if there is one.
+        view.strides[place] = view.shape[place] > 1 ? x.strides[place] * stride : 0
         view.shape.insert(size, at: place + 1)
         view.strides.insert(x.strides[place], at: place + 1)
         return view

@@ -36,7 +36,9 @@ package struct Split: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.type(0)
         let place = try operands.axis(axis)
-        guard count > 0, count <= 1 << 20, sizes.map({ $0.count == count && $0.allSatisfy { $0 >= 0 } }) ?? true else {
+        guard count > 0, count <= 1 << 20,
+            sizes.map({ $0.count == count && $0.allSatisfy { (0...1 << 40).contains($0) } }) ?? true
+        else {
             throw ModelError(.invalidModel, "\(count) parts of sizes \(sizes ?? []) contradict each other")
         }
         if let extent = type.shape[place].count {
