@@ -12,8 +12,19 @@ final class FeatureTable {
         for name in provider.featureNames { values[name] = provider.featureValue(for: name) }
     }
 
-    /// The values as the model wants them.
-    func provider() throws -> MLDictionaryFeatureProvider { try MLDictionaryFeatureProvider(dictionary: values) }
+    /// The values as the model wants them; an array of one element serves an input that is a number.
+    func provider(for model: MLModel) throws -> MLDictionaryFeatureProvider {
+        var fitting = values
+        for (name, value) in values {
+            guard let array = value.multiArrayValue, array.count == 1 else { continue }
+            switch model.modelDescription.inputDescriptionsByName[name]?.type {
+            case .double?: fitting[name] = MLFeatureValue(double: array[0].doubleValue)
+            case .int64?: fitting[name] = MLFeatureValue(int64: array[0].int64Value)
+            default: break
+            }
+        }
+        return try MLDictionaryFeatureProvider(dictionary: fitting)
+    }
 }
 
 /// The layouts of pictures that cross the border.

@@ -61,7 +61,7 @@ public func predict(
 ) -> UnsafeMutableRawPointer? {
     reporting(failure) {
         let model = object(model, as: MLModel.self)
-        let inputs = try object(features, as: FeatureTable.self).provider()
+        let inputs = try object(features, as: FeatureTable.self).provider(for: model)
         let outputs: any MLFeatureProvider
         if let state {
             outputs = try model.prediction(from: inputs, using: object(state, as: MLState.self))
@@ -82,8 +82,9 @@ public func predictBatch(
     _ failure: Failure
 ) -> Bool {
     reporting(failure) {
-        let inputs = try (0..<count).map { try object(features[$0], as: FeatureTable.self).provider() }
-        let outputs = try object(model, as: MLModel.self).predictions(fromBatch: MLArrayBatchProvider(array: inputs))
+        let model = object(model, as: MLModel.self)
+        let inputs = try (0..<count).map { try object(features[$0], as: FeatureTable.self).provider(for: model) }
+        let outputs = try model.predictions(fromBatch: MLArrayBatchProvider(array: inputs))
         for index in 0..<outputs.count { answers[index] = handle(FeatureTable(outputs.features(at: index))) }
         return true
     } ?? false

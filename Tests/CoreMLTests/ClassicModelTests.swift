@@ -58,7 +58,7 @@ struct ClassicModelTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         func write(_ model: SpecModel, _ name: String) throws -> URL {
             let url = folder.appendingPathComponent(name)
-            try model.serializedData().write(to: url)
+            try Data(SpecificationReader.encode(model)).write(to: url)
             return url
         }
         let source = try write(Self.scaler("x", "features", by: 10), "Extractor.mlmodel")

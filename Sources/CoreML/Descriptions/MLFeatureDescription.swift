@@ -136,10 +136,6 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
             if dictionaryConstraint?.keyType == .int64, !values.isEmpty {
                 return "is a dictionary with string keys, but must have integer keys"
             }
-        case .integers:
-            if dictionaryConstraint?.keyType == .string {
-                return "is a dictionary with integer keys, but must have string keys"
-            }
         case .sequence(let sequence):
             guard let constraint = sequenceConstraint else { return nil }
             if sequence.type != constraint.valueDescription.type {

@@ -14,19 +14,12 @@ package struct DictVectorizer: ColumnEngine {
     package init(_ parameters: SpecDictVectorizer, _ interface: SpecModelDescription) throws(ModelError) {
         self.interface = interface
         let feature = try interface.soleInput()
-        guard case .dictionaryType(let type)? = feature.type.type else { throw feature.mismatch("a dictionary") }
+        guard case .dictionaryType? = feature.type.type else { throw feature.mismatch("a dictionary") }
         input = feature.name
-        switch (parameters.map, type.keyType) {
-        case (.stringToIndex(let list)?, .stringKeyType?), (.stringToIndex(let list)?, nil):
-            keys = CategoryPlaces(.strings(list.vector))
-        case (.int64ToIndex(let list)?, .int64KeyType?), (.int64ToIndex(let list)?, nil):
-            keys = CategoryPlaces(.integers(list.vector))
-        case (.stringToIndex?, _), (.int64ToIndex?, _):
-            throw ModelError(
-                .invalidModel,
-                "the keys of the input '\(input)' are not of the type that the model's list has"
-            )
-        case (nil, _): throw ModelError(.invalidModel, "the vectoriser has no list of keys")
+        switch parameters.map {
+        case .stringToIndex(let list)?: keys = CategoryPlaces(.strings(list.vector))
+        case .int64ToIndex(let list)?: keys = CategoryPlaces(.integers(list.vector))
+        case nil: throw ModelError(.invalidModel, "the vectoriser has no list of keys")
         }
         let output = try interface.soleOutput()
         outputName = output.name
