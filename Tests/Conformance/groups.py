@@ -20,7 +20,7 @@ GROUPS = {group.name: group for group in (
     Group(
         "nn", ("test/neural_network",), sampled=False, environment="suite",
         # They make hundreds to thousands of models each, of kinds that other tests cover.
-        left_out="not stress and not conv3d_cpu_slow and not pool3d_cpu and not random_normal_like",
+        left_out="not stress and not conv3d_cpu_slow and not conv3d_gpu_slow and not test_pool3d and not random_normal_like",
         meaning="layers of neural networks"),
     Group("sklearn", ("test/sklearn_tests",), sampled=False, environment="extended", meaning="models of scikit-learn"),
     Group("xgboost", ("test/xgboost_tests",), sampled=False, environment="extended", meaning="boosted trees"),
