@@ -30,7 +30,9 @@ GROUPS = {group.name: group for group in (
         "converters/mil/mil/tests", "converters/mil/frontend/milproto", "converters/mil/test_inputs_outputs_shape.py"),
         sampled=False, environment="extended", meaning="API, packages, compute plans, shapes"),
     Group(
-        "milops", ("converters/mil/mil/ops/tests",), environment="suite", meaning="operations of ML programs"),
+        "milops", ("converters/mil/mil/ops/tests",), environment="suite",
+        # It makes no model, and fails where the machine is busy: the conversion must take less than 10 ms.
+        left_out="not test_efficient_type_inference", meaning="operations of ML programs"),
     Group("coreml_opt", ("test/optimize/coreml",), environment="extended", meaning="compressed models"),
     Group(
         "passes", ("converters/mil/mil/passes", "converters/mil/experimental"), environment="extended",
