@@ -11,18 +11,13 @@ import TestSupport
 /// Runs captured cases of coremltools' suite: `fixture-runner FOLDER [FILTER] [--verbose] [--reference]`.
 ///
 /// `FILTER` keeps the fixtures whose layer kinds, tests or folders contain it.  `--reference` runs the plain
-/// evaluations in place of the engine, `--census` only prints the catalogue.  Prints what failed by layer kinds, and the
-/// counts.
+/// evaluations in place of the engine.  Prints what failed by layer kinds, and the counts.
 @main
 struct FixtureRunner {
     static func main() throws {
         var words = Array(CommandLine.arguments.dropFirst())
         let isVerbose = words.contains("--verbose")
         let usesReference = words.contains("--reference")
-        if words.contains("--census") {
-            print(OperatorCensus.document(.standard), terminator: "")
-            return
-        }
         words.removeAll { $0.hasPrefix("--") }
         guard let root = words.first else {
             print("usage: fixture-runner FOLDER [FILTER] [--verbose] [--reference]")

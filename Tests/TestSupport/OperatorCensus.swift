@@ -1,3 +1,4 @@
+import Foundation
 import MLGraph
 package import MLOperators
 
@@ -6,16 +7,37 @@ package enum OperatorCensus {
     /// Layer kinds that the reader of neural networks handles itself, because they are no operation.
     package static let readerLayers = ["branch", "copy", "custom", "loop", "loopBreak", "loopContinue"]
 
-    package static func document(_ catalogue: Catalogue) -> String {
+    /// What a `CensusRecord` says: operator → kind of fact → facts.
+    package typealias Facts = [String: [String: Set<String>]]
+
+    package static func facts(_ record: String) -> Facts {
+        var facts: Facts = [:]
+        for line in record.split(separator: "\n") {
+            let parts = line.split(separator: "\t").map(String.init)
+            guard parts.count == 3 else { continue }
+            facts[parts[0], default: [:]][parts[1], default: []].insert(parts[2])
+        }
+        return facts
+    }
+
+    /// The operators that no test asked anything.
+    package static func untested(_ catalogue: Catalogue, _ facts: Facts) -> [String] {
+        catalogue.operators.map { "\($0)" }.filter { facts[$0]?["tests"] == nil }
+    }
+
+    package static func document(_ catalogue: Catalogue, _ facts: Facts) -> String {
         var lines = [
             "# Operators",
             "",
-            "Generated from the catalogue by the operator census (`RECORD=1 swift test --filter OperatorCensusTests`).",
+            "Generated from the catalogue and from what the tests ran (`RECORD=1 scripts/test`); the census fails when this",
+            "page is out of date or an operator has no test. Every operator has a type rule and a plain evaluation; a kernel",
+            "is named when tests compared it with that evaluation, a type when an operand of it was tried. No operator has a",
+            "gradient yet.",
             "Layer kinds that the reader of neural networks handles itself: \(readerLayers.joined(separator: ", ")).",
             "A custom layer is computed by a class of the app (`MLCustomLayer`).",
             "",
-            "| operator | MIL operations (operation sets) | layers of neural networks |",
-            "|---|---|---|",
+            "| operator | MIL operations (operation sets) | layers of neural networks | types | kernels | tests |",
+            "|---|---|---|---|---|---|",
         ]
         for type in catalogue.operators.sorted(by: { "\($0)" < "\($1)" }) {
             let names = type.names.map { name in
@@ -24,7 +46,15 @@ package enum OperatorCensus {
                     "\(name.name) (\(first == last ? "\(first)" : last == .newest ? "\(first)…" : "\(first)–\(last)"))"
             }
             let layers = (type as? any LoweredFromLayers.Type)?.layers.map(\.field).sorted() ?? []
-            lines.append("| \(type) | \(names.joined(separator: ", ")) | \(layers.joined(separator: ", ")) |")
+            let known = facts["\(type)"] ?? [:]
+            let tests = (known["tests"] ?? []).map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+            let columns = [
+                "\(type)", names.joined(separator: ", "), layers.joined(separator: ", "),
+                (known["types"] ?? []).sorted().joined(separator: ", "),
+                (known["kernel"] ?? []).sorted().joined(separator: ", "),
+                tests.map { $0.replacingOccurrences(of: ".swift", with: "") }.sorted().joined(separator: ", "),
+            ]
+            lines.append("| \(columns.joined(separator: " | ")) |")
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -14,6 +14,7 @@ struct OperatorCheck {
         do {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
             let results = try op.evaluated(operands)
+            CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
             return agreement(results, types) + flexibleTypes(types) + kernels(results) + graphs(results)
         } catch {
             return ["throws: \(error)"]
@@ -26,6 +27,7 @@ struct OperatorCheck {
         do {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
             guard let results = try? op.evaluated(operands) else { return [] }
+            CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
             return agreement(results, types) + kernels(results) + graphs(results)
         } catch {
             return ["throws: \(error)"]

@@ -20,6 +20,8 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
     package var tolerance: Double
     /// What made the operands, for the failure's message.
     package var seed: UInt64?
+    /// The file of the test that asks.
+    package var file: String
 
     package init(
         _ name: String = "",
@@ -28,8 +30,10 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
         constants: Set<Int> = [],
         expected: [Tensor]? = nil,
         tolerance: Double = 1e-5,
-        seed: UInt64? = nil
+        seed: UInt64? = nil,
+        file: String = #fileID
     ) {
+        self.file = file
         self.name = name
         self.op = op
         self.operands = operands

@@ -1,5 +1,6 @@
 import MLGraph
 import MLNumerics
+import TestSupport
 import Testing
 
 /// Ways to run one operator on tensors without a graph.
@@ -26,12 +27,30 @@ enum OperatorTrial {
     static func reference(_ op: some Operator, _ operands: [Tensor?]) throws -> [Tensor] {
         let types = try op.resultTypes(of: info(operands))
         let results = try op.reference(ReferenceOperands(operands, resultTypes: types))
+        note(op)
         for (result, type) in zip(results, types) {
             #expect(result.scalarType == type.scalarType)
             #expect(type.shape.count == result.shape.count)
             #expect(zip(type.shape, result.shape).allSatisfy { $0.count == nil || $0.count == $1 })
         }
         return results
+    }
+
+    /// Tells the census that the running test tries `op`.
+    static func note(_ op: any Operator) {
+        guard let file = Test.current?.sourceLocation.fileID else { return }
+        CensusRecord.shared?.note(op, test: file)
+    }
+
+    /// The same for every operation of a graph.
+    static func note(_ graph: Graph) {
+        func note(_ block: Block) {
+            for operation in block.operations {
+                Self.note(operation.op)
+                operation.blocks.forEach(note)
+            }
+        }
+        note(graph.body)
     }
 
     /// Reads `Op` from named constants, as an ML program gives them, and evaluates it.

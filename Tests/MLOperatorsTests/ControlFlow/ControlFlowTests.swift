@@ -29,6 +29,7 @@ import Testing
         }
         let results = try builder.append(WhileLoop(), [x, count], blocks: [condition, body])
         let graph = builder.finished(outputs: [("y", results[0]), ("n", results[1])])
+        OperatorTrial.note(graph)
         try graph.verify()
         let outputs = try GraphExecutable(graph, pipeline: .none).run([Tensor([3, 1] as [Float], shape: [2])])
         #expect(outputs[0].values == [192, 64])
@@ -47,6 +48,7 @@ import Testing
         let no = builder.endBlock(outputs: [squared])
         let result = try builder.append(Cond(), [choice], blocks: [yes, no])
         let graph = builder.finished(outputs: [("y", result[0])])
+        OperatorTrial.note(graph)
         let inputs = [Tensor(scalar: predicate, .bool), Tensor([3, 4] as [Float], shape: [2])]
         let output = try GraphExecutable(graph, pipeline: .none).run(inputs)[0]
         #expect(output.values == (predicate != 0 ? [6, 8] : [9, 16]))
@@ -69,7 +71,8 @@ import Testing
         let list = try MakeList(elementShape: [nil], scalarType: .float32)
             .reference(ReferenceOperands([Tensor(scalar: 1, .int32)], resultTypes: []))[0]
         func evaluated(_ op: some Operator, _ operands: Tensor...) throws -> Tensor {
-            try op.reference(ReferenceOperands(operands, resultTypes: []))[0]
+            OperatorTrial.note(op)
+            return try op.reference(ReferenceOperands(operands, resultTypes: []))[0]
         }
         let index = { (value: Double) in Tensor(scalar: value, .int32) }
         let one = try evaluated(ListWrite(), list, index(0), Tensor([1, 2] as [Float], shape: [2]))

@@ -243,6 +243,7 @@ import Testing
         let scale = builder.constant(OperatorTrial.floats([1, 10]))
         let offset = builder.constant(OperatorTrial.floats([0, 5]))
         let op = ConvolutionQuantized(Convolution(strides: [1, 1]))
+        OperatorTrial.note(op)
         let y = try builder.append(op, [x, stored, nil, scale, offset])[0]
         let graph = try builder.finished(outputs: [("y", y)]).bound()
         let weight = graph.body.operations[0].operands[1].flatMap { graph.constant($0) }
