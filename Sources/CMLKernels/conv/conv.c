@@ -141,8 +141,7 @@ static void convolve(void *context, long index, int worker) {
         // The next panel is brought near evenly while the tiles of this one are worked on.
         const size_t element = j->storage == CML_F16 ? sizeof(uint16_t) : sizeof(float);
         const char *ahead = panel + 1 < panel1 ? (const char *)j->packed + (at + (size_t)(terms * width)) * element : NULL;
-        t.ahead_step = (width * (long)element + tile1 - tile0 - 1) / (tile1 - tile0);
-        if (t.ahead_step > 64) t.ahead_step = 64;
+        t.ahead_step = cml_ahead_step(width * (long)element, tile1 - tile0);
 
         if (!blocked) {
             for (long tile = tile0; tile < tile1; tile++) {
@@ -217,8 +216,7 @@ static void convolve(void *context, long index, int worker) {
                             t.k = u->terms * (block + 1) / blocks - k0;
                             t.b = base + k0 * width;
                             const long rows = (tile1 - first + j->tiles_per_row - 1) / j->tiles_per_row;
-                            t.ahead_step = rows > 0 ? (width * (long)sizeof(float) + rows - 1) / rows : 0;
-                            if (t.ahead_step > 64) t.ahead_step = 64;
+                            t.ahead_step = cml_ahead_step(width * (long)sizeof(float), rows);
                             t.ahead = (const char *)(t.b + t.k * width);
                             for (long tile = first; tile < tile1; tile += j->tiles_per_row) {
                                 const place p = locate(j, group, tile);

@@ -109,8 +109,7 @@ static void convolve(void *context, long index, int worker) {
     cml_tile t = {.lda = inputs, .ldb = width, .ldc = outputs, .tap_a = &zero, .tap_b = &zero, .taps = 1, .k = inputs,
                   .last = 1, .function = CML_IDENTITY};
     const long row_tiles = (count + isa->rows - 1) / isa->rows;
-    t.ahead_step = (width * (long)sizeof(float) + row_tiles - 1) / row_tiles;
-    if (t.ahead_step > 64) t.ahead_step = 64;
+    t.ahead_step = cml_ahead_step(width * (long)sizeof(float), row_tiles);
     for (long position = 0; position < side * side; position++) {
         for (long panel = 0; panel < panels; panel++) {
             t.b = j->packed + (position * panels + panel) * inputs * width;

@@ -166,8 +166,7 @@ static void multiply(void *context, long index, int worker) {
                 : (size_t)(panel0 * width) * (size_t)call->k + (size_t)(k1 * width);
             const char *ahead = panel + 1 < panel1 || block + 1 < blocks ? b + next * element : NULL;
             const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
-            t->ahead_step = (width * (long)element + tiles - 1) / tiles;
-            if (t->ahead_step > 64) t->ahead_step = 64;
+            t->ahead_step = cml_ahead_step(width * (long)element, tiles);
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
                 t->a = a + r0 * t->lda;

@@ -30,6 +30,12 @@ typedef struct {
     float alpha, beta;
 } cml_tile;
 
+// The step that brings `bytes` for each term near evenly while `tiles` tiles pass over the terms.
+static inline long cml_ahead_step(long bytes, long tiles) {
+    const long step = tiles > 0 ? (bytes + tiles - 1) / tiles : 0;
+    return step < 64 ? step : 64;
+}
+
 // Rows times one panel for few rows; b is streamed once.
 typedef struct {
     cml_tile tile;           // taps, tap_a, tap_b, accumulate, last unused
