@@ -27,9 +27,9 @@ GROUPS = {group.name: group for group in (
         # With wide vectors NumPy's argsort does not keep the order of equal numbers, which the tests of topK rely on.
         variables={"NPY_DISABLE_CPU_FEATURES":
                    "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR AVX2 FMA3"}),
-    Group("sklearn", ("test/sklearn_tests",), sampled=False, environment="extended", meaning="models of scikit-learn"),
-    Group("xgboost", ("test/xgboost_tests",), sampled=False, environment="extended", meaning="boosted trees"),
-    Group("pipeline", ("test/pipeline",), sampled=False, environment="extended", meaning="pipelines, updatable models"),
+    Group("sklearn", ("test/sklearn_tests",), sampled=False, environment="classic", meaning="models of scikit-learn"),
+    Group("xgboost", ("test/xgboost_tests",), sampled=False, environment="classic", meaning="boosted trees"),
+    Group("pipeline", ("test/pipeline",), sampled=False, environment="classic", meaning="pipelines, updatable models"),
     Group("misc", (
         "test/api", "test/modelpackage", "test/ml_program", "test/blob", "converters/mil/backend",
         "converters/mil/mil/tests", "converters/mil/frontend/milproto", "converters/mil/test_inputs_outputs_shape.py"),
@@ -49,5 +49,5 @@ GROUPS = {group.name: group for group in (
         environment="tensorflow", meaning="TensorFlow's operators"),
 )}
 
-CONTINUOUS = ("nn", "milops")
+CONTINUOUS = ("nn", "milops", "sklearn", "xgboost", "pipeline")
 """The groups of every submission."""

@@ -180,6 +180,15 @@ struct SupportVectorTests {
         }
     }
 
+    /// LIBSVM bounds the probability of a decision that is no number from below.
+    @Test func decisionThatIsNoNumberIsImprobable() throws {
+        var noise = Noise(state: 9)
+        var (spec, _) = Self.classifier(&noise, [2, 3], hasProbabilities: true)
+        spec.supportVectorClassifier.rho = [.nan]
+        let votes = try engine(spec).prediction(from: ["x": array(noise.numbers(4))])["votes"]?.votes
+        #expect(votes == ["0": 1e-7, "1": 1 - 1e-7])
+    }
+
     @Test func damagedMachinesAreNamed() {
         var noise = Noise(state: 1)
         let (good, _) = Self.classifier(&noise, [2, 3, 1], hasProbabilities: true)

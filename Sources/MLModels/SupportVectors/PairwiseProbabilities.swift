@@ -15,7 +15,8 @@ struct PairwiseProbabilities: Sendable {
         for i in 0..<classes {
             for j in i + 1..<classes {
                 let value = logistic(-(a[pair] * decisions[pair] + b[pair]))
-                let bounded = Swift.min(Swift.max(value, Self.least), 1 - Self.least)
+                let raised = value > Self.least ? value : Self.least  // a decision of NaN is improbable, as in LIBSVM
+                let bounded = Swift.min(raised, 1 - Self.least)
                 r[i * classes + j] = bounded
                 r[j * classes + i] = 1 - bounded
                 pair += 1
