@@ -60,6 +60,21 @@ let package = Package(
                 "MLSpecification", "MLNumerics",
             ]
         ),
+        library(
+            "MLTraining",
+            [
+                "MLEngine", "MLFeatures", "MLGraph", "MLKernels", "MLLowering", "MLNumerics", "MLOperators", "MLPasses",
+                "MLRuntime", "MLSpecification",
+            ]
+        ),
+        tests(
+            "MLTrainingTests",
+            [
+                "MLTraining", "MLFeatures", "MLGraph", "MLKernels", "MLLowering", "MLNumerics", "MLOperators",
+                "MLPasses",
+                "MLRuntime", "MLSpecification", "TestSupport", protobuf,
+            ]
+        ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(
             name: "coreml",

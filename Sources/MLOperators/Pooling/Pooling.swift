@@ -158,7 +158,7 @@ package struct Pooling<Function: PoolingFunction>: Operator {
     }
 
     /// The window's places inside the input and its borders, which end `before` elements behind the input at least.
-    private func paddedCount(_ window: WindowGeometry, _ place: [Int]) -> Int {
+    func paddedCount(_ window: WindowGeometry, _ place: [Int]) -> Int {
         place.indices.reduce(1) { count, axis in
             let start = place[axis] * window.strides[axis] - window.before[axis]
             let lead = 3 - strides.count

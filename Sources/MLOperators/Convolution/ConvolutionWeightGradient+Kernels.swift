@@ -1,0 +1,142 @@
+package import MLGraph
+import MLKernels
+import MLNumerics
+
+extension ConvolutionWeightGradient {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.isAll(.float32), let x = request.operand(0), let dy = request.operand(1), x.count > 0,
+            dy.count > 0, x.layout == .rowMajor, dy.layout == .rowMajor
+        else { return [] }
+        let product = PatchProduct(self, x.logicalShape, dy.logicalShape)
+        return [
+            Kernel("gemm of patches", scratchByteCount: product.scratchByteCount) { context in product.run(context) }
+        ]
+    }
+}
+
+/// The weight gradient as products of matrices: the patches of x under the window, [inputs · taps, places], times the
+/// gradient of the result, [places, outputs], image by image.
+///
+/// The images are shared out in parts whose number follows from the shapes alone, and the sums of the parts are added
+/// in their order, so that the result does not depend on the number of threads.
+private struct PatchProduct: Sendable {
+    private let window: WindowGeometry
+    private let batch: Int
+    private let channels: Int
+    private let outputs: Int
+    private let groups: Int
+    private let parts: Int
+
+    private static let maximumParts = 8
+
+    init(_ op: ConvolutionWeightGradient, _ x: [Int], _ dy: [Int]) {
+        window = op.geometry(x, dy).volumetric
+        batch = x[0]
+        channels = x[1]
+        outputs = dy[1]
+        groups = op.groups
+        parts = Swift.min(batch, Self.maximumParts)
+    }
+
+    private var rows: Int { channels / groups * window.kernelCount }
+    private var columns: Int { outputs / groups }
+    private var places: Int { window.outputCount }
+    private var sumCount: Int { aligned(groups * rows * columns) }
+    private var patchCount: Int { aligned(rows * places) }
+    private var isPointwise: Bool {
+        window.kernelCount == 1 && window.strides == [1, 1, 1] && window.before == [0, 0, 0]
+            && window.input == window.output
+    }
+
+    private func aligned(_ count: Int) -> Int { (count + 15) / 16 * 16 }
+
+    var scratchByteCount: Int { parts * (sumCount + (isPointwise ? 0 : patchCount)) * 4 }
+
+    func run(_ context: KernelContext) {
+        let x = context.floats(0)
+        let dy = context.floats(1)
+        let sums = context.scratch.assumingMemoryBound(to: Float.self)
+        let patches = sums + parts * sumCount
+        let part = (batch + parts - 1) / parts
+        Workers.parallelFor(parts) { index, _ in
+            let sum = sums + index * sumCount
+            let images = index * part..<Swift.max(Swift.min((index + 1) * part, batch), index * part)
+            if images.isEmpty { sum.update(repeating: 0, count: sumCount) }
+            for image in images {
+                for group in 0..<groups {
+                    let source = x + (image * channels + group * channels / groups) * window.inputCount
+                    let flow = dy + (image * outputs + group * columns) * places
+                    var matrix = source
+                    if !isPointwise {
+                        let own = patches + index * patchCount
+                        gather(source, into: own)
+                        matrix = UnsafePointer(own)
+                    }
+                    let target = sum + group * rows * columns
+                    MatMulKernel.multiply(
+                        matrix,
+                        MatMulKernel.RightHandSide(address: flow, termStride: 1, columnStride: places),
+                        into: target,
+                        rows: rows,
+                        terms: places,
+                        columns: columns,
+                        epilogue: Epilogue(residual: image == images.lowerBound ? nil : UnsafePointer(target))
+                    )
+                }
+            }
+        }
+        let result = context.resultFloats()
+        for group in 0..<groups {
+            for row in 0..<rows {
+                for column in 0..<columns {
+                    let place = (group * rows + row) * columns + column
+                    var total = sums[place]
+                    for index in 1..<Swift.max(parts, 1) { total += sums[index * sumCount + place] }
+                    result[(group * columns + column) * rows + row] = total
+                }
+            }
+        }
+    }
+
+    /// Row (channel, tap) of the patches: what the tap sees at each place, 0 outside of x.
+    private func gather(_ x: UnsafePointer<Float>, into patches: UnsafeMutablePointer<Float>) {
+        let (input, output, kernel) = (window.input, window.output, window.kernel)
+        let (strides, dilations, before) = (window.strides, window.dilations, window.before)
+        var target = patches
+        for channel in 0..<channels / groups {
+            let plane = x + channel * window.inputCount
+            for a in 0..<kernel[0] {
+                for b in 0..<kernel[1] {
+                    for c in 0..<kernel[2] {
+                        // The columns of the result whose element under this tap lies inside.
+                        let shift = c * dilations[2] - before[2]
+                        let stride = strides[2]
+                        let first = Swift.min(shift >= 0 ? 0 : (-shift + stride - 1) / stride, output[2])
+                        let room = input[2] - 1 - shift
+                        let end = Swift.max(first, room < 0 ? first : Swift.min(output[2], room / stride + 1))
+                        for d in 0..<output[0] {
+                            let depth = d * strides[0] + a * dilations[0] - before[0]
+                            for h in 0..<output[1] {
+                                let row = h * strides[1] + b * dilations[1] - before[1]
+                                let isInside = depth >= 0 && depth < input[0] && row >= 0 && row < input[1]
+                                if !isInside || end <= first {
+                                    target.update(repeating: 0, count: output[2])
+                                } else {
+                                    let source = plane + (depth * input[1] + row) * input[2] + shift
+                                    for w in 0..<first { target[w] = 0 }
+                                    if stride == 1 {
+                                        (target + first).update(from: source + first, count: end - first)
+                                    } else {
+                                        for w in first..<end { target[w] = source[w * stride] }
+                                    }
+                                    for w in end..<output[2] { target[w] = 0 }
+                                }
+                                target += output[2]
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import MLNumerics
+import Testing
+
+import MLTraining
+
+@Suite struct CheckpointTests {
+    private static let tensors = [
+        Tensor([1, 2, 3, 4, 5, 6] as [Float], shape: [2, 3]), Tensor([7] as [Float], shape: []),
+    ]
+
+    @Test func whatIsStoredComesBack() throws {
+        let stored = TrainerCheckpoint(stepCount: 41, tensors: Self.tensors)
+        let like = Self.tensors.map { Tensor(uninitialized: $0.scalarType, shape: $0.shape, zeroed: true) }
+        let found = try TrainerCheckpoint(bytes: stored.bytes).contents(like: like)
+        #expect(found.stepCount == 41)
+        #expect(found.tensors.map(\.values) == Self.tensors.map(\.values))
+    }
+
+    @Test func damagedAndForeignBytesAreErrors() throws {
+        let bytes = TrainerCheckpoint(stepCount: 1, tensors: Self.tensors).bytes
+        for count in 0..<bytes.count {
+            let short = TrainerCheckpoint(bytes: Array(bytes.prefix(count)))
+            #expect(throws: ModelError.self) { try short.contents(like: Self.tensors) }
+        }
+        #expect(throws: ModelError.self) { try TrainerCheckpoint(bytes: bytes).contents(like: [Self.tensors[0]]) }
+        #expect(throws: ModelError.self) { try TrainerCheckpoint(bytes: bytes + [0]).contents(like: Self.tensors) }
+    }
+}
