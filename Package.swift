@@ -74,6 +74,16 @@ let package = Package(
                 "MLPasses",
                 "MLRuntime", "MLSpecification", "TestSupport", protobuf,
             ]
+        library("MLTreeTraining", ["MLKernels", "MLNumerics", "MLSpecification"]),
+        tests(
+            "MLTreeTrainingTests",
+            ["MLTreeTraining", "MLModels", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
+        ),
+        .executableTarget(
+            name: "TreeTrainingRunner",
+            dependencies: ["MLTreeTraining", "MLKernels", "MLNumerics"],
+            path: "Tests/TreeTrainingRunner",
+            swiftSettings: settings
         ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(

@@ -1,0 +1,68 @@
+/// A tree of branches on one feature each; its leaves are numbers.
+package struct RegressionTree: Hashable, Sendable {
+    package struct Node: Hashable, Sendable {
+        /// The feature that decides; -1 in a leaf.
+        package var feature: Int32 = -1
+        /// An example goes left when its value is below this.
+        package var threshold: Float = 0
+        package var left: Int32 = -1
+        package var right: Int32 = -1
+        /// Where an example without a value goes.
+        package var missingGoesLeft = false
+        /// What a leaf adds.
+        package var value: Float = 0
+        /// By how much the split lessens the loss.
+        package var gain: Float = 0
+
+        package var isLeaf: Bool { feature < 0 }
+    }
+
+    /// The root first.
+    package var nodes: [Node] = [Node()]
+
+    package init() {}
+
+    /// The leaf of an example.
+    /// - Parameter value: gives the feature of an index.
+    package func leaf(_ value: (Int) -> Float) -> Float {
+        var index = 0
+        while !nodes[index].isLeaf {
+            let node = nodes[index]
+            let x = value(Int(node.feature))
+            let goesLeft = x.isNaN ? node.missingGoesLeft : x < node.threshold
+            index = Int(goesLeft ? node.left : node.right)
+        }
+        return nodes[index].value
+    }
+
+    /// Adds each example's leaf to `sums[example * stride + output]`.
+    package func add(to sums: inout [Float], of table: TreeTrainingTable, output: Int, stride: Int) {
+        for row in 0..<table.rowCount { sums[row * stride + output] += leaf { table.columns[$0][row] } }
+    }
+
+    /// Takes back splits of less gain than `least` whose sides are both leaves, until there is none.
+    /// - Parameter value: the leaf that replaces the split of a node.
+    mutating func prune(below least: Float, value: (Int) -> Float) {
+        func visit(_ index: Int, _ nodes: inout [Node]) {
+            guard !nodes[index].isLeaf else { return }
+            let (left, right) = (Int(nodes[index].left), Int(nodes[index].right))
+            visit(left, &nodes)
+            visit(right, &nodes)
+            guard nodes[index].gain < least, nodes[left].isLeaf, nodes[right].isLeaf else { return }
+            nodes[index] = Node(value: value(index))
+        }
+        visit(0, &nodes)
+        var kept: [Node] = []
+        func copy(_ index: Int) -> Int32 {
+            let place = kept.count
+            kept.append(nodes[index])
+            if !nodes[index].isLeaf {
+                kept[place].left = copy(Int(nodes[index].left))
+                kept[place].right = copy(Int(nodes[index].right))
+            }
+            return Int32(place)
+        }
+        _ = copy(0)
+        nodes = kept
+    }
+}

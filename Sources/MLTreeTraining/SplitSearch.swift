@@ -1,0 +1,43 @@
+/// The sums of first and second derivatives of some examples.
+typealias GradientSum = SIMD2<Double>
+
+/// The regularised second-order gain (Chen and Guestrin 2016, equations 5 to 7).
+struct SplitRule: Sendable {
+    let lambda: Double
+    let minChildWeight: Double
+
+    /// Twice the loss that a leaf with these sums saves.
+    func gain(_ sum: GradientSum) -> Double {
+        sum.y <= 0 ? 0 : sum.x * sum.x / (sum.y + lambda)
+    }
+
+    /// The best leaf for these sums.
+    func weight(_ sum: GradientSum) -> Float {
+        sum.y < minChildWeight || sum.y <= 0 ? 0 : Float(-sum.x / (sum.y + lambda))
+    }
+}
+
+/// The best split of a node seen so far.
+struct SplitCandidate: Sendable {
+    /// Splits of less gain are noise.
+    static let leastGain: Float = 1e-6
+
+    var gain: Float = 0
+    var feature: Int32 = -1
+    var threshold: Float = 0
+    var missingGoesLeft = false
+    var left = GradientSum()
+    var right = GradientSum()
+    /// The last bin that goes left, when features are binned.
+    var bin: Int32 = 0
+
+    var isWorthwhile: Bool { feature >= 0 && gain > Self.leastGain }
+
+    /// Takes over a better candidate; of equal ones that of the first feature stays, and of one feature the first seen.
+    mutating func replace(with other: SplitCandidate) {
+        guard other.gain.isFinite else { return }
+        if feature < 0 ? other.gain > 0 : feature <= other.feature ? other.gain > gain : other.gain >= gain {
+            self = other
+        }
+    }
+}

@@ -1,0 +1,293 @@
+import MLFeatures
+import MLKernels
+import MLModels
+import MLNumerics
+import MLSpecification
+import MLTreeTraining
+import Testing
+
+/// Numbers from a generator of the tests' own (Lehmer), so that data is the same everywhere.
+private struct Noise {
+    var state: UInt64
+    mutating func number() -> Float {
+        state = state &* 48271 % 2_147_483_647
+        return Float(Double(state) / 2_147_483_647)
+    }
+}
+
+private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float = 0, levels: Float = 0) -> [[Float]] {
+    (0..<columns).map { _ in
+        (0..<rows).map { _ in
+            let value = noise.number()
+            let rounded = levels > 0 ? (value * levels).rounded() : value
+            return noise.number() < missing ? .nan : rounded
+        }
+    }
+}
+
+@Suite struct TreeTrainingTests {
+    /// The best single split found by trying all of them, in the plainest way.
+    private static func bestSplit(
+        _ columns: [[Float]],
+        _ gradients: [(Double, Double)],
+        minChildWeight: Double
+    ) -> Double {
+        func score(_ g: Double, _ h: Double) -> Double { g * g / (h + 1) }
+        let total = gradients.reduce((0.0, 0.0)) { ($0.0 + $1.0, $0.1 + $1.1) }
+        var best = 0.0
+        for column in columns {
+            for threshold in Set(column.filter { !$0.isNaN }) {
+                for missingGoesLeft in [true, false] {
+                    var left = (0.0, 0.0)
+                    for (row, value) in column.enumerated()
+                    where value.isNaN ? missingGoesLeft : value < threshold {
+                        left = (left.0 + gradients[row].0, left.1 + gradients[row].1)
+                    }
+                    let right = (total.0 - left.0, total.1 - left.1)
+                    guard left.1 >= minChildWeight, right.1 >= minChildWeight else { continue }
+                    best = max(best, score(left.0, left.1) + score(right.0, right.1) - score(total.0, total.1))
+                }
+            }
+        }
+        return best
+    }
+
+    @Test(arguments: [Float(0), 0.2], [TreeTrainingSettings.Method.exact, .histogram(bins: 255)])
+    func rootTakesTheBestSplit(missing: Float, method: TreeTrainingSettings.Method) throws {
+        var noise = Noise(state: 17)
+        for _ in 0..<10 {
+            let columns = table(&noise, rows: 60, columns: 4, missing: missing, levels: 12)
+            let targets = (0..<60).map { _ in noise.number() * 4 }
+            var settings = TreeTrainingSettings()
+            settings.maxDepth = 1
+            settings.method = method
+            settings.minChildWeight = 2
+            var trainer = try TreeTrainer(
+                TreeTrainingTable(columns: columns),
+                targets: targets,
+                objective: .squaredError,
+                settings: settings
+            )
+            trainer.boost()
+            let expected = Self.bestSplit(columns, targets.map { (0.5 - Double($0), 1) }, minChildWeight: 2)
+            let root = trainer.trees[0].nodes[0]
+            #expect(!root.isLeaf)
+            #expect(abs(Double(root.gain) - expected) < 1e-4 * expected)
+            // A leaf is the negative gradient sum over its curvature, times the step.
+            for (row, target) in targets.enumerated() where columns[Int(root.feature)][row] < root.threshold {
+                _ = target
+                let members = targets.indices.filter {
+                    let value = columns[Int(root.feature)][$0]
+                    return value.isNaN ? root.missingGoesLeft : value < root.threshold
+                }
+                let sum = members.reduce(0.0) { $0 + Double(targets[$1]) - 0.5 }
+                let leaf = Double(trainer.trees[0].nodes[Int(root.left)].value)
+                #expect(abs(leaf - 0.3 * sum / (Double(members.count) + 1)) < 1e-5)
+                break
+            }
+        }
+    }
+
+    /// With no more values than bins both methods see the same boundaries.
+    @Test(arguments: [TreeObjective.squaredError, .logistic, .softmax(classes: 3)])
+    func methodsAgreeOnFewValues(objective: TreeObjective) throws {
+        var noise = Noise(state: 5)
+        let columns = table(&noise, rows: 700, columns: 6, missing: 0.1, levels: 20)
+        let targets: [Float] = (0..<700).map { row in
+            let sum = columns[0][row] + columns[1][row] * (columns[2][row] > 9 ? 1 : -1) + noise.number() * 8
+            guard sum.isFinite else { return 0 }
+            switch objective {
+            case .squaredError: return sum
+            case .logistic: return sum > 12 ? 1 : 0
+            case .softmax: return sum > 18 ? 2 : sum > 6 ? 1 : 0
+            }
+        }
+        var results: [[Float]] = []
+        for method in [TreeTrainingSettings.Method.exact, .histogram(bins: 255)] {
+            var settings = TreeTrainingSettings()
+            settings.method = method
+            let table = try TreeTrainingTable(columns: columns)
+            var trainer = try TreeTrainer(table, targets: targets, objective: objective, settings: settings)
+            let before = objective.loss(sums: trainer.sums, targets: targets)
+            for _ in 0..<5 { trainer.boost() }
+            #expect(objective.loss(sums: trainer.sums, targets: targets) < 0.8 * before)
+            // The sums kept while growing are those of the trees.
+            var again = [Float](repeating: objective.baseScore, count: trainer.sums.count)
+            for (index, tree) in trainer.trees.enumerated() {
+                tree.add(
+                    to: &again,
+                    of: table,
+                    output: index % objective.outputCount,
+                    stride: objective.outputCount
+                )
+            }
+            #expect(again == trainer.sums)
+            results.append(trainer.sums)
+        }
+        let farthest = zip(results[0], results[1]).map { abs($0 - $1) }.max() ?? 0
+        #expect(farthest < 1e-3 * (results[0].map(abs).max() ?? 0))
+    }
+
+    @Test(arguments: [TreeTrainingSettings.Method.exact, .histogram(bins: 64)])
+    func threadsDoNotMatter(method: TreeTrainingSettings.Method) throws {
+        var noise = Noise(state: 99)
+        let columns = table(&noise, rows: 3000, columns: 7, missing: 0.05)
+        let targets = (0..<3000).map { row in (columns[0][row].isNaN ? 0 : columns[0][row] * 5) + noise.number() }
+        var grown: [[RegressionTree]] = []
+        for threads in [1, 2, 3] {
+            Workers.limit(to: threads)
+            defer { Workers.limit(to: 0) }
+            var settings = TreeTrainingSettings()
+            settings.method = method
+            settings.rowSubsample = 0.7
+            settings.columnSubsample = 0.6
+            var trainer = try TreeTrainer(
+                TreeTrainingTable(columns: columns),
+                targets: targets,
+                objective: .squaredError,
+                settings: settings
+            )
+            for _ in 0..<3 { trainer.boost() }
+            grown.append(trainer.trees)
+        }
+        #expect(grown[0] == grown[1] && grown[1] == grown[2])
+    }
+
+    @Test func forestIsTheMeanOfItsTrees() throws {
+        var noise = Noise(state: 3)
+        let columns = table(&noise, rows: 400, columns: 5)
+        let targets = (0..<400).map { columns[1][$0] * 3 + noise.number() }
+        var settings = TreeTrainingSettings()
+        settings.rowSubsample = 0.8
+        settings.columnSubsample = 0.8
+        settings.stepSize = 1
+        let table = try TreeTrainingTable(columns: columns)
+        var forest = try TreeTrainer(table, targets: targets, objective: .squaredError, settings: settings)
+        forest.growForest(8)
+        #expect(forest.trees.count == 8 && Set(forest.trees).count == 8)
+        #expect(forest.sums.reduce(0, +) / 400 > 1 && forest.sums.allSatisfy { $0 > 0 && $0 < 4.5 })
+    }
+
+    @Test func resumedTrainingIsTheSame() throws {
+        var noise = Noise(state: 31)
+        let columns = table(&noise, rows: 500, columns: 4)
+        let targets = (0..<500).map { columns[2][$0] > 0.5 ? Float(1) : noise.number() > 0.8 ? 1 : 0 }
+        var settings = TreeTrainingSettings()
+        settings.rowSubsample = 0.5
+        let table = try TreeTrainingTable(columns: columns)
+        var whole = try TreeTrainer(table, targets: targets, objective: .logistic, settings: settings)
+        for _ in 0..<6 { whole.boost() }
+        var resumed = try TreeTrainer(table, targets: targets, objective: .logistic, settings: settings)
+        try resumed.resume(Array(whole.trees.prefix(2)))
+        for _ in 0..<4 { resumed.boost() }
+        #expect(resumed.trees == whole.trees)
+    }
+
+    /// Splits that gain less are taken back from the leaves up.
+    @Test func prunesWhatGainsTooLittle() throws {
+        var noise = Noise(state: 77)
+        let columns = table(&noise, rows: 300, columns: 3)
+        let targets = (0..<300).map { columns[0][$0] * 2 + noise.number() * 0.1 }
+        let table = try TreeTrainingTable(columns: columns)
+        var settings = TreeTrainingSettings()
+        var sizes: [Int] = []
+        for least in [0, 0.5, 5, 1e6] {
+            settings.minLossReduction = least
+            var trainer = try TreeTrainer(table, targets: targets, objective: .squaredError, settings: settings)
+            trainer.boost()
+            sizes.append(trainer.trees[0].nodes.count)
+            for node in trainer.trees[0].nodes where !node.isLeaf {
+                let children = [node.left, node.right].map { trainer.trees[0].nodes[Int($0)] }
+                #expect(Double(node.gain) >= least || !children.allSatisfy(\.isLeaf))
+            }
+        }
+        #expect(sizes == sizes.sorted(by: >) && sizes.last == 1)
+    }
+
+    /// The file's trees give the sums that training kept.
+    @Test(arguments: [TreeObjective.squaredError, .softmax(classes: 4)])
+    func specificationPredictsTheSame(objective: TreeObjective) throws {
+        var noise = Noise(state: 8)
+        let columns = table(&noise, rows: 200, columns: 5, missing: 0.1)
+        let targets = (0..<200).map { _ in objective == .squaredError ? noise.number() : (noise.number() * 3).rounded()
+        }
+        var trainer = try TreeTrainer(
+            TreeTrainingTable(columns: columns),
+            targets: targets,
+            objective: objective
+        )
+        for _ in 0..<3 { trainer.boost() }
+        var regressor = SpecTreeEnsembleRegressor()
+        regressor.treeEnsemble = trainer.parameters
+        var description = SpecModelDescription()
+        var input = SpecFeatureDescription()
+        input.name = "x"
+        input.type.multiArrayType.shape = [5]
+        input.type.multiArrayType.dataType = .double
+        var output = SpecFeatureDescription()
+        output.name = "y"
+        output.type.multiArrayType.shape = [Int64(objective.outputCount)]
+        output.type.multiArrayType.dataType = .double
+        if objective.outputCount == 1 { output.type.doubleType = SpecDoubleFeatureType() }
+        description.input = [input]
+        description.output = [output]
+        description.predictedFeatureName = "y"
+        let engine = try TreeEnsembleRegressor(regressor, description)
+        for row in 0..<200 {
+            let x = Tensor(values: columns.map { Double($0[row]) }, scalarType: .float64, shape: [5])
+            let answer = try engine.prediction(from: ["x": .tensor(x)])["y"]
+            let values: [Double] =
+                switch answer {
+                case .double(let value)?: [value]
+                case .tensor(let tensor)?: tensor.values
+                default: []
+                }
+            #expect(values.count == objective.outputCount)
+            for (index, value) in values.enumerated() {
+                #expect(abs(value - Double(trainer.sums[row * objective.outputCount + index])) < 1e-5)
+            }
+        }
+    }
+
+    @Test func unusableInputIsNamed() {
+        func message(_ body: () throws(ModelError) -> Void) -> String {
+            do { try body() } catch { return error.description }
+            return ""
+        }
+        #expect(message { () throws(ModelError) in _ = try TreeTrainingTable(columns: []) }.contains("no examples"))
+        #expect(
+            message { () throws(ModelError) in _ = try TreeTrainingTable(columns: [[1, 2], [1]]) }.contains("column 1")
+        )
+        #expect(
+            message { () throws(ModelError) in _ = try TreeTrainingTable(columns: [[1, .infinity]]) }.contains("row 1")
+        )
+        func train(
+            _ targets: [Float],
+            _ objective: TreeObjective = .squaredError,
+            weights: [Float]? = nil,
+            _ change: (inout TreeTrainingSettings) -> Void = { _ in }
+        ) -> String {
+            message { () throws(ModelError) in
+                var settings = TreeTrainingSettings()
+                change(&settings)
+                _ = try TreeTrainer(
+                    try TreeTrainingTable(columns: [[1, 2, 3]]),
+                    targets: targets,
+                    weights: weights,
+                    objective: objective,
+                    settings: settings
+                )
+            }
+        }
+        #expect(train([1, 2, 3]).isEmpty)
+        #expect(train([1, 2]).contains("2 targets for 3"))
+        #expect(train([1, .nan, 2]).contains("row 1"))
+        #expect(train([0, 1, 2], .logistic).contains("row 2"))
+        #expect(train([0, 0, 0], .softmax(classes: 1)).contains("at least two"))
+        #expect(train([1, 2, 3], weights: [1, 0, 1]).contains("weight of row 1"))
+        #expect(train([1, 2, 3]) { $0.maxDepth = 0 }.contains("maxDepth"))
+        #expect(train([1, 2, 3]) { $0.stepSize = .nan }.contains("stepSize"))
+        #expect(train([1, 2, 3]) { $0.method = .histogram(bins: 300) }.contains("bins"))
+        #expect(train([1, 2, 3]) { $0.lambda = -1 }.contains("lambda"))
+    }
+}
