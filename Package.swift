@@ -74,6 +74,7 @@ let package = Package(
                 "MLPasses",
                 "MLRuntime", "MLSpecification", "TestSupport", protobuf,
             ]
+        ),
         library("MLTreeTraining", ["MLKernels", "MLNumerics", "MLSpecification"]),
         tests(
             "MLTreeTrainingTests",
