@@ -146,6 +146,12 @@ let package = Package(
             path: "Tests/FixtureRunner",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "TrainingRunner",
+            dependencies: ["MLTraining", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics"],
+            path: "Tests/TrainingRunner",
+            swiftSettings: settings
+        ),
         tests(
             "MLLoweringTests",
             [

@@ -28,6 +28,9 @@ package final class CensusRecord: Sendable {
     /// Notes that a kernel of `op` ran.
     func note(_ op: any Operator, kernel: String) { write(op, "kernel", kernel) }
 
+    /// Notes that the gradient of `op` agrees with differences.
+    package func noteGradient(_ op: any Operator) { write(op, "gradient", "yes") }
+
     /// Notes that `test` tries `op` in a way of its own: operators with bodies, states or random results.
     package func note(_ op: any Operator, test: String = #fileID) { write(op, "tests", test) }
 

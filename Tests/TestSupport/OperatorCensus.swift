@@ -31,13 +31,14 @@ package enum OperatorCensus {
             "",
             "Generated from the catalogue and from what the tests ran (`RECORD=1 scripts/test`); the census fails when this",
             "page is out of date or an operator has no test. Every operator has a type rule and a plain evaluation; a kernel",
-            "is named when tests compared it with that evaluation, a type when an operand of it was tried. No operator has a",
-            "gradient yet.",
+            "is named when tests compared it with that evaluation, a type when an operand of it was tried. A gradient is there",
+            "when tests compared it with differences of the plain evaluation; other operators cannot stand between updatable",
+            "layers and a loss.",
             "Layer kinds that the reader of neural networks handles itself: \(readerLayers.joined(separator: ", ")).",
             "A custom layer is computed by a class of the app (`MLCustomLayer`).",
             "",
-            "| operator | MIL operations (operation sets) | layers of neural networks | types | kernels | tests |",
-            "|---|---|---|---|---|---|",
+            "| operator | MIL operations (operation sets) | layers of neural networks | types | kernels | gradient | tests |",
+            "|---|---|---|---|---|---|---|",
         ]
         for type in catalogue.operators.sorted(by: { "\($0)" < "\($1)" }) {
             let names = type.names.map { name in
@@ -52,6 +53,7 @@ package enum OperatorCensus {
                 "\(type)", names.joined(separator: ", "), layers.joined(separator: ", "),
                 (known["types"] ?? []).sorted().joined(separator: ", "),
                 (known["kernel"] ?? []).sorted().joined(separator: ", "),
+                (known["gradient"] ?? []).sorted().joined(separator: ", "),
                 tests.map { $0.replacingOccurrences(of: ".swift", with: "") }.sorted().joined(separator: ", "),
             ]
             lines.append("| \(columns.joined(separator: " | ")) |")

@@ -156,17 +156,29 @@ private struct PlaneTaps: Sendable {
         }
     }
 
+    /// Without a jump that depends on the data: where the largest element lies is anybody's guess.
     func spreadToFirst(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
         _ dy: UnsafePointer<Float>,
         into dx: UnsafeMutablePointer<Float>
     ) {
-        var done = -1
-        forEachTap { place, tap in
-            if done != place, x[tap] == y[place] {
-                dx[tap] += dy[place]
-                done = place
+        firstRuns.withUnsafeBufferPointer { firstRuns in
+            starts.withUnsafeBufferPointer { starts in
+                counts.withUnsafeBufferPointer { counts in
+                    for place in 0..<firstRuns.count - 1 {
+                        let greatest = y[place]
+                        var rest = dy[place]
+                        for run in Int(firstRuns[place])..<Int(firstRuns[place + 1]) {
+                            let start = Int(starts[run])
+                            for tap in start..<start + Int(counts[run]) {
+                                let isFirst = x[tap] == greatest
+                                dx[tap] += isFirst ? rest : 0
+                                rest = isFirst ? 0 : rest
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -1,0 +1,148 @@
+"""Seconds per epoch of on-device updates beside PyTorch: `training_sides.py RUNNER [ROUNDS]`.
+
+(a) the last two layers of a network of LeNet's size, everything in front of them frozen and computed once on both sides;
+(b) every layer of a small convolutional network.  1,000 pictures of 28 × 28, mini-batches of 32, SGD with momentum.
+Both sides run in processes of their own with COREML_THREADS threads (2), in turn; printed are medians over all epochs
+but each process's first.  On a machine with other work the processor time of one thread is the fairer measure.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+COUNT, BATCH, EPOCHS = 1000, 32, 6
+
+
+def make(name):
+    import torch
+    from torch import nn
+
+    import networks
+
+    torch.manual_seed(4)
+    if name == "lenet":
+        module = nn.Sequential(
+            nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
+            nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(),
+            nn.Linear(84, 10),
+        )
+        for layer in list(module)[:9]:
+            layer.requires_grad_(False)
+        updatable, frozen = ["fc2", "fc3"], 9
+    else:
+        module = nn.Sequential(
+            nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
+            nn.MaxPool2d(2), nn.Flatten(), nn.Linear(1568, 64), nn.ReLU(), nn.Linear(64, 10),
+        )
+        updatable, frozen = ["conv1", "conv2", "fc1", "fc2"], 0
+
+    def export(builder):
+        blob, convolutions, products = "image", 0, 0
+        layers = list(module)
+        for index, layer in enumerate(layers):
+            target = "logits" if index == len(layers) - 1 else f"b{index}"
+            if isinstance(layer, nn.Conv2d):
+                convolutions += 1
+                networks.convolution(builder, f"conv{convolutions}", layer, blob, target)
+            elif isinstance(layer, nn.Linear):
+                products += 1
+                networks.inner_product(builder, f"fc{products}", layer, blob, target)
+            elif isinstance(layer, nn.ReLU):
+                builder.add_activation(f"relu{index}", "RELU", blob, target)
+            elif isinstance(layer, nn.MaxPool2d):
+                builder.add_pooling(f"pool{index}", 2, 2, 2, 2, "MAX", "VALID", blob, target)
+            else:
+                builder.add_flatten(f"flatten{index}", 0, blob, target)
+            blob = target
+        return updatable
+
+    return networks.Case(name, module, (1, 28, 28), export), frozen
+
+
+def data():
+    from sklearn import datasets
+
+    digits = datasets.load_digits()
+    images = np.kron(digits.images[:COUNT] / 16, np.ones((1, 4, 4)))[:, 2:30, 2:30].astype(np.float32)
+    return np.ascontiguousarray(images)[:, None], digits.target[:COUNT].astype(np.int32)
+
+
+def torch_side(name):
+    import resource
+
+    import torch
+
+    torch.set_num_threads(int(os.environ.get("COREML_THREADS", 2)))
+    case, frozen = make(name)
+    images, classes = data()
+    inputs, targets = torch.tensor(images), torch.tensor(classes, dtype=torch.long)
+    layers = list(case.module)
+    start = time.perf_counter()
+    if frozen:
+        with torch.no_grad():
+            inputs = torch.nn.Sequential(*layers[:frozen])(inputs)
+    preparation = time.perf_counter() - start
+    head = torch.nn.Sequential(*layers[frozen:])
+    optimizer = torch.optim.SGD([p for p in head.parameters() if p.requires_grad], lr=0.01, momentum=0.9)
+    criterion = torch.nn.CrossEntropyLoss()
+    seconds, processor, losses = [], [], []
+    for _ in range(EPOCHS):
+        start, ticks = time.perf_counter(), time.process_time()
+        for first in range(0, COUNT, BATCH):
+            optimizer.zero_grad()
+            loss = criterion(head(inputs[first:first + BATCH]), targets[first:first + BATCH])
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        seconds.append(time.perf_counter() - start)
+        processor.append(time.process_time() - ticks)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "processorSeconds": processor, "losses": losses, "preparation": preparation, "peakMegabytes": peak}))
+
+
+def main():
+    runner, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    import networks
+
+    for name, title in [("lenet", "(a) last two layers of LeNet"), ("cnn", "(b) all of a small CNN")]:
+        with tempfile.TemporaryDirectory() as folder:
+            case, _ = make(name)
+            networks.write(case, folder, ("sgd", 0.01, 0.9))
+            images, classes = data()
+            images.tofile(os.path.join(folder, "inputs.bin"))
+            classes.tofile(os.path.join(folder, "targets.bin"))
+            epoch = [list(range(first, min(first + BATCH, COUNT))) for first in range(0, COUNT, BATCH)]
+            settings = {"input": "image", "inputShape": [1, 28, 28], "target": "probabilities_true", "targetShape": [],
+                        "epochs": [epoch] * EPOCHS}
+            with open(os.path.join(folder, "run.json"), "w") as file:
+                json.dump(settings, file)
+            sides = {"ours": [runner, folder], "PyTorch": [sys.executable, "-W", "ignore", __file__, "--torch", name]}
+            found = {side: [] for side in sides}
+            for _ in range(rounds):
+                for side, command in sides.items():
+                    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                    found[side].append(json.loads(output.splitlines()[-1]))
+        assert abs(found["ours"][0]["losses"][-1] - found["PyTorch"][0]["losses"][-1]) < 1e-3, "other losses"
+        medians = {"seconds": {}, "processorSeconds": {}}
+        for side, reports in found.items():
+            for field, known in medians.items():
+                known[side] = statistics.median(second for report in reports for second in report[field][1:])
+            first = statistics.median(report["seconds"][0] for report in reports)
+            preparation = statistics.median(report["preparation"] for report in reports)
+            peak = statistics.median(report["peakMegabytes"] for report in reports)
+            print(f"{title}: {side:8} {medians['seconds'][side] * 1e3:8.2f} ms per epoch, {first * 1e3:8.2f} ms the first, "
+                  f"{medians['processorSeconds'][side] * 1e3:8.2f} ms of processor time, preparation "
+                  f"{preparation * 1e3:7.2f} ms, peak memory {peak:4.0f} MB")
+        wall, processor = (known["ours"] / known["PyTorch"] for known in medians.values())
+        print(f"{title}: ours / PyTorch = {wall:.2f} in time, {processor:.2f} in processor time", flush=True)
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "--torch":
+    torch_side(sys.argv[2])
+else:
+    main()
