@@ -13,6 +13,8 @@ final class BinnedTable: @unchecked Sendable {
     let rowCount: Int
     /// By column, ascending.
     let cuts: [[Float]]
+    /// By column: a threshold above every value, which parts what is missing from the rest.
+    let ends: [Float]
     /// Columns of a group; the last group may have fewer.
     let groupWidth: Int
     private let memory: AlignedMemory
@@ -25,15 +27,21 @@ final class BinnedTable: @unchecked Sendable {
         groupWidth = Swift.min(16, Swift.max(1, (width + 3) / 4))
         var draw = SampleGenerator(seed: UInt64(rows), stream: 1)
         let sample = draw.choose(Self.sampleCount, of: rows)
-        var found = [[Float]](repeating: [], count: width)
+        var found = [(cuts: [Float], end: Float)](repeating: ([], 0), count: width)
         found.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let found = buffer
             Workers.parallelFor(width) { column, _ in
-                found[column] = Self.cuts(table.columns[column], sample, bins)
+                var highest = -Float.greatestFiniteMagnitude
+                for value in table.columns[column] where value > highest { highest = value }
+                found[column] = (
+                    Self.cuts(table.columns[column], sample, bins),
+                    highest + highest.magnitude + SplitCandidate.leastGain
+                )
             }
         }
-        let cuts = found
+        let cuts = found.map(\.cuts)
         self.cuts = cuts
+        ends = found.map(\.end)
         memory = AlignedMemory(byteCount: Swift.max(rows * width, 1))
         let step = 4096
         let (base, groupWidth) = (memory.address.assumingMemoryBound(to: UInt8.self), groupWidth)

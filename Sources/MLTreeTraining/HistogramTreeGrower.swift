@@ -174,28 +174,27 @@ struct HistogramTreeGrower: TreeGrower {
         var best = SplitCandidate()
         var seen = GradientSum()
         let cuts = table.cuts[Int(feature)]
+        func consider(_ bin: Int, _ threshold: Float, _ left: GradientSum, _ missingGoesLeft: Bool) {
+            let right = open.sum - left
+            guard left.y >= rule.minChildWeight, right.y >= rule.minChildWeight, left.y > 0, right.y > 0 else { return }
+            let gain = Float(rule.gain(left) + rule.gain(right) - rootGain)
+            guard gain > best.gain else { return }
+            best = SplitCandidate(
+                gain: gain,
+                feature: feature,
+                threshold: threshold,
+                missingGoesLeft: missingGoesLeft,
+                left: left,
+                right: right,
+                bin: Int32(bin)
+            )
+        }
         for bin in cuts.indices {
             seen += sums[bin]
-            // What is missing goes left, then right.
-            for missingGoesLeft in missing.y > 0 ? [true, false] : [true] {
-                let left = missingGoesLeft ? seen + missing : seen
-                let right = open.sum - left
-                guard left.y >= rule.minChildWeight, right.y >= rule.minChildWeight, left.y > 0, right.y > 0 else {
-                    continue
-                }
-                let gain = Float(rule.gain(left) + rule.gain(right) - rootGain)
-                guard gain > best.gain else { continue }
-                best = SplitCandidate(
-                    gain: gain,
-                    feature: feature,
-                    threshold: cuts[bin],
-                    missingGoesLeft: missingGoesLeft,
-                    left: left,
-                    right: right,
-                    bin: Int32(bin)
-                )
-            }
+            consider(bin, cuts[bin], seen + missing, true)
+            if missing.y > 0 { consider(bin, cuts[bin], seen, false) }
         }
+        if missing.y > 0 { consider(cuts.count, table.ends[Int(feature)], seen + sums[cuts.count], false) }
         return best
     }
 
