@@ -32,6 +32,7 @@ let package = Package(
         .library(name: "CoreVideo", targets: ["CoreVideo"]),
         .library(name: "Vision", targets: ["Vision"]),
         .library(name: "CoreMLExtras", targets: ["CoreMLExtras"]),
+        .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
     dependencies: [
@@ -63,14 +64,15 @@ let package = Package(
         library(
             "MLTraining",
             [
-                "MLEngine", "MLFeatures", "MLGraph", "MLKernels", "MLLowering", "MLNumerics", "MLOperators", "MLPasses",
-                "MLRuntime", "MLSpecification",
+                "MLEngine", "MLFeatures", "MLFiles", "MLGraph", "MLKernels", "MLLowering", "MLModels", "MLNumerics",
+                "MLOperators", "MLPasses", "MLRuntime", "MLSpecification",
             ]
         ),
         tests(
             "MLTrainingTests",
             [
-                "MLTraining", "MLFeatures", "MLGraph", "MLKernels", "MLLowering", "MLNumerics", "MLOperators",
+                "MLTraining", "MLEngine", "MLFeatures", "MLFiles", "MLGraph", "MLKernels", "MLLowering", "MLNumerics",
+                "MLOperators",
                 "MLPasses",
                 "MLRuntime", "MLSpecification", "TestSupport", protobuf,
             ]
@@ -91,13 +93,13 @@ let package = Package(
             name: "coreml",
             dependencies: [
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
-                "MLNumerics",
+                "MLNumerics", "MLTraining",
                 "ImageIO",
                 "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
-        tests("CommandLineTests", ["coreml"]),
+        tests("CommandLineTests", ["coreml", "MLFiles", "MLSpecification", "TestSupport"]),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
@@ -113,13 +115,18 @@ let package = Package(
             "CoreML",
             [
                 "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
-                "MLOperators", "MLSpecification",
+                "MLOperators", "MLSpecification", "MLTraining",
             ]
         ),
+        library("BackgroundTasks"),
+        tests("BackgroundTasksTests", ["BackgroundTasks"]),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
-        library("CoreMLExtras", ["CoreML"]),
-        tests("CoreMLExtrasTests", ["CoreMLExtras", "CoreML", "MLFiles", "MLSpecification"]),
-        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification", protobuf]),
+        library("CoreMLExtras", ["BackgroundTasks", "CoreML"]),
+        tests(
+            "CoreMLExtrasTests",
+            ["BackgroundTasks", "CoreMLExtras", "CoreML", "MLFiles", "MLSpecification", "TestSupport"]
+        ),
+        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification", "TestSupport", protobuf]),
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
             name: "SourceCompatibility",
@@ -133,7 +140,7 @@ let package = Package(
         tests("MLNumericsTests", ["MLNumerics"]),
         .target(
             name: "TestSupport",
-            dependencies: ["MLGraph", "MLNumerics", "MLOperators", "MLRuntime"],
+            dependencies: ["MLGraph", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -40,7 +40,7 @@ package enum ModelCompiler {
         return target
     }
 
-    private static func build(_ file: ModelFile, in folder: String) throws(ModelError) {
+    static func build(_ file: ModelFile, in folder: String) throws(ModelError) {
         let specification = folder + "/" + ModelFile.compiledSpecificationName
         if let source = file.specificationPath {
             try FileAccess.copy(source, to: specification)

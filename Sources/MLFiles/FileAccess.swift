@@ -110,7 +110,8 @@ package enum FileAccess {
     }
 
     /// Builds a folder under a temporary name beside `path` and lets it take that name when `build` has succeeded.
-    /// An older folder of that name is removed; after a failure everything is as before.
+    /// An older folder of that name is removed; after a failure everything is as before.  At every moment there is a
+    /// whole folder at `path`, the old or the new one, where the file system can exchange two names.
     package static func replaceFolder(
         _ path: String,
         build: (_ temporary: String) throws(ModelError) -> Void
@@ -121,7 +122,9 @@ package enum FileAccess {
         do throws(ModelError) {
             try makeFolder(temporary)
             try build(temporary)
-            if kind(of: path) == nil {
+            if exchange(temporary, path) {
+                try remove(temporary)
+            } else if kind(of: path) == nil {
                 guard rename(temporary, path) == 0 else { throw failure("name the finished folder", path) }
             } else {
                 let old = temporaryName(for: path)
@@ -137,6 +140,15 @@ package enum FileAccess {
             try? remove(temporary)
             throw error
         }
+    }
+
+    /// Lets two paths change what they name, at once; false when the system cannot, or one of them names nothing.
+    private static func exchange(_ first: String, _ second: String) -> Bool {
+        // `renameat2` is no part of the POSIX face of the C library; 2 is RENAME_EXCHANGE.
+        typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        guard let symbol = dlsym(nil, "renameat2") else { return false }
+        let call = unsafeBitCast(symbol, to: Call.self)
+        return call(AT_FDCWD, first, AT_FDCWD, second, 2) == 0
     }
 
     /// A new empty folder for files that do not last, in `TMPDIR` or `/tmp`.

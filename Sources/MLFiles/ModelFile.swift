@@ -72,6 +72,11 @@ package struct ModelFile: Sendable {
         ModelFile(path: path + " › " + name, form: form, specification: specification, weights: weights)
     }
 
+    /// The same model with another specification, in memory: the same weight files and surroundings.
+    package func replacing(_ specification: SpecModel) -> ModelFile {
+        ModelFile(path: path, form: form, specification: specification, weights: weights)
+    }
+
     /// The same model with its inputs' arrays fixed to these shapes, in the interface and in the functions.
     package func fixed(to shapes: [String: [Int]]) -> ModelFile {
         ModelFile(

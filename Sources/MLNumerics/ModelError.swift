@@ -21,6 +21,10 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
         package static let unknownRank = Code("unknown rank")
         /// The caller asked to stop.
         package static let cancelled = Code("cancelled")
+        /// A parameter that the model does not have, or a value that it does not allow.
+        package static let parameter = Code("parameter")
+        /// The model cannot learn, or an update of it went astray.
+        package static let update = Code("update")
     }
 
     package var code: Code

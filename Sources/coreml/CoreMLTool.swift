@@ -17,7 +17,8 @@ struct CoreMLTool: ParsableCommand {
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
             """,
         subcommands: [
-            Predict.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self, Compile.self, ConvertWire.self,
+            Predict.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self, Compile.self, Update.self,
+            ConvertWire.self,
         ]
     )
 }

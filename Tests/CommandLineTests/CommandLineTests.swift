@@ -2,17 +2,22 @@ import Foundation
 import Testing
 
 /// What a run of `coreml` left behind.
-private struct Outcome {
+struct Outcome {
     let status: Int32
     let output: String
     let errors: String
 }
 
 /// Runs the `coreml` that was built beside these tests.
-private func coreml(_ arguments: String...) throws -> Outcome {
+func coreml(_ arguments: String...) throws -> Outcome { try coreml(arguments: arguments) }
+
+/// The `coreml` that was built beside these tests.
+let builtTool = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    .appendingPathComponent("coreml")
+
+func coreml(arguments: [String]) throws -> Outcome {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appendingPathComponent("coreml")
+    process.executableURL = builtTool
     process.arguments = arguments
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

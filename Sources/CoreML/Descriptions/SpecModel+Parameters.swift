@@ -55,7 +55,7 @@ extension SpecModel {
             case .sgdOptimizer(let optimizer)?:
                 add(.learningRate, optimizer.learningRate)
                 add(.miniBatchSize, optimizer.miniBatchSize)
-                add(.momentum, optimizer.momentum)
+                if optimizer.hasMomentum { add(.momentum, optimizer.momentum) }
             case .adamOptimizer(let optimizer)?:
                 add(.learningRate, optimizer.learningRate)
                 add(.miniBatchSize, optimizer.miniBatchSize)

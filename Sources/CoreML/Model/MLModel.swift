@@ -17,15 +17,27 @@ open class MLModel: NSObject, @unchecked Sendable {
     /// Whether array inputs may carry the sequence and batch axes of old neural networks.
     let allowsLegacyRanks: Bool
     private let loadedConfiguration: MLModelConfiguration
+    let parameters: LoadedParameters
 
     /// The devices that models run on here: the processor.
     public static var availableComputeDevices: [MLComputeDevice] { MLComputeDevice.allComputeDevices }
 
     package init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
+        let file = try file.withWeights(configuration.parameters ?? [:])
         let surroundings = try configuration.surroundings()
         engine = try translatingErrors { () throws(ModelError) in
             try EngineLoader.load(file, functionName: configuration.functionName, surroundings: surroundings)
         }
+        parameters = try LoadedParameters(file, configuration.parameters ?? [:])
+        modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
+        allowsLegacyRanks = file.specification.hasLegacyRanks
+        loadedConfiguration = configuration.copy() as! MLModelConfiguration
+    }
+
+    /// A model with an engine that somebody else made for it, and parameters that were checked before.
+    init(_ file: ModelFile, configuration: MLModelConfiguration, engine: any ModelEngine) {
+        self.engine = engine
+        parameters = (try? LoadedParameters(file, configuration.parameters ?? [:])) ?? LoadedParameters(of: file)
         modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
         allowsLegacyRanks = file.specification.hasLegacyRanks
         loadedConfiguration = configuration.copy() as! MLModelConfiguration
@@ -103,11 +115,6 @@ open class MLModel: NSObject, @unchecked Sendable {
         DispatchQueue.global(qos: .userInitiated).async {
             handler(Result { () throws -> URL in try MLModel.compileModel(at: url) })
         }
-    }
-
-    /// A parameter of the loaded model.  Not built yet: always an error.
-    public func parameterValue(for key: MLParameterKey) throws -> Any {
-        throw MLModelError(.parameters, "MLModel.parameterValue(for:) is not built yet; it cannot give \(key).")
     }
 
     open override var description: String { modelDescription.description }

@@ -58,6 +58,8 @@ extension MLModelError {
             case .cancelled: .predictionCancelled
             case .customLayer: .customLayer
             case .customModel: .customModel
+            case .parameter: .parameters
+            case .update: .update
             default: .generic
             }
         self.init(code, error.description)

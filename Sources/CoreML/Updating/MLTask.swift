@@ -9,113 +9,45 @@ public enum MLTaskState: Int, Hashable, Sendable {
 }
 
 /// Work on a model that goes on while the app does.
+///
+/// A task is made suspended.  `resume` lets it run, and it ends completed or failed; `cancel` lets it end as failed at
+/// the next opportunity, with an error that says so.  What has ended stays so.
 open class MLTask: NSObject, @unchecked Sendable {
     public let taskIdentifier = UUID().uuidString
     private let progress = Mutex<(state: MLTaskState, error: (any Error)?)>((.suspended, nil))
 
     public var state: MLTaskState { progress.withLock { $0.state } }
+    /// Why the task failed.
     public var error: (any Error)? { progress.withLock { $0.error } }
 
     override init() {}
 
-    /// Starts the work.
-    open func resume() { progress.withLock { if $0.state == .suspended { $0.state = .running } } }
-    /// Stops the work.
-    open func cancel() {
-        progress.withLock { if $0.state == .suspended || $0.state == .running { $0.state = .cancelling } }
-    }
-}
+    /// Starts the work; of no effect when it was started before.
+    open func resume() { _ = start() }
 
-/// A model that can be saved.
-public protocol MLWritable: NSObjectProtocol {
-    func write(to url: URL) throws
-}
+    /// Stops the work; of no effect when it has ended.
+    open func cancel() { _ = stop() }
 
-/// What happened in an update.
-public struct MLUpdateProgressEvent: OptionSet, Sendable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    public static var trainingBegin: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 0) }
-    public static var epochEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 1) }
-    public static var miniBatchEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 2) }
-}
-
-/// The state of an update when a handler is called.
-open class MLUpdateContext: NSObject {
-    public let task: MLUpdateTask
-    public let model: any MLModel & MLWritable
-    public let event: MLUpdateProgressEvent
-    public let metrics: [MLMetricKey: Any]
-    public let parameters: [MLParameterKey: Any]
-
-    init(
-        task: MLUpdateTask,
-        model: any MLModel & MLWritable,
-        event: MLUpdateProgressEvent,
-        metrics: [MLMetricKey: Any],
-        parameters: [MLParameterKey: Any]
-    ) {
-        self.task = task
-        self.model = model
-        self.event = event
-        self.metrics = metrics
-        self.parameters = parameters
-    }
-}
-
-/// Who is told of what in an update.
-open class MLUpdateProgressHandlers: NSObject {
-    let interestedEvents: MLUpdateProgressEvent
-    let progressHandler: ((MLUpdateContext) -> Void)?
-    let completionHandler: (MLUpdateContext) -> Void
-
-    public init(
-        forEvents interestedEvents: MLUpdateProgressEvent,
-        progressHandler: ((MLUpdateContext) -> Void)?,
-        completionHandler: @escaping (MLUpdateContext) -> Void
-    ) {
-        self.interestedEvents = interestedEvents
-        self.progressHandler = progressHandler
-        self.completionHandler = completionHandler
-    }
-}
-
-/// Further training of a model with an app's data.  Not built yet: making one is an error.
-open class MLUpdateTask: MLTask, @unchecked Sendable {
-    private init(_ modelURL: URL) throws {
-        throw MLModelError(
-            .update,
-            "MLUpdateTask is not built yet; the model at \(modelURL.path) cannot be updated here."
-        )
+    /// From suspended to running; false when the task was in another state.
+    final func start() -> Bool {
+        progress.withLock { progress in
+            guard progress.state == .suspended else { return false }
+            progress.state = .running
+            return true
+        }
     }
 
-    public convenience init(
-        forModelAt modelURL: URL,
-        trainingData: any MLBatchProvider,
-        completionHandler: @escaping (MLUpdateContext) -> Void
-    ) throws { try self.init(modelURL) }
+    /// To cancelling; gives the state of before.
+    final func stop() -> MLTaskState {
+        progress.withLock { progress in
+            let before = progress.state
+            if before == .suspended || before == .running { progress.state = .cancelling }
+            return before
+        }
+    }
 
-    public convenience init(
-        forModelAt modelURL: URL,
-        trainingData: any MLBatchProvider,
-        configuration: MLModelConfiguration?,
-        completionHandler: @escaping (MLUpdateContext) -> Void
-    ) throws { try self.init(modelURL) }
-
-    public convenience init(
-        forModelAt modelURL: URL,
-        trainingData: any MLBatchProvider,
-        configuration: MLModelConfiguration?,
-        progressHandlers: MLUpdateProgressHandlers
-    ) throws { try self.init(modelURL) }
-
-    public convenience init(
-        forModelAt modelURL: URL,
-        trainingData: any MLBatchProvider,
-        progressHandlers: MLUpdateProgressHandlers
-    ) throws { try self.init(modelURL) }
-
-    /// Starts the work with other parameters.
-    public func resume(withParameters updateParameters: [MLParameterKey: Any]) { resume() }
+    /// To completed, or to failed when there is an error.
+    final func end(_ error: (any Error)?) {
+        progress.withLock { $0 = (error == nil ? .completed : .failed, error) }
+    }
 }

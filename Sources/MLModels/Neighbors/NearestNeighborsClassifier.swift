@@ -105,6 +105,11 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         _ = try ClassOutput(labels.count > 0 ? distinct : defaultLabel.map(LabelList.init) ?? distinct, interface)
     }
 
+    /// The points of examples, in rows of the index's dimensions.
+    package func points(of batch: FeatureBatch) throws(ModelError) -> [Float] {
+        try input.matrix(batch).withElements(of: Double.self) { $0.map { Float($0) } }
+    }
+
     /// The classifier with more examples: points in rows of the index's dimensions, and a label for each.
     package func appending(_ points: [Float], labels more: LabelList) throws(ModelError) -> NearestNeighborsClassifier {
         guard points.count == more.count * index.dimensions else {

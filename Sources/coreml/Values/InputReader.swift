@@ -104,7 +104,7 @@ struct InputReader {
         return [UInt8](data)
     }
 
-    private func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
+    func text(_ path: String) throws -> String { String(decoding: try bytes(path), as: UTF8.self) }
 
     private func all(inFile path: String) throws -> [String: FeatureData] {
         if path.hasSuffix(".npz") {
@@ -121,7 +121,7 @@ struct InputReader {
         return features
     }
 
-    private func value(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
+    func value(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
         if case .imageType(let image)? = feature.type.type { return try ImageInput.read(text, image) }
         if text.hasSuffix(".npy") { return .tensor(try NumpyArray.read(try bytes(text), name: text)) }
         if text.hasSuffix(".json"), FileManager.default.fileExists(atPath: text) {

@@ -1,0 +1,90 @@
+import MLCompiler
+import MLEngine
+import MLFiles
+import MLNumerics
+import MLSpecification
+import Synchronization
+
+/// A model as an update left it.  It is made ready for predictions when the first is asked for.
+final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
+    /// The file, or why the update cannot give it.
+    private let content: Result<ModelFile, ModelError>
+
+    /// - Parameters:
+    ///   - content: the updated model; a failure is thrown by predictions and by `write`.
+    ///   - original: the model before the update, which has the same interface.
+    init(
+        _ content: Result<ModelFile, ModelError>,
+        of original: ModelFile,
+        configuration: MLModelConfiguration,
+        surroundings: Surroundings
+    ) {
+        self.content = content
+        super.init(
+            (try? content.get()) ?? original,
+            configuration: configuration,
+            engine: DeferredEngine(content, original.specification.description_p, surroundings)
+        )
+    }
+
+    package override init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
+        content = .success(file)
+        try super.init(file, configuration: configuration)
+    }
+
+    override init(_ file: ModelFile, configuration: MLModelConfiguration, engine: any ModelEngine) {
+        content = .success(file)
+        super.init(file, configuration: configuration, engine: engine)
+    }
+
+    /// Writes the model: a `.mlmodel` file or a package when the name says so, else a compiled folder.  What stood there
+    /// before is replaced when the new model is complete, and whole until then.
+    func write(to url: URL) throws {
+        guard url.isFileURL else {
+            throw MLModelError(.io, "A model is written to a file URL, not to \(url.absoluteString).")
+        }
+        try translatingErrors { () throws(ModelError) in try ModelCompiler.save(try content.get(), to: url.path) }
+    }
+}
+
+/// An engine that is loaded when it is first used.
+final class DeferredEngine: ModelEngine {
+    let interface: SpecModelDescription
+    private let loaded = Mutex<Result<any ModelEngine, ModelError>?>(nil)
+    private let file: Result<ModelFile, ModelError>
+    private let surroundings: Surroundings
+
+    init(_ file: Result<ModelFile, ModelError>, _ interface: SpecModelDescription, _ surroundings: Surroundings) {
+        self.file = file
+        self.interface = interface
+        self.surroundings = surroundings
+    }
+
+    private func engine() throws(ModelError) -> any ModelEngine {
+        let result = loaded.withLock { loaded in
+            if let loaded { return loaded }
+            let result = Result { () throws(ModelError) in
+                try EngineLoader.load(try file.get(), surroundings: surroundings)
+            }
+            loaded = result
+            return result
+        }
+        return try result.get()
+    }
+
+    var prefersBatches: Bool { (try? engine())?.prefersBatches ?? false }
+
+    func makeState() -> ModelState { (try? engine())?.makeState() ?? ModelState([:]) }
+
+    func prediction(
+        from inputs: [String: FeatureData],
+        backings: [String: FeatureData],
+        state: ModelState?
+    ) throws(ModelError) -> [String: FeatureData] {
+        try engine().prediction(from: inputs, backings: backings, state: state)
+    }
+
+    func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
+        try engine().predictions(from: batch)
+    }
+}

@@ -1,0 +1,132 @@
+import BackgroundTasks
+import CoreML
+import CoreMLExtras
+import MLFiles
+import Synchronization
+import TestSupport
+import Testing
+
+/// A machine that is always idle.
+private struct IdleMachine: Machine {
+    var conditions: MachineConditions { MachineConditions(load: 0) }
+}
+
+struct BackgroundUpdateTests {
+    private static func compiled(in folder: URL) throws -> URL {
+        let source = folder.appendingPathComponent("Model.mlmodel")
+        try Data(SpecificationReader.encode(UpdatableModels.network(epochs: 40, shuffles: true))).write(to: source)
+        let target = folder.appendingPathComponent("Model.mlmodelc")
+        try FileManager.default.moveItem(at: MLModel.compileModel(at: source), to: target)
+        return target
+    }
+
+    /// Examples that take their time, so that one budget is not enough.
+    private final class SlowBatch: MLBatchProvider {
+        private let examples: [any MLFeatureProvider]
+
+        init() throws {
+            examples = try (0..<30).map { index in
+                let x = MLShapedArray<Float>(scalars: [Float(index % 3), Float(index % 5)], shape: [2])
+                return try MLDictionaryFeatureProvider(dictionary: [
+                    "x": MLMultiArray(x), "label": ["a", "b", "c"][index % 3],
+                ])
+            }
+        }
+
+        var count: Int { examples.count }
+
+        func features(at index: Int) -> any MLFeatureProvider {
+            Thread.sleep(forTimeInterval: 0.001)
+            return examples[index]
+        }
+    }
+
+    private static func weights(_ url: URL) throws -> [Float] {
+        let key = MLParameterKey.weights.scoped(to: "head")
+        let array = try #require(try MLModel(contentsOf: url).parameterValue(for: key) as? MLMultiArray)
+        return (0..<array.count).map { array[$0].floatValue }
+    }
+
+    /// An update that is cancelled and taken up by another task gives the same bits as one that runs through.
+    @Test func tasksGoOnFromTheirCheckpoint() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("background-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = try Self.compiled(in: folder)
+        let whole = folder.appendingPathComponent("Whole.mlmodelc")
+        let pieces = folder.appendingPathComponent("Pieces.mlmodelc")
+        let checkpoint = folder.appendingPathComponent("state")
+
+        func run(stopAfter: Int?, _ output: URL, _ checkpoint: URL?) async throws -> MLTaskState {
+            try await withCheckedThrowingContinuation { continuation in
+                let steps = Mutex(0)
+                let handlers = MLUpdateProgressHandlers(forEvents: [.miniBatchEnd]) { context in
+                    let count = steps.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    if count == stopAfter { context.task.cancel() }
+                } completionHandler: { context in
+                    let state = context.task.state
+                    continuation.resume(
+                        with: Result {
+                            if state == .completed { try context.model.write(to: output) }
+                            return state
+                        }
+                    )
+                }
+                do {
+                    let task = try MLUpdateTask(
+                        forModelAt: model,
+                        trainingData: try SlowBatch(),
+                        progressHandlers: handlers
+                    )
+                    task.checkpointURL = checkpoint
+                    task.resume()
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+        #expect(try await run(stopAfter: nil, whole, nil) == .completed)
+        #expect(try await run(stopAfter: 17, pieces, checkpoint) == .failed)
+        #expect(FileManager.default.fileExists(atPath: checkpoint.path))
+        #expect(try await run(stopAfter: 50, pieces, checkpoint) == .failed)
+        #expect(try await run(stopAfter: nil, pieces, checkpoint) == .completed)
+        for _ in 0..<200 where FileManager.default.fileExists(atPath: checkpoint.path) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(!FileManager.default.fileExists(atPath: checkpoint.path))
+        #expect(try Self.weights(pieces) == Self.weights(whole))
+    }
+
+    @Test func theSchedulerRunsAnUpdateInPieces() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("background-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = try Self.compiled(in: folder)
+        let before = try Self.weights(model)
+        var policy = BGTaskScheduler.Policy()
+        policy.interval = 0.01
+        policy.timeBudget = 0.01
+        let scheduler = BGTaskScheduler(policy: policy, machine: IdleMachine())
+        let turns = Mutex(0)
+        let result: Result<URL, any Error> = try await withCheckedThrowingContinuation { continuation in
+            let update = BackgroundUpdate(identifier: "learn", modelAt: model, writingTo: model) {
+                let turn = turns.withLock { turns in
+                    turns += 1
+                    return turns
+                }
+                // The first turns are too short for reading the examples, the others are not.
+                if turn == 2 { scheduler.policy.timeBudget = 30 }
+                return try SlowBatch()
+            } completion: {
+                continuation.resume(returning: $0)
+            }
+            #expect(update.register(with: scheduler))
+            #expect(!update.register(with: scheduler))
+            do { try update.submit(to: scheduler) } catch { continuation.resume(throwing: error) }
+        }
+        #expect(try result.get() == model)
+        #expect(turns.withLock { $0 } == 3)
+        #expect(try Self.weights(model) != before)
+    }
+}
