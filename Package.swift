@@ -33,6 +33,7 @@ let package = Package(
         .library(name: "Vision", targets: ["Vision"]),
         .library(name: "CoreMLExtras", targets: ["CoreMLExtras"]),
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+        .library(name: "TabularData", targets: ["TabularData"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
     dependencies: [
@@ -130,7 +131,7 @@ let package = Package(
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
             name: "SourceCompatibility",
-            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "Vision"],
+            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "Vision"],
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
@@ -169,6 +170,10 @@ let package = Package(
         tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
         tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),
+        .target(name: "CTabular"),
+        library("TabularData", ["CTabular"]),
+        tests("TabularDataTests", ["TabularData"]),
+        .executableTarget(name: "tabularbench", dependencies: ["TabularData"], swiftSettings: settings),
         library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
         library("MLFiles", ["MLNumerics", "MLSpecification", protobuf]),
         tests("MLCompilerTests", ["MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]),

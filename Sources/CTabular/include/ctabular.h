@@ -1,0 +1,87 @@
+// Scanning and parsing of delimited text: what TabularData's CSV reader does for each byte.
+//
+// Nothing here reads outside the memory it is given, whatever the bytes are.
+
+#ifndef CTABULAR_H
+#define CTABULAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// What a block of text holds.  Newlines are counted by the parity of the quotes before them in the block.
+typedef struct {
+    uint64_t quotes;
+    uint64_t newlines_even;
+    uint64_t newlines_odd;
+    // Not zero when a byte is above 127.
+    uint64_t non_ascii;
+} ctab_counts;
+
+void ctab_count(const uint8_t *bytes, size_t count, int quoting, ctab_counts *result);
+
+// Positions of the delimiters and newlines outside quotes, ascending; the text starts outside quotes.
+// `positions` has room for `count` of them.  `newlines` receives how many are newlines, `quotes` how many quotes there
+// are; without `quoting` they are not looked for.
+size_t ctab_separators(const uint8_t *bytes, size_t count, uint8_t delimiter, int quoting, uint32_t *positions,
+                       size_t *newlines, uint64_t *quotes);
+
+// Whether `quotes` quotes stand where they may in the cells that end at `positions`, `stride` in a line: around a cell,
+// and doubled inside.
+int ctab_quotes_are_placed(const uint8_t *bytes, const uint32_t *positions, size_t count, size_t stride,
+                           uint64_t quotes);
+
+// A column of a grid of cells.  Cell `row` ends before positions[row * stride + column] and starts after the separator
+// before it.  `floor` is the first readable byte, `limit` is one past the last.
+typedef struct {
+    const uint8_t *bytes;
+    const uint32_t *positions;
+    size_t stride;
+    size_t column;
+    const uint8_t *floor;
+    const uint8_t *limit;
+    // Whether an empty cell is a missing value.
+    int empty_is_missing;
+    // Whether cells may be in quotes.
+    int quoting;
+} ctab_cells;
+
+// Parse rows from `row` until `rows`; the first row that is no such number is returned, or `rows`.
+// Empty cells clear their bit of `validity` and count in `missing` when `empty_is_missing`; bits are numbered from
+// `bit` + row.  Values are written at `out`[row].
+size_t ctab_parse_int64(const ctab_cells *cells, size_t row, size_t rows, int64_t *out, uint64_t *validity, size_t bit,
+                        size_t *missing);
+size_t ctab_parse_double(const ctab_cells *cells, size_t row, size_t rows, double *out, uint64_t *validity, size_t bit,
+                         size_t *missing);
+// Date and time of ISO 8601 with a zone, as seconds since the start of 2001 UTC; with `date_only`, dates alone as well.
+size_t ctab_parse_iso8601(const ctab_cells *cells, size_t row, size_t rows, int date_only, double *out,
+                          uint64_t *validity, size_t bit, size_t *missing);
+
+// One number: 1 when the text is one whole number of the kind and representable here, 0 when not or when it is not decided.
+int ctab_int64(const uint8_t *start, const uint8_t *end, int64_t *out);
+int ctab_double(const uint8_t *start, const uint8_t *end, double *out);
+int ctab_iso8601(const uint8_t *start, const uint8_t *end, int date_only, double *out);
+
+// A string of at most 12 bytes: length | bytes 0..3 << 32, bytes 4..11.
+// A longer one: length | bytes 0..3 << 32, offset | arena << 40.
+typedef struct {
+    uint64_t head;
+    uint64_t tail;
+} ctab_view;
+
+// Bytes of the long strings of a column.
+typedef struct {
+    uint8_t *bytes;
+    size_t count;
+    size_t capacity;
+} ctab_arena;
+
+// Stores cells as views; quotes are taken off and doubled quotes halved.  Stops at a cell whose quotes are malformed, or
+// at memory's end.  `quotes` counts the quotes that belong to cells.
+size_t ctab_text(const ctab_cells *cells, size_t row, size_t rows, ctab_view *out, uint64_t *validity, size_t bit,
+                 size_t *missing, ctab_arena *arena, uint64_t arena_index, uint64_t *quotes);
+
+int ctab_is_utf8(const uint8_t *bytes, size_t count);
+
+uint64_t ctab_hash(const uint8_t *bytes, size_t count);
+
+#endif

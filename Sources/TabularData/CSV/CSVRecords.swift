@@ -1,0 +1,112 @@
+/// Cells of a CSV text, taken apart byte by byte: for headers, unusual dialects and lines that are not regular.
+struct CSVRecords {
+    let dialect: CSVDialect
+    private(set) var offset: Int
+    let bytes: UnsafeBufferPointer<UInt8>
+    /// The contents of the cells of the last record, one after the other.
+    private(set) var contents: [UInt8] = []
+    /// Where each cell of the last record ends in `contents`.
+    private(set) var ends: [Int] = []
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ dialect: CSVDialect, from offset: Int = 0) {
+        self.bytes = bytes
+        self.dialect = dialect
+        self.offset = offset
+    }
+
+    private func matches(_ text: [UInt8], at place: Int) -> Bool {
+        if bytes[place] != text[0] { return false }
+        if text.count == 1 { return true }
+        return place + text.count <= bytes.count && (1..<text.count).allSatisfy { bytes[place + $0] == text[$0] }
+    }
+
+    /// The length of the line's end at `place`: 0 when none is there.
+    private func lineEnd(at place: Int) -> Int {
+        if bytes[place] == UInt8(ascii: "\n") { return 1 }
+        let isPair = bytes[place] == UInt8(ascii: "\r") && place + 1 < bytes.count
+        return isPair && bytes[place + 1] == UInt8(ascii: "\n") ? 2 : 0
+    }
+
+    /// Reads the next record; false at the end.  `row` is what an error says.
+    mutating func next(row: Int) throws(CSVReadingError) -> Bool {
+        contents.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        while dialect.ignoresEmptyLines, offset < bytes.count {
+            let length = lineEnd(at: offset)
+            if length > 0 {
+                offset += length
+            } else if bytes[offset] == UInt8(ascii: "\r"), offset + 1 == bytes.count {
+                offset += 1
+            } else {
+                break
+            }
+        }
+        if offset >= bytes.count { return false }
+        while true {
+            try cell(row: row)
+            ends.append(contents.count)
+            if offset >= bytes.count { return true }
+            let length = lineEnd(at: offset)
+            if length > 0 {
+                offset += length
+                return true
+            }
+            // What ends a cell and is no end of a line is a delimiter.
+            offset += dialect.delimiter.count
+            if offset >= bytes.count {
+                ends.append(contents.count)
+                return true
+            }
+        }
+    }
+
+    /// Reads one cell and stops at what ends it.
+    private mutating func cell(row: Int) throws(CSVReadingError) {
+        let quote = UInt8(ascii: "\"")
+        let misplaced = CSVReadingError.misplacedQuote(row: row, column: ends.count)
+        if dialect.usesQuoting, bytes[offset] == quote {
+            offset += 1
+            while true {
+                if offset >= bytes.count { throw misplaced }
+                if let escape = dialect.escape, matches(escape, at: offset), offset + escape.count < bytes.count {
+                    offset += escape.count
+                    contents.append(bytes[offset])
+                    offset += 1
+                } else if bytes[offset] == quote {
+                    offset += 1
+                    if offset >= bytes.count { return }
+                    if bytes[offset] == quote {
+                        contents.append(quote)
+                        offset += 1
+                    } else if lineEnd(at: offset) > 0 || matches(dialect.delimiter, at: offset) {
+                        return
+                    } else if bytes[offset] == UInt8(ascii: "\r"), offset + 1 == bytes.count {
+                        offset += 1
+                        return
+                    } else {
+                        throw misplaced
+                    }
+                } else {
+                    contents.append(bytes[offset])
+                    offset += 1
+                }
+            }
+        }
+        while offset < bytes.count {
+            if let escape = dialect.escape, matches(escape, at: offset), offset + escape.count < bytes.count {
+                offset += escape.count
+                contents.append(bytes[offset])
+                offset += 1
+                continue
+            }
+            if matches(dialect.delimiter, at: offset) || lineEnd(at: offset) > 0 { return }
+            if dialect.usesQuoting, bytes[offset] == quote { throw misplaced }
+            if bytes[offset] == UInt8(ascii: "\r"), offset + 1 == bytes.count {
+                offset += 1
+                return
+            }
+            contents.append(bytes[offset])
+            offset += 1
+        }
+    }
+}

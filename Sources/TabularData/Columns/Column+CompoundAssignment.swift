@@ -1,0 +1,96 @@
+// Arithmetic in place on a Column: what is missing on either side is missing in the result.
+
+extension Column {
+    public static func += (lhs: inout Column<WrappedElement>, rhs: WrappedElement)
+    where WrappedElement: AdditiveArithmetic {
+        lhs.combine(repeatElement(rhs, count: lhs.count), { $0 + $1 })
+    }
+
+    public static func += <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement, WrappedElement: AdditiveArithmetic {
+        lhs.combine(rhs, { $0 + $1 })
+    }
+
+    public static func += <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement?, WrappedElement: AdditiveArithmetic {
+        lhs.combineOptional(rhs, { $0 + $1 })
+    }
+
+    public static func -= (lhs: inout Column<WrappedElement>, rhs: WrappedElement)
+    where WrappedElement: AdditiveArithmetic {
+        lhs.combine(repeatElement(rhs, count: lhs.count), { $0 - $1 })
+    }
+
+    public static func -= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement, WrappedElement: AdditiveArithmetic {
+        lhs.combine(rhs, { $0 - $1 })
+    }
+
+    public static func -= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement?, WrappedElement: AdditiveArithmetic {
+        lhs.combineOptional(rhs, { $0 - $1 })
+    }
+
+    public static func *= (lhs: inout Column<WrappedElement>, rhs: WrappedElement) where WrappedElement: Numeric {
+        lhs.combine(repeatElement(rhs, count: lhs.count), { $0 * $1 })
+    }
+
+    public static func *= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement, WrappedElement: Numeric {
+        lhs.combine(rhs, { $0 * $1 })
+    }
+
+    public static func *= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement?, WrappedElement: Numeric {
+        lhs.combineOptional(rhs, { $0 * $1 })
+    }
+
+    public static func /= (lhs: inout Column<WrappedElement>, rhs: WrappedElement) where WrappedElement: BinaryInteger {
+        lhs.combine(repeatElement(rhs, count: lhs.count), { $0 / $1 })
+    }
+
+    public static func /= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement, WrappedElement: BinaryInteger {
+        lhs.combine(rhs, { $0 / $1 })
+    }
+
+    public static func /= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement?, WrappedElement: BinaryInteger {
+        lhs.combineOptional(rhs, { $0 / $1 })
+    }
+
+    public static func /= (lhs: inout Column<WrappedElement>, rhs: WrappedElement) where WrappedElement: FloatingPoint {
+        lhs.combine(repeatElement(rhs, count: lhs.count), { $0 / $1 })
+    }
+
+    public static func /= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement, WrappedElement: FloatingPoint {
+        lhs.combine(rhs, { $0 / $1 })
+    }
+
+    public static func /= <R: Collection>(lhs: inout Column<WrappedElement>, rhs: R)
+    where R.Element == WrappedElement?, WrappedElement: FloatingPoint {
+        lhs.combineOptional(rhs, { $0 / $1 })
+    }
+
+    private mutating func combine(
+        _ others: some Collection<WrappedElement>,
+        _ operation: (WrappedElement, WrappedElement) -> WrappedElement
+    ) {
+        precondition(others.count == count, "column '\(name)' has \(count) elements, the other side \(others.count)")
+        for (row, other) in zip(0..<count, others) {
+            if let value = storage[row] { storage.replace(row, with: operation(value, other)) }
+        }
+    }
+
+    private mutating func combineOptional(
+        _ others: some Collection<WrappedElement?>,
+        _ operation: (WrappedElement, WrappedElement) -> WrappedElement
+    ) {
+        precondition(others.count == count, "column '\(name)' has \(count) elements, the other side \(others.count)")
+        for (row, other) in zip(0..<count, others) {
+            guard let value = storage[row] else { continue }
+            storage.replace(row, with: other.map { operation(value, $0) })
+        }
+    }
+}

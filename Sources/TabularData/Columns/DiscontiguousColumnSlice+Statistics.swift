@@ -1,0 +1,86 @@
+// What a DiscontiguousColumnSlice computes from its elements; missing ones do not count.
+
+extension DiscontiguousColumnSlice where WrappedElement: AdditiveArithmetic {
+    @inlinable
+    public func sum() -> WrappedElement { values.sum() }
+}
+
+extension DiscontiguousColumnSlice where WrappedElement: FloatingPoint {
+    @inlinable
+    public func sum() -> WrappedElement { values.sum() }
+
+    /// Nil when there is no element.
+    @inlinable
+    public func mean() -> Element { values.mean() }
+
+    /// Nil when there are no more elements than `deltaDegreesOfFreedom`.
+    @inlinable
+    public func standardDeviation(deltaDegreesOfFreedom: Int = 1) -> Element {
+        values.standardDeviation(deltaDegreesOfFreedom)
+    }
+}
+
+extension DiscontiguousColumnSlice where WrappedElement: BinaryInteger {
+    /// Nil when there is no element.
+    @inlinable
+    public func mean() -> Double? { values.mean() }
+
+    /// Nil when there are no more elements than `deltaDegreesOfFreedom`.
+    @inlinable
+    public func standardDeviation(deltaDegreesOfFreedom: Int = 1) -> Double? {
+        values.standardDeviation(deltaDegreesOfFreedom)
+    }
+
+    public func numericSummary() -> NumericSummary<Double> { values.numericSummary() }
+}
+
+extension DiscontiguousColumnSlice where WrappedElement: BinaryFloatingPoint {
+    public func numericSummary() -> NumericSummary<WrappedElement> { values.numericSummary() }
+}
+
+extension DiscontiguousColumnSlice where WrappedElement: Comparable {
+    /// The row of the least element, the first of equals.
+    @inlinable
+    public func argmin() -> Int? { values.argmin() }
+
+    /// The row of the greatest element, the first of equals.
+    @inlinable
+    public func argmax() -> Int? { values.argmax() }
+
+    @inlinable
+    public func min() -> Element { argmin().flatMap { values.storage[$0] } }
+
+    @inlinable
+    public func max() -> Element { argmax().flatMap { values.storage[$0] } }
+}
+
+extension DiscontiguousColumnSlice where WrappedElement: Hashable {
+    public func summary() -> CategoricalSummary<WrappedElement> { values.categoricalSummary() }
+
+    /// The first row of each different element; a missing one counts as an element.
+    public func distinct() -> DiscontiguousColumnSlice<WrappedElement> {
+        DiscontiguousColumnSlice(column: column, selection: values.distinct())
+    }
+}
+
+extension DiscontiguousColumnSlice: Equatable where WrappedElement: Equatable {
+    /// Whether names and elements are equal.
+    public static func == (lhs: DiscontiguousColumnSlice, rhs: DiscontiguousColumnSlice) -> Bool {
+        lhs.name == rhs.name && lhs.count == rhs.count && lhs.elementsEqual(rhs)
+    }
+}
+
+extension DiscontiguousColumnSlice: Hashable where WrappedElement: Hashable {
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        for element in self { hasher.combine(element) }
+    }
+}
+
+extension DiscontiguousColumnSlice: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { description(options: FormattingOptions()) }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
+}

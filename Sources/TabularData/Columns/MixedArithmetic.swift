@@ -1,0 +1,74 @@
+// Arithmetic of a column with missing elements and one without; the result is named after the left side.
+
+@inlinable
+public func + <L: ColumnProtocol, R: OptionalColumnProtocol>(lhs: L, rhs: R) -> Column<L.Element>
+where L.Element: AdditiveArithmetic, L.Element == R.WrappedElement {
+    combinedMixed(rhs, lhs, name: lhs.name) { $1 + $0 }
+}
+
+@inlinable
+public func + <L: OptionalColumnProtocol, R: ColumnProtocol>(lhs: L, rhs: R) -> Column<R.Element>
+where L.WrappedElement: AdditiveArithmetic, L.WrappedElement == R.Element {
+    combinedMixed(lhs, rhs, name: lhs.name) { $0 + $1 }
+}
+
+@inlinable
+public func - <L: ColumnProtocol, R: OptionalColumnProtocol>(lhs: L, rhs: R) -> Column<L.Element>
+where L.Element: AdditiveArithmetic, L.Element == R.WrappedElement {
+    combinedMixed(rhs, lhs, name: lhs.name) { $1 - $0 }
+}
+
+@inlinable
+public func - <L: OptionalColumnProtocol, R: ColumnProtocol>(lhs: L, rhs: R) -> Column<R.Element>
+where L.WrappedElement: AdditiveArithmetic, L.WrappedElement == R.Element {
+    combinedMixed(lhs, rhs, name: lhs.name) { $0 - $1 }
+}
+
+@inlinable
+public func * <L: ColumnProtocol, R: OptionalColumnProtocol>(lhs: L, rhs: R) -> Column<L.Element>
+where L.Element: Numeric, L.Element == R.WrappedElement {
+    combinedMixed(rhs, lhs, name: lhs.name) { $1 * $0 }
+}
+
+@inlinable
+public func * <L: OptionalColumnProtocol, R: ColumnProtocol>(lhs: L, rhs: R) -> Column<R.Element>
+where L.WrappedElement: Numeric, L.WrappedElement == R.Element {
+    combinedMixed(lhs, rhs, name: lhs.name) { $0 * $1 }
+}
+
+@inlinable
+public func / <L: ColumnProtocol, R: OptionalColumnProtocol>(lhs: L, rhs: R) -> Column<L.Element>
+where L.Element: BinaryInteger, L.Element == R.WrappedElement {
+    combinedMixed(rhs, lhs, name: lhs.name) { $1 / $0 }
+}
+
+@inlinable
+public func / <L: OptionalColumnProtocol, R: ColumnProtocol>(lhs: L, rhs: R) -> Column<R.Element>
+where L.WrappedElement: BinaryInteger, L.WrappedElement == R.Element {
+    combinedMixed(lhs, rhs, name: lhs.name) { $0 / $1 }
+}
+
+@inlinable
+public func / <L: ColumnProtocol, R: OptionalColumnProtocol>(lhs: L, rhs: R) -> Column<L.Element>
+where L.Element: FloatingPoint, L.Element == R.WrappedElement {
+    combinedMixed(rhs, lhs, name: lhs.name) { $1 / $0 }
+}
+
+@inlinable
+public func / <L: OptionalColumnProtocol, R: ColumnProtocol>(lhs: L, rhs: R) -> Column<R.Element>
+where L.WrappedElement: FloatingPoint, L.WrappedElement == R.Element {
+    combinedMixed(lhs, rhs, name: lhs.name) { $0 / $1 }
+}
+
+@inlinable
+func combinedMixed<O: OptionalColumnProtocol, C: ColumnProtocol, T>(
+    _ optional: O,
+    _ column: C,
+    name: String,
+    _ operation: (T, T) -> T
+) -> Column<T> where O.WrappedElement == T, C.Element == T {
+    precondition(optional.count == column.count, "columns of different length cannot be combined")
+    var result = Column<T>(name: name, capacity: column.count)
+    for (x, y) in zip(optional, column) { result.storage.append(x.map { operation($0, y) }) }
+    return result
+}

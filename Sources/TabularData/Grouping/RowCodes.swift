@@ -1,0 +1,355 @@
+import Foundation
+
+/// A number for each row that says which of the different elements it holds: equal elements have equal codes, counted
+/// from 0 in the order in which they first appear.  A missing element is an element like others.
+struct RowCodes {
+    /// A code for each row, in the order of the rows.
+    var codes: [UInt32]
+    /// The row where each code first appears.
+    var firstRows: [UInt32]
+
+    var count: Int { firstRows.count }
+
+    /// How many rows have each code.
+    func counts() -> [Int] {
+        var counts = [Int](repeating: 0, count: firstRows.count)
+        for code in codes { counts[Int(code)] += 1 }
+        return counts
+    }
+
+    /// Rows listed code by code: the rows of code c are rows[offsets[c]..<offsets[c + 1]], ascending.
+    func lists(_ selection: RowSelection) -> (rows: [UInt32], offsets: [Int]) {
+        var offsets = [Int](repeating: 0, count: count + 1)
+        for code in codes { offsets[Int(code) + 1] += 1 }
+        for code in 0..<count { offsets[code + 1] += offsets[code] }
+        var next = offsets
+        let rows = [UInt32](unsafeUninitializedCapacity: codes.count) { buffer, filled in
+            for (code, row) in zip(codes, selection) {
+                buffer[next[Int(code)]] = UInt32(row)
+                next[Int(code)] += 1
+            }
+            filled = codes.count
+        }
+        return (rows, offsets)
+    }
+
+    init(codes: [UInt32], firstRows: [UInt32]) {
+        self.codes = codes
+        self.firstRows = firstRows
+    }
+
+    init<T: Hashable>(_ values: ColumnValues<T>) {
+        var encoder = ElementEncoder(values)
+        codes = encoder.encode(values)
+        firstRows = encoder.firstRows
+    }
+
+    /// Codes of rows by several columns at once.
+    init(_ columns: [RowCodes], _ selection: RowSelection) {
+        guard var combined = columns.first else {
+            self.init(codes: [UInt32](repeating: 0, count: selection.count), firstRows: [])
+            if let first = selection.first(where: { _ in true }) { firstRows = [UInt32(first)] }
+            return
+        }
+        for next in columns.dropFirst() {
+            let width = UInt64(next.count)
+            let keys = zip(combined.codes, next.codes).lazy.map { UInt64($0) * width + UInt64($1) }
+            let buffer = PlainBuffer<UInt64>(capacity: combined.codes.count)
+            for key in keys {
+                buffer.values[buffer.count] = key
+                buffer.count += 1
+            }
+            let places = ColumnValues(
+                storage: ColumnStorage<UInt64>(plain: buffer),
+                selection: .range(0..<buffer.count)
+            )
+            combined = RowCodes(places)
+            combined.firstRows = combined.firstRows.map { UInt32(selection.row(at: Int($0))) }
+        }
+        self = combined
+    }
+}
+
+/// Gives elements codes, and finds the codes of further elements.
+struct ElementEncoder<Element: Hashable> {
+    /// The row where each code first appeared.
+    private(set) var firstRows: [UInt32] = []
+    private var table: Table
+    private var missingCode = missingRow
+
+    private enum Table {
+        /// Codes by the distance from the least.
+        case direct(least: Int64, codes: [UInt32])
+        case bits(BitTable)
+        case text(TextTable)
+        case any([Element: UInt32])
+    }
+
+    /// Chooses how to look elements up by those of `values`, which are the first to be encoded.
+    init(_ values: ColumnValues<Element>) {
+        if let text = values.storage.text {
+            table = text.needsNormalisation(values.selection) ? .any([:]) : .text(TextTable())
+        } else if let range = values.integerRange() {
+            // A place in the table for each possible value, when there are not many more than rows.
+            let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+            if width < UInt64(Swift.max(values.selection.count * 4, 1024)), width < 1 << 28 {
+                table = .direct(
+                    least: range.lowerBound,
+                    codes: [UInt32](repeating: missingRow, count: Int(width) + 1)
+                )
+            } else {
+                table = .bits(BitTable())
+            }
+        } else if values.hasBits {
+            table = .bits(BitTable())
+        } else {
+            table = .any([:])
+        }
+    }
+
+    /// The code of every element, new ones where an element is new.
+    mutating func encode(_ values: ColumnValues<Element>) -> [UInt32] {
+        let selection = values.selection
+        return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
+            let codes = buffer.baseAddress!
+            var first = firstRows
+            var absent = missingCode
+            func missing(_ row: Int) -> UInt32 {
+                if absent == missingRow {
+                    absent = UInt32(first.count)
+                    first.append(UInt32(row))
+                }
+                return absent
+            }
+            switch table {
+            case .direct(let least, var table):
+                self.table = .any([:])
+                table.withUnsafeMutableBufferPointer { table in
+                    values.forEachInteger { place, row, value in
+                        guard let value else {
+                            codes[place] = missing(row)
+                            return
+                        }
+                        let slot = Int(truncatingIfNeeded: value &- least)
+                        if table[slot] == missingRow {
+                            table[slot] = UInt32(first.count)
+                            first.append(UInt32(row))
+                        }
+                        codes[place] = table[slot]
+                    }
+                }
+                self.table = .direct(least: least, codes: table)
+            case .bits(var table):
+                self.table = .any([:])
+                values.forEachBits { place, row, bits in
+                    guard let bits else {
+                        codes[place] = missing(row)
+                        return
+                    }
+                    let code = table.code(bits, new: UInt32(first.count))
+                    if code == first.count { first.append(UInt32(row)) }
+                    codes[place] = code
+                }
+                self.table = .bits(table)
+            case .text(var table):
+                self.table = .any([:])
+                values.storage.text!.withRows { text in
+                    selection.forEachPlace { place, row in
+                        if text.isMissing(row) {
+                            if absent == missingRow {
+                                absent = UInt32(first.count)
+                                first.append(UInt32(row))
+                            }
+                            codes[place] = absent
+                            return
+                        }
+                        let code = table.code(text, row, new: UInt32(first.count), first)
+                        if code == first.count { first.append(UInt32(row)) }
+                        codes[place] = code
+                    }
+                }
+                self.table = .text(table)
+            case .any(var table):
+                self.table = .any([:])
+                for (place, row) in selection.enumerated() {
+                    guard let element = values.storage[row] else {
+                        codes[place] = missing(row)
+                        continue
+                    }
+                    if let code = table[element] {
+                        codes[place] = code
+                    } else {
+                        table[element] = UInt32(first.count)
+                        codes[place] = UInt32(first.count)
+                        first.append(UInt32(row))
+                    }
+                }
+                self.table = .any(table)
+            }
+            firstRows = first
+            missingCode = absent
+            filled = selection.count
+        }
+    }
+
+    /// The codes of elements among those of `known`, which were encoded before; `missingRow` where there is none, and
+    /// where an element is missing.
+    func find(_ values: ColumnValues<Element>, among known: ColumnValues<Element>) -> [UInt32] {
+        [UInt32](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
+            let codes = buffer.baseAddress!
+            switch table {
+            case .direct(let least, let table):
+                values.forEachInteger { place, _, value in
+                    guard let value else {
+                        codes[place] = missingRow
+                        return
+                    }
+                    let slot = UInt64(bitPattern: value &- least)
+                    codes[place] = value >= least && slot < UInt64(table.count) ? table[Int(slot)] : missingRow
+                }
+            case .bits(let table):
+                values.forEachBits { place, _, bits in
+                    codes[place] = bits.map { table.find($0) } ?? missingRow
+                }
+            case .text(let table):
+                values.storage.text!.withRows { text in
+                    known.storage.text!.withRows { others in
+                        values.selection.forEachPlace { place, row in
+                            codes[place] =
+                                text.isMissing(row) ? missingRow : table.find(text, row, among: others, firstRows)
+                        }
+                    }
+                }
+            case .any(let table):
+                for (place, row) in values.selection.enumerated() {
+                    codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
+                }
+            }
+            filled = values.selection.count
+        }
+    }
+
+    /// Whether elements of `values` can be looked up in the table that was made for others.
+    func fits(_ values: ColumnValues<Element>) -> Bool {
+        if case .text = table, let text = values.storage.text { return !text.needsNormalisation(values.selection) }
+        return true
+    }
+
+    /// Looks elements up by their own equality.
+    mutating func useEquality() { table = .any([:]) }
+}
+
+/// Codes of 64-bit patterns: open addressing, the codes in the table, the patterns by code.
+struct BitTable {
+    private var slots: [UInt32] = .init(repeating: missingRow, count: 1 << 10)
+    private var keys: [UInt64] = []
+    private var shift: UInt64 = 64 - 10
+
+    @inline(__always)
+    private func place(_ bits: UInt64) -> Int { Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> shift) }
+
+    func find(_ bits: UInt64) -> UInt32 {
+        var place = place(bits)
+        while true {
+            let code = slots[place]
+            if code == missingRow || keys[Int(code)] == bits { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+    }
+
+    /// The code of `bits`, which is `new` from now on if they had none.
+    @inline(__always)
+    mutating func code(_ bits: UInt64, new: UInt32) -> UInt32 {
+        var place = place(bits)
+        while true {
+            let code = slots[place]
+            if code == missingRow { break }
+            if keys[Int(code)] == bits { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+        // Codes of missing elements have no pattern of their own.
+        while keys.count < Int(new) { keys.append(0) }
+        keys.append(bits)
+        slots[place] = new
+        if keys.count * 2 > slots.count { grow() }
+        return new
+    }
+
+    private mutating func grow() {
+        let old = slots
+        shift -= 1
+        slots = [UInt32](repeating: missingRow, count: old.count * 2)
+        for code in old where code != missingRow {
+            var place = place(keys[Int(code)])
+            while slots[place] != missingRow { place = (place + 1) & (slots.count - 1) }
+            slots[place] = code
+        }
+    }
+}
+
+/// Codes of strings by their bytes.  The strings themselves stay in the column where they first appeared.
+struct TextTable {
+    /// Half of the hash | code.
+    private var slots: [UInt64] = .init(repeating: .max, count: 1 << 10)
+    private var used = 0
+
+    func find(_ text: TextRows, _ row: Int, among known: TextRows, _ firstRows: [UInt32]) -> UInt32 {
+        let hash = text.hash(row)
+        var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[place] != .max {
+            let slot = slots[place]
+            let code = UInt32(truncatingIfNeeded: slot)
+            if slot >> 32 == hash >> 32, text.isEqual(row, to: Int(firstRows[Int(code)]), of: known) { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+        return missingRow
+    }
+
+    /// The code of a string, which is `new` from now on if it had none.
+    @inline(__always)
+    mutating func code(
+        _ text: TextRows,
+        _ row: Int,
+        new: UInt32,
+        _ firstRows: [UInt32]
+    ) -> UInt32 {
+        let hash = text.hash(row)
+        var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[place] != .max {
+            let slot = slots[place]
+            let code = UInt32(truncatingIfNeeded: slot)
+            if slot >> 32 == hash >> 32, text.isEqual(row, to: Int(firstRows[Int(code)]), of: text) { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+        slots[place] = (hash >> 32) << 32 | UInt64(new)
+        used += 1
+        if used * 2 > slots.count { grow(text, row, new, firstRows) }
+        return new
+    }
+
+    private mutating func grow(_ known: TextRows, _ row: Int, _ new: UInt32, _ firstRows: [UInt32]) {
+        let old = slots
+        slots = [UInt64](repeating: .max, count: old.count * 2)
+        for slot in old where slot != .max {
+            let code = UInt32(truncatingIfNeeded: slot)
+            let hash = known.hash(code == new ? row : Int(firstRows[Int(code)]))
+            var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+            while slots[place] != .max { place = (place + 1) & (slots.count - 1) }
+            slots[place] = slot
+        }
+    }
+}
+
+extension TextBuffer {
+    /// Whether equal strings may have different bytes: where no byte begins a character at or above U+0300, they do not.
+    func needsNormalisation(_ selection: RowSelection) -> Bool {
+        for row in selection {
+            let view = views.values[row]
+            if view.isShort {
+                if (view.head >> 32 | view.tail) & 0x8080_8080_8080_8080 == 0 { continue }
+            }
+            if withBytes(row, { bytes in bytes.contains { $0 >= 0xCC } }) { return true }
+        }
+        return false
+    }
+}

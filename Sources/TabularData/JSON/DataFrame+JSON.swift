@@ -1,0 +1,194 @@
+public import Foundation
+
+extension DataFrame {
+    /// The objects of a list in a JSON file, one for each row.
+    ///
+    /// - Parameters:
+    ///   - columns: the columns to read, in that order; without, all keys in the order in which they first appear.
+    ///   - types: the types of columns; those of others follow from their values.
+    /// - Throws: `JSONReadingError`; `DecodingError` where the text is no JSON; or what the file system says.
+    public init(
+        contentsOfJSONFile url: URL,
+        columns: [String]? = nil,
+        types: [String: JSONType] = [:],
+        options: JSONReadingOptions = .init()
+    ) throws {
+        self = try MappedFile.withBytes(of: url) { try JSONTable($0, columns).frame(types, options) }
+    }
+
+    /// The objects of a list in a JSON text, one for each row.
+    public init(
+        jsonData data: Data,
+        columns: [String]? = nil,
+        types: [String: JSONType] = [:],
+        options: JSONReadingOptions = .init()
+    ) throws {
+        self = try data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
+            try JSONTable(bytes.assumingMemoryBound(to: UInt8.self), columns).frame(types, options)
+        }
+    }
+}
+
+/// A list of objects, column by column.
+private struct JSONTable {
+    private var names: [String] = []
+    private var values: [[JSONValue]] = []
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ columns: [String]?) throws {
+        guard case .array(let rows) = try JSONParser.parse(bytes) else { throw JSONReadingError.unsupportedStructure }
+        if rows.count > RowSelection.mostRows { throw JSONReadingError.unsupportedStructure }
+        var places: [String: Int] = [:]
+        for name in columns ?? [] where places[name] == nil {
+            places[name] = names.count
+            names.append(name)
+            values.append([])
+        }
+        for (row, value) in rows.enumerated() {
+            guard case .object(let members) = value else { throw JSONReadingError.unsupportedStructure }
+            for (key, value) in members {
+                if places[key] == nil {
+                    if columns != nil { continue }
+                    places[key] = names.count
+                    names.append(key)
+                    values.append(Array(repeating: .null, count: row))
+                }
+                let place = places[key]!
+                // Of a key that appears twice the last counts.
+                if values[place].count > row { values[place][row] = value } else { values[place].append(value) }
+            }
+            for place in values.indices where values[place].count == row { values[place].append(.null) }
+        }
+    }
+
+    func frame(_ types: [String: JSONType], _ options: JSONReadingOptions) throws(JSONReadingError) -> DataFrame {
+        var frame = DataFrame()
+        for (name, values) in zip(names, values) {
+            if let type = types[name] {
+                frame.append(column: try column(name, values, type, options))
+            } else {
+                frame.append(column: try inferred(name, values, options))
+            }
+        }
+        return frame
+    }
+
+    private func date(_ text: String, _ options: JSONReadingOptions) -> Date? {
+        options.dateParsers.lazy.compactMap { $0(text) }.first
+    }
+
+    private func make<T>(
+        _ name: String,
+        _ values: [JSONValue],
+        _ element: (Int, JSONValue) throws(JSONReadingError) -> T?
+    ) throws(JSONReadingError) -> AnyColumn {
+        var column = Column<T>(name: name, capacity: values.count)
+        for (row, value) in values.enumerated() { column.append(try element(row, value)) }
+        return AnyColumn(column)
+    }
+
+    private func column(
+        _ name: String,
+        _ values: [JSONValue],
+        _ type: JSONType,
+        _ options: JSONReadingOptions
+    ) throws(JSONReadingError) -> AnyColumn {
+        func wrong(_ row: Int, _ value: JSONValue) -> JSONReadingError {
+            .wrongType(row: row, column: name, expectedType: type, value: value.shown)
+        }
+        switch type {
+        case .integer:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> Int? in
+                switch value {
+                case .null: nil
+                case .integer(let value): value
+                default: throw wrong(row, value)
+                }
+            }
+        case .double:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> Double? in
+                switch value {
+                case .null: nil
+                case .integer(let value): Double(value)
+                case .number(let value): value
+                default: throw wrong(row, value)
+                }
+            }
+        case .boolean:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> Bool? in
+                switch value {
+                case .null: nil
+                case .boolean(let value): value
+                default: throw wrong(row, value)
+                }
+            }
+        case .string:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> String? in
+                switch value {
+                case .null: nil
+                case .string(let value): value
+                default: throw wrong(row, value)
+                }
+            }
+        case .date:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> Date? in
+                switch value {
+                case .null: return nil
+                case .string(let text):
+                    guard let date = date(text, options) else {
+                        throw .failedToParse(row: row, column: name, type: .date, contents: text)
+                    }
+                    return date
+                default: throw wrong(row, value)
+                }
+            }
+        case .array:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> [Any?]? in
+                switch value {
+                case .null: nil
+                case .array(let values): values.map(\.any)
+                default: throw wrong(row, value)
+                }
+            }
+        case .object:
+            return try make(name, values) { (row, value) throws(JSONReadingError) -> [String: Any?]? in
+                switch value {
+                case .null: nil
+                case .object: value.any as? [String: Any?]
+                default: throw wrong(row, value)
+                }
+            }
+        }
+    }
+
+    private func inferred(
+        _ name: String,
+        _ values: [JSONValue],
+        _ options: JSONReadingOptions
+    ) throws(JSONReadingError) -> AnyColumn {
+        var type: JSONType?
+        for value in values {
+            let own: JSONType
+            switch value {
+            case .null: continue
+            case .boolean: own = .boolean
+            case .integer: own = .integer
+            case .number: own = .double
+            case .string: own = .string
+            case .array: own = .array
+            case .object: own = .object
+            }
+            switch (type, own) {
+            case (nil, _): type = own
+            case (.integer, .double): type = .double
+            case (.double, .integer): break
+            case (let found, let own) where found == own: break
+            default: throw .incompatibleValues(column: name)
+            }
+        }
+        if type == .string {
+            let texts = values.lazy.compactMap { if case .string(let text) = $0 { text } else { nil } }
+            if texts.allSatisfy({ date($0, options) != nil }) { type = .date }
+        }
+        return try column(name, values, type ?? .string, options)
+    }
+}
