@@ -149,4 +149,35 @@ import Testing
         #expect(try trainer.step(named) == other.step(data))
         #expect(throws: ModelError.self) { try trainer.step([["x": data[0]["x"]!, "label": .string("d")]]) }
     }
+
+    /// Pictures train as arrays of their pixels do.
+    @Test func picturesAreInputs() throws {
+        var model = UpdatableModel([1, 8, 8])
+        model.convolution("first", "x", "a", 1, 3)
+        model.relu("relu", "a", "b")
+        model.add("flatten", "b", "c") { $0.flatten = SpecFlattenLayerParams() }
+        model.innerProduct("last", "c", "y", 3 * 64, 3)
+        model.crossEntropy(of: "y")
+        var settings = try NetworkTrainer.settings(of: model.specification)
+        settings.learningRate = 1e-5
+        var arrays = try NetworkTrainer(model.specification, settings: settings)
+        var image = SpecImageFeatureType()
+        (image.width, image.height, image.colorSpace) = (8, 8, .grayscale)
+        model.specification.description_p.input[0].type.imageType = image
+        var pictures = try NetworkTrainer(model.specification, settings: settings)
+        var asArrays: [[String: FeatureData]] = []
+        var asPictures: [[String: FeatureData]] = []
+        for example in 0..<4 {
+            let buffer = ImageBuffer(width: 8, height: 8, format: .gray8)
+            let pixels = (0..<64).map { UInt8(($0 * 37 + example * 91) % 256) }
+            for (place, pixel) in pixels.enumerated() {
+                buffer.address.storeBytes(of: pixel, toByteOffset: place, as: UInt8.self)
+            }
+            let target = FeatureData.int64(Int64(example % 3))
+            asPictures.append(["x": .image(buffer), "t": target])
+            asArrays.append(["x": .tensor(Tensor(pixels.map { Float($0) }, shape: [1, 8, 8])), "t": target])
+        }
+        for _ in 0..<2 { #expect(try arrays.step(asArrays) == pictures.step(asPictures)) }
+        #expect(try Self.parameters(arrays) == Self.parameters(pictures))
+    }
 }

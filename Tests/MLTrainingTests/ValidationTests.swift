@@ -62,6 +62,14 @@ import Testing
                 "mini-batch of -1",
                 { $0.neuralNetwork.updateParams.optimizer.sgdOptimizer.miniBatchSize.defaultValue = -1 }
             ),
+            (
+                "default 1 of 'epochs'",
+                { $0.neuralNetwork.updateParams.epochs.set.values = [2, 3] }
+            ),
+            (
+                "default 0.1 of 'learningRate'",
+                { $0.neuralNetwork.updateParams.optimizer.sgdOptimizer.learningRate.range.minValue = 0.2 }
+            ),
             ("no neural network", { $0.glmRegressor = SpecGLMRegressor() }),
         ]
         for (expected, change) in cases {

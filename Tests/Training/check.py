@@ -71,7 +71,7 @@ def check(runner, name, title, isDouble, count=EXAMPLES, epoch_count=EPOCHS, los
         (classes if isClass else values).tofile(os.path.join(folder, "targets.bin"))
         shape = list(case.input_shape)
         settings = {
-            "input": "image", "inputShape": shape if name != "LSTM" else [8, 1, 8], "target": "probabilities_true",
+            "input": "image", "inputShape": shape if name != "LSTM" else [8, 1, 8], "target": "probabilities_true" if isClass else "logits_true",
             "targetShape": [] if isClass else [10], "epochs": epochs,
         }
         with open(os.path.join(folder, "run.json"), "w") as file:

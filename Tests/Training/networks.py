@@ -20,10 +20,9 @@ def numbers(tensor):
     return tensor.detach().numpy().astype(np.float64)
 
 
-def builder_for(shape, classes):
+def builder_for(shape, classes, output="probabilities"):
     inputs = [("image", datatypes.Array(*shape))]
-    outputs = [("probabilities", datatypes.Array(classes))]
-    return NeuralNetworkBuilder(inputs, outputs)
+    return NeuralNetworkBuilder(inputs, [(output, datatypes.Array(classes))])
 
 
 def inner_product(builder, name, layer, source, target):
@@ -154,17 +153,15 @@ def write(case, folder, optimizer, loss="cross-entropy", classes=10):
         for feature in builder.spec.description.input[1:]:
             feature.type.isOptional = True
     else:
-        builder = builder_for(shape, classes)
+        builder = builder_for(shape, classes, "probabilities" if loss == "cross-entropy" else "logits")
     layers = case.export(builder)
     if loss == "cross-entropy":
         builder.add_softmax("softmax", "logits", "probabilities")
-    else:
-        builder.add_activation("out", "LINEAR", "logits", "probabilities", [1, 0])
     builder.make_updatable(layers)
     if loss == "cross-entropy":
         builder.set_categorical_cross_entropy_loss("loss", "probabilities")
     else:
-        builder.set_mean_squared_error_loss("loss", ("probabilities", datatypes.Array(classes)))
+        builder.set_mean_squared_error_loss("loss", ("logits", datatypes.Array(classes)))
     if optimizer[0] == "sgd":
         parameters = SgdParams(lr=optimizer[1], batch=32, momentum=optimizer[2])
         builder.set_sgd_optimizer(parameters)

@@ -4,20 +4,23 @@ import MLNumerics
 
 extension ConvolutionWeightGradient {
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard request.isAll(.float32), let x = request.operand(0), let dy = request.operand(1), x.count > 0,
+        guard request.isAll(.float32), let x = request.operand(0), let dy = request.operand(1),
+            x.count > 0,
             dy.count > 0, x.layout == .rowMajor, dy.layout == .rowMajor
         else { return [] }
         let product = PatchProduct(self, x.logicalShape, dy.logicalShape)
         return [
-            Kernel("gemm of patches", scratchByteCount: product.scratchByteCount) { context in product.run(context) }
+            Kernel("gemm of patches", scratchByteCount: product.scratchByteCount) { context in
+                product.run(context)
+            }
         ]
     }
 }
 
 /// The weight gradient as products of matrices: the patches of x under the window, [inputs · taps, places], times the
-/// gradient of the result, [places, outputs], image by image.
+/// gradient of the result, [places, outputs], block by block: some rows of places of one image.
 ///
-/// The images are shared out in parts whose number follows from the shapes alone, and the sums of the parts are added
+/// The blocks are shared out in parts whose number follows from the shapes alone, and the sums of the parts are added
 /// in their order, so that the result does not depend on the number of threads.
 private struct PatchProduct: Sendable {
     private let window: WindowGeometry
@@ -25,9 +28,14 @@ private struct PatchProduct: Sendable {
     private let channels: Int
     private let outputs: Int
     private let groups: Int
+    /// Rows of places in a block.
+    private let blockRows: Int
+    private let blocksPerImage: Int
     private let parts: Int
 
     private static let maximumParts = 8
+    /// The numbers of a matrix of patches that the cache holds while they are multiplied.
+    private static let blockCount = 1 << 16
 
     init(_ op: ConvolutionWeightGradient, _ x: [Int], _ dy: [Int]) {
         window = op.geometry(x, dy).volumetric
@@ -35,14 +43,21 @@ private struct PatchProduct: Sendable {
         channels = x[1]
         outputs = dy[1]
         groups = op.groups
-        parts = Swift.min(batch, Self.maximumParts)
+        let placeRows = window.output[0] * window.output[1]
+        let rowCount = channels / groups * window.kernelCount * window.output[2]
+        blockRows = Swift.min(
+            Swift.max(Self.blockCount / Swift.max(rowCount, 1), 1),
+            Swift.max(placeRows, 1)
+        )
+        blocksPerImage = (placeRows + blockRows - 1) / blockRows
+        parts = Swift.min(batch * blocksPerImage, Self.maximumParts)
     }
 
     private var rows: Int { channels / groups * window.kernelCount }
     private var columns: Int { outputs / groups }
     private var places: Int { window.outputCount }
     private var sumCount: Int { aligned(groups * rows * columns) }
-    private var patchCount: Int { aligned(rows * places) }
+    private var patchCount: Int { aligned(rows * blockRows * window.output[2]) }
     private var isPointwise: Bool {
         window.kernelCount == 1 && window.strides == [1, 1, 1] && window.before == [0, 0, 0]
             && window.input == window.output
@@ -57,30 +72,35 @@ private struct PatchProduct: Sendable {
         let dy = context.floats(1)
         let sums = context.scratch.assumingMemoryBound(to: Float.self)
         let patches = sums + parts * sumCount
-        let part = (batch + parts - 1) / parts
+        let blocks = batch * blocksPerImage
         Workers.parallelFor(parts) { index, _ in
             let sum = sums + index * sumCount
-            let images = index * part..<Swift.max(Swift.min((index + 1) * part, batch), index * part)
-            if images.isEmpty { sum.update(repeating: 0, count: sumCount) }
-            for image in images {
+            let own = index * blocks / parts..<(index + 1) * blocks / parts
+            for block in own {
+                let (image, place) = block.quotientAndRemainder(dividingBy: blocksPerImage)
+                let first = place * blockRows
+                let lines = first..<Swift.min(first + blockRows, window.output[0] * window.output[1])
+                let start = first * window.output[2]
+                let terms = lines.count * window.output[2]
                 for group in 0..<groups {
-                    let source = x + (image * channels + group * channels / groups) * window.inputCount
-                    let flow = dy + (image * outputs + group * columns) * places
-                    var matrix = source
-                    if !isPointwise {
-                        let own = patches + index * patchCount
-                        gather(source, into: own)
-                        matrix = UnsafePointer(own)
-                    }
+                    let source = x + (image * channels + group * (channels / groups)) * window.inputCount
+                    let flow = dy + (image * outputs + group * columns) * places + start
                     let target = sum + group * rows * columns
+                    var matrix = source + start
+                    if !isPointwise {
+                        let patch = patches + index * patchCount
+                        gather(source, lines, into: patch)
+                        matrix = UnsafePointer(patch)
+                    }
                     MatMulKernel.multiply(
                         matrix,
                         MatMulKernel.RightHandSide(address: flow, termStride: 1, columnStride: places),
                         into: target,
                         rows: rows,
-                        terms: places,
+                        terms: terms,
                         columns: columns,
-                        epilogue: Epilogue(residual: image == images.lowerBound ? nil : UnsafePointer(target))
+                        aStride: isPointwise ? places : terms,
+                        epilogue: Epilogue(residual: block == own.lowerBound ? nil : UnsafePointer(target))
                     )
                 }
             }
@@ -98,8 +118,12 @@ private struct PatchProduct: Sendable {
         }
     }
 
-    /// Row (channel, tap) of the patches: what the tap sees at each place, 0 outside of x.
-    private func gather(_ x: UnsafePointer<Float>, into patches: UnsafeMutablePointer<Float>) {
+    /// Row (channel, tap) of the patches: what the tap sees at each place of some rows of them, 0 outside of x.
+    private func gather(
+        _ x: UnsafePointer<Float>,
+        _ lines: Range<Int>,
+        into patches: UnsafeMutablePointer<Float>
+    ) {
         let (input, output, kernel) = (window.input, window.output, window.kernel)
         let (strides, dilations, before) = (window.strides, window.dilations, window.before)
         var target = patches
@@ -114,25 +138,24 @@ private struct PatchProduct: Sendable {
                         let first = Swift.min(shift >= 0 ? 0 : (-shift + stride - 1) / stride, output[2])
                         let room = input[2] - 1 - shift
                         let end = Swift.max(first, room < 0 ? first : Swift.min(output[2], room / stride + 1))
-                        for d in 0..<output[0] {
+                        for line in lines {
+                            let (d, h) = line.quotientAndRemainder(dividingBy: output[1])
                             let depth = d * strides[0] + a * dilations[0] - before[0]
-                            for h in 0..<output[1] {
-                                let row = h * strides[1] + b * dilations[1] - before[1]
-                                let isInside = depth >= 0 && depth < input[0] && row >= 0 && row < input[1]
-                                if !isInside || end <= first {
-                                    target.update(repeating: 0, count: output[2])
+                            let row = h * strides[1] + b * dilations[1] - before[1]
+                            let isInside = depth >= 0 && depth < input[0] && row >= 0 && row < input[1]
+                            if !isInside || end <= first {
+                                target.update(repeating: 0, count: output[2])
+                            } else {
+                                let source = plane + (depth * input[1] + row) * input[2] + shift
+                                for w in 0..<first { target[w] = 0 }
+                                if stride == 1 {
+                                    (target + first).update(from: source + first, count: end - first)
                                 } else {
-                                    let source = plane + (depth * input[1] + row) * input[2] + shift
-                                    for w in 0..<first { target[w] = 0 }
-                                    if stride == 1 {
-                                        (target + first).update(from: source + first, count: end - first)
-                                    } else {
-                                        for w in first..<end { target[w] = source[w * stride] }
-                                    }
-                                    for w in end..<output[2] { target[w] = 0 }
+                                    for w in first..<end { target[w] = source[w * stride] }
                                 }
-                                target += output[2]
+                                for w in end..<output[2] { target[w] = 0 }
                             }
+                            target += output[2]
                         }
                     }
                 }

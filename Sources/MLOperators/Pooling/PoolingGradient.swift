@@ -61,6 +61,7 @@ package struct PoolingGradient<Function: PoolingFunction>: Operator {
         let window = pool.geometry(x.logicalShape, y.logicalShape).volumetric
         let slices = x.logicalShape[0] * x.logicalShape[1]
         let places = PlaneTaps(window)
+        let pairs = ColumnPairs(window)
         let shares: [Float] = places.map { index, taps in
             let (d, rest) = index.quotientAndRemainder(dividingBy: window.output[1] * window.output[2])
             let (h, w) = rest.quotientAndRemainder(dividingBy: window.output[2])
@@ -78,7 +79,9 @@ package struct PoolingGradient<Function: PoolingFunction>: Operator {
                         let target = dx + slice * window.inputCount
                         target.update(repeating: 0, count: window.inputCount)
                         let (value, flow) = (y + slice * window.outputCount, dy + slice * window.outputCount)
-                        if Function.self == Maximum.self {
+                        if Function.self == Maximum.self, let pairs {
+                            pairs.spreadToFirst(source, value, flow, into: target)
+                        } else if Function.self == Maximum.self {
                             places.spreadToFirst(source, value, flow, into: target)
                         } else if Function.self == Average.self {
                             places.spread(flow, shares, into: target)
@@ -197,6 +200,66 @@ private struct PlaneTaps: Sendable {
     ) {
         forEachTap { place, tap in
             if y[place] != 0 { dx[tap] += dy[place] * x[tap] / y[place] }
+        }
+    }
+}
+
+/// Windows of two columns, each next to the other: many of them are looked at in one go.
+private struct ColumnPairs: Sendable {
+    private let window: WindowGeometry
+
+    /// `nil` for other windows, and for those that overlap or stand over the border.
+    init?(_ window: WindowGeometry) {
+        guard window.kernel[2] == 2, window.strides[2] == 2, window.before == [0, 0, 0],
+            (0..<3).allSatisfy({ axis in
+                window.strides[axis] >= window.kernel[axis]
+                    && (window.output[axis] - 1) * window.strides[axis] + window.kernel[axis] <= window.input[axis]
+            })
+        else { return nil }
+        self.window = window
+    }
+
+    func spreadToFirst(
+        _ x: UnsafePointer<Float>,
+        _ y: UnsafePointer<Float>,
+        _ dy: UnsafePointer<Float>,
+        into dx: UnsafeMutablePointer<Float>
+    ) {
+        let width = window.output[2]
+        withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { buffer in
+            guard let rest = buffer.baseAddress else { return }
+            for d in 0..<window.output[0] {
+                for h in 0..<window.output[1] {
+                    let row = (d * window.output[1] + h) * width
+                    rest.update(from: dy + row, count: width)
+                    for a in 0..<window.kernel[0] {
+                        for b in 0..<window.kernel[1] {
+                            let depth = d * window.strides[0] + a
+                            let start = (depth * window.input[1] + h * window.strides[1] + b) * window.input[2]
+                            Self.spread(x + start, y + row, rest, into: dx + start, count: width)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func spread(
+        _ x: UnsafePointer<Float>,
+        _ y: UnsafePointer<Float>,
+        _ rest: UnsafeMutablePointer<Float>,
+        into dx: UnsafeMutablePointer<Float>,
+        count: Int
+    ) {
+        for index in 0..<count {
+            let greatest = y[index]
+            let flow = rest[index]
+            let isLeft = x[2 * index] == greatest
+            let left = isLeft ? 0 : flow
+            let isRight = x[2 * index + 1] == greatest
+            dx[2 * index] = isLeft ? flow : 0
+            dx[2 * index + 1] = isRight ? left : 0
+            rest[index] = isRight ? 0 : left
         }
     }
 }

@@ -7,17 +7,20 @@ extension LSTM {
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         let count = direction == .bidirectional ? 2 : 1
-        guard request.computesFloats(), !couplesInputAndForget, let x = request.operand(0)?.logicalShape,
+        guard request.computesFloats(), !couplesInputAndForget,
+            let x = request.operand(0)?.logicalShape,
             let states = request.operand(4)?.logicalShape[1], x.elementCount > 0, states > 0,
             (1...2).allSatisfy({ request.operand($0)?.scalarType == .float32 }),
             let forward = RecurrentSource(request, .lstm, weightX: 3, bias: 5, peephole: 6)
         else { return [] }
         var sources = [forward]
         if count == 2 {
-            guard let back = RecurrentSource(request, .lstm, weightX: 7, bias: 9, peephole: 10) else { return [] }
+            guard let back = RecurrentSource(request, .lstm, weightX: 7, bias: 9, peephole: 10) else {
+                return []
+            }
             sources.append(back)
         }
-        let run = RecurrentRun(
+        let memory = RecurrentRun(
             steps: x[0],
             batch: x[1],
             states: states,
@@ -26,20 +29,30 @@ extension LSTM {
             returnsSequence: returnsSequence,
             hasCell: true
         )
-        let functions = (gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction)
+        let functions = (
+            gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
+        )
         let bound = clip.map { Float($0) } ?? 0
         let final = sources
-        return [
-            Kernel("lstm", scratchByteCount: run.scratchByteCount) {
-                let weights = final.map { $0.packed() }
-                return { context in
-                    run.run(weights, context) { layer in
-                        layer.gateFunction = functions.0
-                        layer.cellFunction = functions.1
-                        layer.outputFunction = functions.2
-                        layer.cellClip = bound
-                    }
+        @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
+            memory.run(weights, context) { layer in
+                layer.gateFunction = functions.0
+                layer.cellFunction = functions.1
+                layer.outputFunction = functions.2
+                layer.cellClip = bound
+            }
+        }
+        guard final.allSatisfy(\.isConstant) else {
+            return [
+                Kernel("lstm, packing", scratchByteCount: memory.scratchByteCount) { context in
+                    run(final.map { $0.packed(context) }, context)
                 }
+            ]
+        }
+        return [
+            Kernel("lstm", scratchByteCount: memory.scratchByteCount) {
+                let weights = final.map { $0.packed() }
+                return { context in run(weights, context) }
             }
         ]
     }
@@ -62,7 +75,7 @@ extension GRU {
                 gateOrder: [2, 0, 1]
             )
         else { return [] }
-        let run = RecurrentRun(
+        let memory = RecurrentRun(
             steps: x[0],
             batch: x[1],
             states: states,
@@ -72,32 +85,57 @@ extension GRU {
             hasCell: false
         )
         let functions = (gateActivation.kernelFunction, activation.kernelFunction)
-        return [
-            Kernel("gru", scratchByteCount: run.scratchByteCount) {
-                let weights = source.packed()
-                return { context in
-                    run.run([weights], context) { layer in
-                        layer.gateFunction = functions.0
-                        layer.cellFunction = functions.1
-                        layer.outputFunction = functions.1
-                    }
+        @Sendable func run(_ weights: RecurrentWeights, _ context: KernelContext) {
+            memory.run([weights], context) { layer in
+                layer.gateFunction = functions.0
+                layer.cellFunction = functions.1
+                layer.outputFunction = functions.1
+            }
+        }
+        guard source.isConstant else {
+            return [
+                Kernel("gru, packing", scratchByteCount: memory.scratchByteCount) { context in
+                    run(source.packed(context), context)
                 }
+            ]
+        }
+        return [
+            Kernel("gru", scratchByteCount: memory.scratchByteCount) {
+                let weights = source.packed()
+                return { context in run(weights, context) }
             }
         ]
     }
 }
 
-/// The constants of one direction before they are packed.
+/// The weights of one direction before they are packed: constants, or operands of which the shape is known.
 private struct RecurrentSource: Sendable {
-    let cell: RecurrentWeights.Cell
-    let weightX: Tensor
-    let weightH: Tensor
-    let bias: Tensor?
-    let stateBias: Tensor?
-    let peephole: Tensor?
-    let gateOrder: [Int]?
+    private struct Weight: Sendable {
+        let operand: Int
+        let shape: [Int]
+        let constant: Tensor?
 
-    /// `nil` when something is not a constant.  The state's weight follows that of x.
+        /// The numbers, lent for as long as a kernel runs when they are no constant.
+        func tensor(_ context: KernelContext) -> Tensor {
+            if let constant { return constant }
+            let storage = TensorStorage(
+                borrowing: UnsafeMutableRawPointer(mutating: context.operand(operand)),
+                byteCount: shape.elementCount * 4,
+                release: nil
+            )
+            return Tensor(scalarType: .float32, shape: shape, storage: storage)
+        }
+    }
+
+    private let cell: RecurrentWeights.Cell
+    private let weightX: Weight
+    private let weightH: Weight
+    private let bias: Weight?
+    private let stateBias: Weight?
+    private let peephole: Weight?
+    private let gateOrder: [Int]?
+
+    /// `nil` when something cannot be packed.  The state's weight follows that of x.
     init?(
         _ request: KernelRequest,
         _ cell: RecurrentWeights.Cell,
@@ -107,40 +145,83 @@ private struct RecurrentSource: Sendable {
         peephole: Int? = nil,
         gateOrder: [Int]? = nil
     ) {
-        func isKnown(_ index: Int?) -> Bool {
-            index.flatMap { request.operand($0) }.map { $0.constant != nil } ?? true
+        func weight(_ index: Int?) -> Weight? {
+            guard let index, let buffer = request.operand(index) else { return nil }
+            return Weight(operand: index, shape: buffer.logicalShape, constant: buffer.constant)
         }
-        guard let x = request.operand(weightX)?.constant, let h = request.operand(weightX + 1)?.constant,
-            x.isPackable, h.isPackable, isKnown(bias), isKnown(stateBias), isKnown(peephole)
-        else { return nil }
+        guard let x = weight(weightX), let h = weight(weightX + 1) else { return nil }
         self.cell = cell
         self.weightX = x
         weightH = h
-        self.bias = request.operand(bias)?.constant
-        self.stateBias = stateBias.flatMap { request.operand($0)?.constant }
-        self.peephole = peephole.flatMap { request.operand($0)?.constant }
+        self.bias = weight(bias)
+        self.stateBias = weight(stateBias)
+        self.peephole = weight(peephole)
         self.gateOrder = gateOrder
+        for weight in [x, h] {
+            guard weight.constant?.isPackable ?? (request.operand(weight.operand)?.scalarType == .float32)
+            else {
+                return nil
+            }
+        }
+        for case let vector? in [self.bias, self.stateBias, self.peephole] {
+            guard vector.constant != nil || request.operand(vector.operand)?.scalarType == .float32 else {
+                return nil
+            }
+        }
     }
 
+    private var vectors: [Weight?] { [bias, stateBias, peephole] }
+
+    /// True when nothing has to be packed while running.
+    var isConstant: Bool {
+        weightX.constant != nil && weightH.constant != nil
+            && vectors.allSatisfy { $0 == nil || $0?.constant != nil }
+    }
+
+    /// The packed weights, all of which are constants, shared between plans.
     func packed() -> RecurrentWeights {
-        let others = [weightH, bias, stateBias, peephole].map { tensor in
-            tensor.map { "\(UInt(bitPattern: $0.address))" } ?? "-"
+        guard let x = weightX.constant, let h = weightH.constant else {
+            preconditionFailure("weights that are no constants are packed while running")
+        }
+        let others = ([weightH] + vectors).map { weight in
+            weight?.constant.map { "\(UInt(bitPattern: $0.address))" } ?? "-"
         }
         let form = "\(cell) \(others.joined(separator: " ")) \(InstructionSet.current)"
-        return PackedConstants.packed(weightX, form: form) {
-            withExtendedLifetime((weightX, weightH)) {
-                RecurrentWeights(
-                    cell,
-                    inputSize: weightX.shape[1],
-                    hiddenSize: weightH.shape[1],
-                    inputWeights: source(weightX),
-                    recurrentWeights: source(weightH),
-                    bias: numbers(bias),
-                    recurrentBias: numbers(stateBias),
-                    gateOrder: gateOrder,
-                    peepholes: numbers(peephole)
-                )
-            }
+        return PackedConstants.packed(x, form: form) {
+            packed(x, h, bias?.constant, stateBias?.constant, peephole?.constant)
+        }
+    }
+
+    /// The weights packed from what the operands hold in this run.
+    func packed(_ context: KernelContext) -> RecurrentWeights {
+        packed(
+            weightX.tensor(context),
+            weightH.tensor(context),
+            bias?.tensor(context),
+            stateBias?.tensor(context),
+            peephole?.tensor(context)
+        )
+    }
+
+    private func packed(
+        _ x: Tensor,
+        _ h: Tensor,
+        _ bias: Tensor?,
+        _ stateBias: Tensor?,
+        _ peephole: Tensor?
+    ) -> RecurrentWeights {
+        withExtendedLifetime((x, h)) {
+            RecurrentWeights(
+                cell,
+                inputSize: x.shape[1],
+                hiddenSize: h.shape[1],
+                inputWeights: source(x),
+                recurrentWeights: source(h),
+                bias: numbers(bias),
+                recurrentBias: numbers(stateBias),
+                gateOrder: gateOrder,
+                peepholes: numbers(peephole)
+            )
         }
     }
 
@@ -176,9 +257,15 @@ private struct RecurrentRun: Sendable {
             let h = scratch + 2 * way * stateCount
             let c = h + stateCount
             for item in 0..<batch {
-                (h + item * states).update(from: context.floats(1) + item * width + way * states, count: states)
+                (h + item * states).update(
+                    from: context.floats(1) + item * width + way * states,
+                    count: states
+                )
                 guard hasCell else { continue }
-                (c + item * states).update(from: context.floats(2) + item * width + way * states, count: states)
+                (c + item * states).update(
+                    from: context.floats(2) + item * width + way * states,
+                    count: states
+                )
             }
             var layer = RecurrentKernel.Layer(
                 weights[way],
@@ -200,10 +287,15 @@ private struct RecurrentRun: Sendable {
             let h = scratch + 2 * way * stateCount
             for item in 0..<batch {
                 let place = item * width + way * states
-                if !returnsSequence { (context.resultFloats(0) + place).update(from: h + item * states, count: states) }
+                if !returnsSequence {
+                    (context.resultFloats(0) + place).update(from: h + item * states, count: states)
+                }
                 (context.resultFloats(1) + place).update(from: h + item * states, count: states)
                 guard hasCell else { continue }
-                (context.resultFloats(2) + place).update(from: h + stateCount + item * states, count: states)
+                (context.resultFloats(2) + place).update(
+                    from: h + stateCount + item * states,
+                    count: states
+                )
             }
         }
     }

@@ -86,7 +86,7 @@ final class NetworkPrograms: Sendable {
         }
         if let found { return (found, inputs) }
         let split =
-            indices.count == 1
+            indices.count == 1 || !network.isRecurrent
             ? single
             : try SplitNetwork(network, batch: indices.count, catalogue: catalogue, precision: precision)
         let objective = try split.objective(

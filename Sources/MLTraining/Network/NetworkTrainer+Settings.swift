@@ -33,10 +33,55 @@ extension NetworkTrainer {
             settings.miniBatchSize = Int(clamping: adam.miniBatchSize.defaultValue)
         case nil: throw missing("an optimiser", "optimizer")
         }
-        do { try settings.check() } catch {
+        do {
+            try settings.check()
+            try checkRanges(parameters)
+        } catch {
             throw ModelError(.invalidModel, error.message, at: "update parameters of the model")
         }
         return settings
+    }
+
+    /// Throws when a default lies outside of what the file itself allows.
+    private static func checkRanges(_ parameters: SpecNetworkUpdateParameters) throws(ModelError) {
+        try check(parameters.epochs, "epochs")
+        if parameters.hasSeed { try check(parameters.seed, "seed") }
+        switch parameters.optimizer.optimizerType {
+        case .sgdOptimizer(let sgd)?:
+            try check(sgd.learningRate, "learningRate")
+            try check(sgd.miniBatchSize, "miniBatchSize")
+            if sgd.hasMomentum { try check(sgd.momentum, "momentum") }
+        case .adamOptimizer(let adam)?:
+            try check(adam.learningRate, "learningRate")
+            try check(adam.miniBatchSize, "miniBatchSize")
+            try check(adam.beta1, "beta1")
+            try check(adam.beta2, "beta2")
+            try check(adam.eps, "eps")
+        case nil: return
+        }
+    }
+
+    private static func check(_ parameter: SpecInt64Parameter, _ name: String) throws(ModelError) {
+        let value = parameter.defaultValue
+        switch parameter.allowedValues {
+        case .range(let range)? where value < range.minValue || value > range.maxValue:
+            throw outside(name, "\(value)", "\(range.minValue) to \(range.maxValue)")
+        case .set(let set)? where !set.values.contains(value):
+            throw outside(name, "\(value)", set.values.map(String.init).joined(separator: ", "))
+        default: return
+        }
+    }
+
+    private static func check(_ parameter: SpecDoubleParameter, _ name: String) throws(ModelError) {
+        let value = parameter.defaultValue
+        guard case .range(let range)? = parameter.allowedValues, value < range.minValue || value > range.maxValue else {
+            return
+        }
+        throw outside(name, "\(value)", "\(range.minValue) to \(range.maxValue)")
+    }
+
+    private static func outside(_ name: String, _ value: String, _ allowed: String) -> ModelError {
+        ModelError(.invalidModel, "the default \(value) of '\(name)' is not allowed; allowed: \(allowed)")
     }
 
     private static func missing(_ what: String, _ field: String) -> ModelError {

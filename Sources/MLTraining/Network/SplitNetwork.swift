@@ -18,7 +18,7 @@ struct SplitNetwork: Sendable {
     private let head: [Operation]
     private let lossInput: ValueID
 
-    /// - Parameter batch: how many examples each blob holds; more than one only for networks that allow it.
+    /// - Parameter batch: how many examples each sequence holds; more than one only with the legacy mapping.
     init(
         _ network: UpdatableNetwork,
         batch: Int,
@@ -26,15 +26,9 @@ struct SplitNetwork: Sendable {
         precision: ScalarType
     ) throws(ModelError) {
         var shapes = NeuralNetworkReader.InputShapes()
-        let plain = network.specification.neuralNetwork
         if batch > 1 {
             for feature in network.specification.description_p.input {
-                guard case .multiArrayType(let array)? = feature.type.type else { continue }
-                if plain.arrayInputShapeMapping == .rank5ArrayMapping {
-                    shapes.batches[feature.name] = batch
-                } else {
-                    shapes.extents[feature.name] = [batch] + array.shape.dropFirst().map { Int(clamping: $0) }
-                }
+                if case .multiArrayType? = feature.type.type { shapes.batches[feature.name] = batch }
             }
         }
         var lowered = try NeuralNetworkReader.read(network.specification, catalogue: catalogue, shapes: shapes)

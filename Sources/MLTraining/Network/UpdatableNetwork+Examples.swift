@@ -8,6 +8,17 @@ extension UpdatableNetwork {
 
     var usesExactMapping: Bool { specification.neuralNetwork.arrayInputShapeMapping == .exactArrayMapping }
 
+    /// Whether layers from the first updatable one on look at sequences, so that the reader must know the batch.
+    var isRecurrent: Bool {
+        guard let first = layers.map(\.index).min() else { return false }
+        return specification.neuralNetwork.layers[first...].contains { layer in
+            switch layer.layer {
+            case .uniDirectionalLstm?: true
+            default: false
+            }
+        }
+    }
+
     /// Whether several examples can lie along the first axis of blobs from the first updatable layer on.
     var allowsBatches: Bool {
         guard let first = layers.map(\.index).min() else { return false }
@@ -16,7 +27,6 @@ extension UpdatableNetwork {
             case .flattenTo2D?, .softmaxNd?: false
             case .uniDirectionalLstm?: !usesExactMapping
             case .batchnorm(let norm)?: !norm.computeMeanVar || norm.instanceNormalization
-            case .softmax?: true
             default: true
             }
         }

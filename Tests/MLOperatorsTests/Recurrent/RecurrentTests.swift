@@ -175,6 +175,7 @@ import TestSupport
             seed: 9
         )
         #expect(problem.failures() == [])
+        #expect(Self.computingWeights(problem).failures() == [])
     }
 
     @Test(arguments: [false, true], [false, true]) func gruKernels(resetsAfter: Bool, returnsSequence: Bool) {
@@ -190,6 +191,7 @@ import TestSupport
         )
         let problem = OperatorProblem("gru", op, operands, constants: [2, 3, 4, 5], tolerance: 1e-3, seed: 10)
         #expect(problem.failures() == [])
+        #expect(Self.computingWeights(problem).failures() == [])
     }
 
     @Test(arguments: [false, true]) func rnnKernels(returnsSequence: Bool) {
@@ -201,5 +203,14 @@ import TestSupport
         let op = RNN(direction: returnsSequence ? .reverse : .forward, returnsSequence: returnsSequence)
         let problem = OperatorProblem("rnn", op, operands, constants: [2, 3, 4], tolerance: 1e-3, seed: 11)
         #expect(problem.failures() == [])
+        #expect(Self.computingWeights(problem).failures() == [])
+    }
+
+    /// The same with weights that are known while running: what training asks.
+    private static func computingWeights(_ problem: OperatorProblem) -> OperatorProblem {
+        var copy = problem
+        copy.name += ", computed weights"
+        copy.constants = []
+        return copy
     }
 }
