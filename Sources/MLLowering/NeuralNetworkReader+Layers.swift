@@ -65,7 +65,8 @@ extension NeuralNetworkReader {
         guard context.outputs.count == layer.output.count else {
             throw ModelError(.invalidModel, "the rule of '\(field)' stated no outputs")
         }
-        let (batch, isScalar) = (context.outputBatch, context.givesScalars)
+        let keepsScalars = layer.isElementwise && !sources.isEmpty && sources.allSatisfy(\.isScalar)
+        let (batch, isScalar) = (context.outputBatch, context.givesScalars || keepsScalars)
         try bind(layer, context.outputs.map { Blob(value: $0, isFolded: folds, batch: batch, isScalar: isScalar) })
     }
 
@@ -157,6 +158,19 @@ struct SequenceUse {
                 if reshape.targetShape.count == 4, reshape.targetShape[0] != 1 { isUsed = true }
             default: break
             }
+        }
+    }
+}
+
+extension SpecNeuralNetworkLayer {
+    /// True when scalars stay scalars: functions of every element, and of elements at the same place.
+    fileprivate var isElementwise: Bool {
+        switch layer {
+        case .activation, .unary, .clip, .ceil, .floor, .round, .sign, .exp2, .add, .multiply, .max, .min, .average,
+            .addBroadcastable, .subtractBroadcastable, .multiplyBroadcastable, .divideBroadcastable,
+            .floorDivBroadcastable, .modBroadcastable, .powBroadcastable, .maxBroadcastable, .minBroadcastable:
+            true
+        default: false
         }
     }
 }

@@ -51,6 +51,56 @@ import Testing
         #expect(y.values == [0, 1, 2, 3, 4, 5])
     }
 
+    /// A scalar that a slice leaves is one after elementwise layers too: adding an axis gives one axis.
+    @Test func scalarsStayScalars() throws {
+        var network = Network()
+        network.input("x0", [3])
+        network.add("slice", ["x0"], ["a"]) { layer in
+            layer.sliceStatic.beginIds = [1]
+            layer.sliceStatic.endIds = [2]
+            layer.sliceStatic.beginMasks = [false]
+            layer.sliceStatic.endMasks = [false]
+            layer.sliceStatic.strides = [1]
+            layer.sliceStatic.squeezeMasks = [true]
+        }
+        network.add("double", ["a"], ["b"]) { $0.activation.linear.alpha = 2 }
+        network.add("sum", ["a", "b"], ["c"]) { $0.addBroadcastable = .init() }
+        network.add("expand", ["c"], ["y0"]) { $0.expandDims.axes = [0] }
+        network.output("y0")
+        let y = try network(floats([1, 5, 2], [3]))
+        #expect(y.shape == [1])
+        #expect(y.values == [15])
+    }
+
+    /// A recurrent layer whose batch is known only while running, with states in either of the forms that files give them.
+    @Test(arguments: [[-1, 2, 1, 1, 1], [1, -1, 2, 1, 1]]) func batchesOfStates(form: [Int]) throws {
+        var network = Network()
+        network.input("x0", [1, 3, 1]) { feature in
+            feature.type.multiArrayType.shapeRange.sizeRanges = [sizes(1, 1), sizes(1, 5), sizes(1, 1)]
+        }
+        network.input("x1", form.map { $0 < 0 ? 3 : $0 }) { feature in
+            feature.type.multiArrayType.shapeRange.sizeRanges = form.map { extent in
+                extent < 0 ? sizes(1, 5) : sizes(UInt64(extent), Int64(extent))
+            }
+        }
+        network.add("recurrent", ["x0", "x1"], ["y0"]) { layer in
+            layer.simpleRecurrent.inputVectorSize = 1
+            layer.simpleRecurrent.outputVectorSize = 2
+            layer.simpleRecurrent.activation.linear.alpha = 1
+            layer.simpleRecurrent.weightMatrix.floatValue = [1, 2]
+            layer.simpleRecurrent.recursionMatrix.floatValue = [10, 0, 0, 10]
+        }
+        network.output("y0")
+        for batch in [1, 3, 4] {
+            let x = ramp([1, batch, 1])
+            let y = try network(x, ramp(form.map { $0 < 0 ? batch : $0 }, 0.5))
+            let expected = (0..<batch).flatMap { item in
+                (0..<2).map { Double(item) * Double($0 + 1) + 5 * Double(2 * item + $0) }
+            }
+            #expect(isClose(y.values, expected), "\(y)")
+        }
+    }
+
     /// Inputs behind boxes and scores take the place of the thresholds and the number of boxes.
     @Test(arguments: [(Float(0.1), Float(0), [0.0, 2]), (0.9, 0, [0, 1]), (0.9, 0.85, [0, -1])])
     func suppressesByInputs(overlap: Float, score: Float, places: [Double]) throws {

@@ -190,7 +190,12 @@ extension LayerContext {
     /// The initial state in input `index` as [B, width]; zeros when the layer has no such input.
     fileprivate mutating func state(_ index: Int, width: Int, like x: ValueID) throws(ModelError) -> ValueID {
         if index < inputs.count {
-            return try add(Regroup([.merged(0..<2), .merged(2..<5)]), sequence(index))
+            guard width > 0 else {
+                throw ModelError(.invalidModel, "states of \(width) elements; at least one is needed")
+            }
+            // [1, B, width, 1, 1], or [B, width, 1, 1, 1] as coremltools writes it.
+            let shape = builder.constant(Tensor([-1, Int32(clamping: width)], shape: [2]))
+            return try add(Reshape(), sequence(index), shape)
         }
         guard let batch = shape(of: x)[1].count else {
             throw ModelError(.unsupported, "a batch of unknown size without initial states; give the layer states")
