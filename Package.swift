@@ -49,7 +49,7 @@ let package = Package(
         library("MLGraph", ["MLNumerics"]),
         library("MLOperators", ["MLKernels", "MLGraph", "MLNumerics", "MLSpecification"]),
         library("MLSpecification", [protobuf]),
-        library("MLRuntime", ["MLGraph", "MLNumerics"]),
+        library("MLRuntime", ["MLGraph", "MLKernels", "MLNumerics"]),
         library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
         library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
         tests("MLModelsTests", ["MLFeatures", "MLModels", "MLNumerics", "MLSpecification", protobuf]),

@@ -562,6 +562,25 @@ numpy("non_maximum_suppression", [boxes.transpose(0, 2, 1).copy(), scores.transp
       lambda b, s: mb.non_maximum_suppression(boxes=b, scores=s, iou_threshold=0.5, max_boxes=100),
       lambda b, s: suppressed(b.transpose(0, 2, 1), s.transpose(0, 2, 1)), loose=True)
 
+try:
+    import torchvision
+except ImportError:         # not a part of the oracles: the case is left out
+    torchvision = None
+
+
+def suppressed_by_torchvision(boxes, scores):
+    """The same by torchvision's operator; boxes come as corners there."""
+    boxes, scores = boxes[0].T, scores[0]
+    half = boxes[:, 2:] / 2
+    kept = torchvision.ops.nms(torch.cat([boxes[:, :2] - half, boxes[:, :2] + half], 1), scores.amax(0), 0.5)[:100]
+    return boxes[kept].T[None], scores[:, kept][None], kept.int()[None]
+
+
+if torchvision:
+    torched("non_maximum_suppression torchvision", [boxes.transpose(0, 2, 1).copy(), scores.transpose(0, 2, 1).copy()],
+            lambda b, s: mb.non_maximum_suppression(boxes=b, scores=s, iou_threshold=0.5, max_boxes=100),
+            suppressed_by_torchvision)
+
 # Recurrent layers: sequence 128, 512 inputs, hidden 512, batch 1
 HIDDEN = 512
 sequence = floats(128, 1, HIDDEN)

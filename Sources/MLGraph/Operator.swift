@@ -62,6 +62,8 @@ package enum LayoutRole: Hashable, Sendable {
     case agnostic
     /// The first operand, operands of the result's rank that are not constants, and the results are channels-last.
     case channelsLast
+    /// The same among operations that are channels-last or follow them; row-major when it stands alone.
+    case channelsLastInCompany
 }
 
 extension Operator {

@@ -1,5 +1,6 @@
 import Glibc
 import MLGraph
+import MLKernels
 package import MLNumerics
 
 extension Plan {
@@ -42,7 +43,7 @@ extension Plan {
         }
         for (index, output) in outputs.enumerated() {
             guard case .copy(let slot) = output, let source = workspace.pointers[Int(slot)] else { continue }
-            results[index].address.copyMemory(from: source, byteCount: results[index].byteCount)
+            ByteCopy.run(source, results[index].address, byteCount: results[index].byteCount)
         }
         withExtendedLifetime(inputs) {}
         return results

@@ -77,6 +77,10 @@ static void convolutions(const cml_isa *isa) {
         cml_epilogue e = {.bias = bias, .function = index % 2 ? CML_RELU : CML_SILU};
         cml_conv(isa, &s, x, packed, CML_F32, y, &e);
         record("convolution", index, y, 2 * out * out * d[6]);
+        if (s.transposed) continue;
+        cml_conv_planes_pack(isa, &s, weights, CML_F32, packed);
+        cml_conv_planes(isa, &s, x, packed, y, &e);
+        record("convolution of planes", index, y, 2 * out * out * d[6]);
     }
 }
 
@@ -147,6 +151,22 @@ static void layouts(const cml_isa *isa) {
         cml_pool(isa, kind, &pool, x, y);
         record("pool", kind, y, 3 * 9 * 11);
     }
+    const cml_pool_shape line = {.batch = 3, .inner = 1, .in = {1, 1, 357}, .out = {1, 1, 178}, .kernel = {1, 1, 2}, .stride = {1, 1, 2},
+                                 .dilation = {1, 1, 1}};
+    for (int kind = CML_POOL_MAX; kind <= CML_POOL_L2; kind++) {
+        cml_pool(isa, kind, &line, x, y);
+        record("pool of lines", kind, y, 3 * 178);
+    }
+    int32_t low[200], high[200];
+    float share[200];
+    for (int i = 0; i < 200; i++) low[i] = i * 16 / 200, high[i] = low[i] < 16 ? low[i] + 1 : 16, share[i] = (float)(i % 5) / 5;
+    const cml_resize_axis across = {21, 200, low, high, share}, down = {17, 4, low, high, share};
+    float *wide = numbers(3 * 4 * 200);
+    cml_resize(isa, x, wide, 3, 1, &down, &across);
+    record("resize", 0, wide, 3 * 4 * 200);
+    float *row = numbers(40000), *normal = numbers(40000);
+    cml_normalize_rows(isa, row, normal, 1, 40000, 1e-5f, 0, NULL, NULL, 1, 1);
+    record("norm of a long row", 0, normal, 40000);
     uint16_t *half = halves(isa, 515);
     cml_convert(isa, CML_TYPE_F16, half, CML_TYPE_F32, y, 515);
     record("half", 0, y, 515);

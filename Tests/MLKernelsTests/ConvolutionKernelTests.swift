@@ -187,7 +187,7 @@ extension KernelTests {
         }
 
         /// Every product of an input, a tap and an output, in double precision.
-        private func plain(_ problem: Problem, x: [Float], weights: [Float]) -> [Double] {
+        func plain(_ problem: Problem, x: [Float], weights: [Float]) -> [Double] {
             func padded(_ values: [Int], _ filler: Int) -> [Int] {
                 Array(repeating: filler, count: 3 - values.count) + values
             }

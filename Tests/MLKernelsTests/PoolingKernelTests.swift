@@ -60,6 +60,86 @@ extension KernelTests {
             }
         }
 
+        /// Rows longer than vectors, with and without borders; what is no number is never the largest.
+        @Test(arguments: [1, 2, 3], [(2, 1), (3, 1), (2, 2), (4, 1)])
+        func longRows(stride: Int, window: (taps: Int, dilation: Int)) {
+            let (rows, width) = (3, 171)
+            let reach = (window.taps - 1) * window.dilation + 1
+            var source = NumberSource(seed: 8)
+            var x = source.floats(rows * width)
+            x[width] = .nan
+            for padding in [0, 1] {
+                let output = (width + padding - reach) / stride + 1
+                let geometry = ConvolutionGeometry(
+                    batch: rows,
+                    inputSize: [width],
+                    outputSize: [output],
+                    strides: [stride],
+                    dilations: [window.dilation],
+                    paddingBefore: [padding]
+                )
+                for operation in [PoolingKernel.Operation.maximum, .mean] {
+                    let expected = (0..<rows * output).map { index -> Double in
+                        let first = index % output * stride - padding
+                        let places = (0..<window.taps).map { first + $0 * window.dilation }
+                        let values = places.filter { (0..<width).contains($0) }
+                            .map { Double(x[index / output * width + $0]) }
+                        if operation == .maximum { return values.filter { !$0.isNaN }.max() ?? -.infinity }
+                        return values.reduce(0, +) / Double(values.count)
+                    }
+                    forEachInstructionSet { set in
+                        var y = [Float](repeating: 99, count: expected.count + 1)
+                        PoolingKernel.pool(
+                            operation,
+                            x,
+                            into: &y,
+                            geometry,
+                            kernel: [window.taps],
+                            paddingAfter: [0],
+                            inner: 1
+                        )
+                        #expect(
+                            zip(y, expected).allSatisfy { $0.isNaN && $1.isNaN || abs(Double($0) - $1) < 1e-6 },
+                            "\(set) \(operation) padding \(padding)"
+                        )
+                        #expect(y.last == 99)
+                    }
+                }
+            }
+        }
+
+        /// Wider, narrower and turned rows, and rows repeated.
+        @Test(arguments: [0.4, 0.5, 0.97, 1.7, 3.1, -0.5, -2.5])
+        func longLines(step: Double) {
+            let (batch, height, width) = (2, 3, 70)
+            var source = NumberSource(seed: 16)
+            let x = source.floats(batch * height * width)
+            let start = step < 0 ? Double(width) - 1 : 0.2
+            let columns = (0..<Int(Double(width) / abs(step))).map { start + Double($0) * step }
+            let rows = [0, 0, 0.5, 0.5, 2, 2]
+            let height0 = ResizeKernel.Axis(inputSize: height, linearAt: rows)
+            let linear = ResizeKernel.Axis(inputSize: width, linearAt: columns)
+            let nearest = ResizeKernel.Axis(inputSize: width, nearestAt: columns.map { Int($0) })
+            for axis in [linear, nearest] {
+                let expected = (0..<batch * rows.count * columns.count).map { index -> Double in
+                    let (column, row) = (index % columns.count, index / columns.count % rows.count)
+                    func line(_ r: Int32) -> Double {
+                        let base = (index / columns.count / rows.count * height + Int(r)) * width
+                        let (low, high) = (x[base + Int(axis.low[column])], x[base + Int(axis.high[column])])
+                        return Double(low) + Double(axis.weight[column]) * (Double(high) - Double(low))
+                    }
+                    let upper = line(height0.low[row])
+                    return upper + Double(height0.weight[row]) * (line(height0.high[row]) - upper)
+                }
+                forEachInstructionSet { set in
+                    var y = [Float](repeating: 99, count: expected.count + 1)
+                    ResizeKernel.resize(x, into: &y, batch: batch, height: height0, width: axis, inner: 1)
+                    #expect(worstError(y, expected) < 1e-6, "\(set)")
+                    #expect(y.last == 99)
+                }
+            }
+        }
+
         @Test(arguments: [1, 3, 20])
         func resizing(inner: Int) {
             var source = NumberSource(seed: 6)

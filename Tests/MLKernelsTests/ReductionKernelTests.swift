@@ -105,6 +105,42 @@ extension KernelTests {
             }
         }
 
+        /// Few rows so long that several workers share each.
+        @Test(arguments: [(1, 50_021, 1), (2, 40_000, 1), (1, 60_000, 1000)])
+        func longRowNorms(rows: Int, length: Int, repetition: Int) {
+            var source = NumberSource(seed: UInt64(length))
+            let x = source.floats(rows * length).map { $0 * 3 + 10 }
+            let channels = length / repetition
+            let (gamma, beta) = (source.floats(channels), source.floats(channels))
+            var expected: [Double] = []
+            for row in 0..<rows {
+                let values = x[row * length..<(row + 1) * length].map(Double.init)
+                let mean = values.reduce(0, +) / Double(length)
+                let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(length)
+                for (i, value) in values.enumerated() {
+                    let channel = i / repetition
+                    expected.append(
+                        (value - mean) / (variance + 1e-5).squareRoot() * Double(gamma[channel]) + Double(beta[channel])
+                    )
+                }
+            }
+            forEachInstructionSet { set in
+                var y = x
+                NormalizationKernel.groupNorm(
+                    y,
+                    into: &y,
+                    batch: rows,
+                    channels: channels,
+                    space: repetition,
+                    groups: 1,
+                    epsilon: 1e-5,
+                    gamma: gamma,
+                    beta: beta
+                )
+                #expect(worstError(y, expected) < 5e-5, "\(set)")
+            }
+        }
+
         @Test(arguments: [(1, 1, 1), (7, 768, 1), (3, 50, 1), (5, 33, 1), (4, 12, 3), (6, 40, 10)])
         func rowNorms(rows: Int, length: Int, repetition: Int) {
             var source = NumberSource(seed: UInt64(length))

@@ -173,7 +173,14 @@ static void movement(void) {
     uint8_t *x = bytes(n * width), *u = bytes(m * width), *y = memory((size_t)(n * width)), *g = memory((size_t)(m * width));
     int32_t *all = integers(m, -40, 40), *few = integers(count, INT32_MIN, INT32_MAX);
     for (long i = 0; i < count; i++) if (draw(0, 3)) few[i] = (int32_t)draw(-axis, axis - 1);
-    cml_gather(isa, width, x, outer, axis, inner, few, count, g);
+    cml_gather(isa, width, x, 1, outer, axis, inner, few, count, g);
+    cml_gather(isa, width, x, outer, 1, axis, inner, all, count, g);
+    for (long i = 0; i < m * width; i++) {
+        const long item = i / width / inner, each = all[item / count * count + item % count];
+        const long place = each < 0 ? each + axis : each, inside = place < 0 ? 0 : place >= axis ? axis - 1 : place;
+        const long at = ((item / count * axis + inside) * inner + i / width % inner) * width + i % width;
+        check(g[i] == x[at], "gather", width, axis, inner);
+    }
     cml_gather_elements(width, x, outer, axis, inner, all, count, g);
     for (long i = 0; i < m; i++) {
         long place = all[i] < 0 ? all[i] + axis : all[i];
@@ -221,7 +228,7 @@ static void movement(void) {
     cml_fill(y, width, x, n);
     uint16_t *half = memory((size_t)n * 2);
     memset(half, 0, (size_t)n * 2);
-    cml_gather_half(isa, half, outer, axis, inner, few, count, v);
+    cml_gather_half(isa, half, 1, outer, axis, inner, few, count, v);
     free(x), free(u), free(y), free(g), free(all), free(few), free(f), free(v), free(i32), free(j32), free(order);
     free(values), free(sorted), free(half);
 }
@@ -362,8 +369,30 @@ static void products(void) {
     float *x = floats(in, 0), *y = memory((size_t)out * 4);
     const cml_epilogue none = {.function = CML_IDENTITY};
     cml_conv(isa, &s, x, packed, CML_F32, y, &none);
+    float *turned = memory((size_t)(s.out_channels * per_group * taps) * 4), *other = memory((size_t)out * 4);
+    cml_conv_planes_pack(isa, &s, weights, CML_F32, turned);
+    cml_conv_planes(isa, &s, x, turned, other, &none);
+    // With one channel on both sides the layouts are one.
+    for (long i = 0; i < out && s.in_channels == 1 && s.out_channels == 1; i++)
+        check(near(other[i], y[i], 1e-4), "convolution of planes", s.kernel[1], s.kernel[2], s.pad[2]);
+    const cml_epilogue more = {.residual = y, .function = draw(0, 1) ? CML_CLIP : CML_SIGMOID, .beta = 1};
+    cml_conv_planes(isa, &s, x, turned, y, &more);
     cml_free(packed, size);
-    free(weights), free(x), free(y);
+    free(weights), free(x), free(y), free(turned), free(other);
+
+    cml_suppression suppression = {.boxes = draw(1, 60), .classes = draw(0, 4), .overlap = 0.3, .has_threshold = (int)draw(0, 1),
+                                   .threshold = -0.5, .per_class = (int)draw(0, 1)};
+    const int last = draw(0, 1) == 0;
+    suppression.box_step = suppression.score_step = 1;
+    suppression.part_step = suppression.class_step = suppression.boxes;
+    if (!last) suppression.box_step = 4, suppression.part_step = 1;
+    if (!last) suppression.score_step = suppression.classes, suppression.class_step = 1;
+    float *boxes = floats(suppression.boxes * 4, 1), *scores = floats(suppression.boxes * suppression.classes, 1);
+    const long most = draw(1, 70);
+    int32_t *picked = memory((size_t)most * 4);
+    const long found = cml_suppress(isa, &suppression, boxes, scores, most, picked);
+    check(found >= 1 && found <= most && found <= suppression.boxes, "suppression", found, most, suppression.boxes);
+    free(boxes), free(scores), free(picked);
 
     const long heads = draw(1, 4), queries = draw(1, 20), keys = draw(queries, 40), length = draw(1, 40);
     float *q = floats(heads * queries * length, 0), *key = floats(heads * keys * length, 0);

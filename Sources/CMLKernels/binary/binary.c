@@ -171,9 +171,12 @@ static void run_affine(void *context, long task, int worker) {
             x = y;
         }
         if (f->function == CML_PRELU) {
+            if (!channels_last) {
+                isa->unary(CML_LEAKY_RELU, f->slope[channel], 0, x, y, width);
+                continue;
+            }
             if (x != y) memcpy(y, x, (size_t)width * sizeof *y);
-            if (channels_last) isa->prelu_row(f->slope, y, width);
-            else isa->unary(CML_LEAKY_RELU, f->slope[channel], 0, y, y, width);
+            isa->prelu_row(f->slope, y, width);
         } else if (!clamped && (f->function != CML_IDENTITY || x != y)) {
             isa->unary(f->function, f->alpha, f->beta, x, y, width);
         }

@@ -10,5 +10,6 @@
 #include "cml_attention.h"
 #include "cml_pool.h"
 #include "cml_rnn.h"
+#include "cml_detection.h"
 #include "cml_trees.h"
 #include "cml_double.h"

@@ -28,3 +28,11 @@ void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *
 // y = epilogue(convolution(x)).  `storage` as packed; the residual has the layout of y, its row is a pixel.
 void cml_conv(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const void *packed,
               cml_storage storage, float *y, const cml_epilogue *epilogue);
+
+// The same for row-major tensors, [batch][channels][depth][height][width], but not for transposed convolutions, and always
+// straight.  Packed weights are floats, as many as there are; `source` is [output channel][input channel of the
+// group][depth][height][width].  The residual has the layout of y.
+void cml_conv_planes_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
+                          float *packed);
+void cml_conv_planes(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
+                     const cml_epilogue *epilogue);

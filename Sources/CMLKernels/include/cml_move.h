@@ -33,12 +33,12 @@ typedef struct {
 void cml_remap(const cml_isa *isa, const cml_remap_shape *shape, long element_bytes, const void *source, void *target,
                const void *constant);
 
-// target[o][c][:] = source[o][indices[c]][:] for source of [outer, axis, inner].  Negative indices count from the end;
-// indices outside are moved to the nearest inside.
-void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long outer, long axis, long inner,
-                const int32_t *indices, long count, void *target);
+// target[b][o][c][:] = source[b][o][indices[b][c]][:] for source of [batch, outer, axis, inner].  Negative indices count
+// from the end; indices outside are moved to the nearest inside.
+void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long batch, long outer, long axis,
+                long inner, const int32_t *indices, long count, void *target);
 // The same from half floats to floats.
-void cml_gather_half(const cml_isa *isa, const uint16_t *source, long outer, long axis, long inner,
+void cml_gather_half(const cml_isa *isa, const uint16_t *source, long batch, long outer, long axis, long inner,
                      const int32_t *indices, long count, float *target);
 
 // target[o][c][i] = source[o][indices[o][c][i]][i] for source [outer, axis, inner] and indices [outer, count, inner],

@@ -81,6 +81,10 @@ struct cml_isa {
                               long channels, const cml_epilogue *e);
     void (*winograd_output_4)(const float *positions, long step, float *const *pixels, const float *const *residuals,
                               long channels, const cml_epilogue *e);
+    void (*gather_terms)(const float *source, const long *offsets, long terms, long step, float *panel, long stride,
+                         long count);
+    void (*depthwise_plane_row)(const float *source, const long *offsets, const float *weights, long taps, float bias,
+                                float *y, long count);
     void (*prelu_row)(const float *slope, float *row, long count);
     void (*transpose_plane)(const float *source, long stride, long rows, long columns, float *result,
                             long result_stride);
@@ -111,8 +115,8 @@ struct cml_isa {
     void (*pool_windows)(cml_pooling kind, const float *line, long stride, long dilation, long taps, float *y,
                          long count);
     void (*pool_divide)(float *y, const float *widths, float factor, long count);
-    void (*mix_places)(const float *line, const int32_t *low, const int32_t *high, const float *weight, float *y,
-                       long count);
+    void (*mix_places)(const float *line, long width, const int32_t *low, const int32_t *high, const float *weight,
+                       float *y, long count);
     void (*blend_taps)(const float *plane, long taps, const int32_t *const *places, const float *const *shares,
                        const float *added, float *y, long count);
     void (*center_row)(const float *x, float *y, long count, const float *center, const float *scale,
@@ -129,6 +133,9 @@ struct cml_isa {
     void (*softmax_columns)(const float *x, float *y, long axis, long stride, long count);
     void (*normalize_row)(const float *x, float *y, long length, float epsilon, int keep_mean, const float *gamma,
                           const float *beta, long repeat);
+    float (*spread_row)(const float *x, long length, float mean);
+    void (*center_scale_row)(const float *x, float *y, long start, long length, float mean, float inverse,
+                             const float *gamma, const float *beta, long repeat);
     void (*column_moments)(const float *x, long rows, long stride, long count, const float *center, float *sums,
                            float *squares);
     void (*attend_few)(const float *q, const float *k, long k_stride, long size, const float *v, long v_stride,

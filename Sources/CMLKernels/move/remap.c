@@ -87,67 +87,77 @@ void cml_remap(const cml_isa *isa, const cml_remap_shape *shape, long element_by
 typedef struct {
     const cml_isa *isa;
     const char *source;
-    const int32_t *indices;
+    const int32_t *indices;   // held inside
     char *target;
-    long bytes, axis, inner, count, rows, rows_each;
+    long bytes, lines, axis, inner, count, rows, rows_each;
     int half;
 } gather_job;
 
+static inline int32_t held(int32_t index, long axis) {
+    const long place = index < 0 ? index + axis : index;
+    return (int32_t)(place < 0 ? 0 : place >= axis ? axis - 1 : place);
+}
+
 #define SINGLES(type)                                                                          \
-    ((type *)j->target)[row] = ((const type *)j->source)[line + index];                        \
+    for (long i = 0; i < n; i++) ((type *)target)[i] = ((const type *)source)[index[i]];       \
     break;
+
+// Neighbouring rows of the result that come from one line.
+static void gather_run(const gather_job *j, const char *source, const int32_t *index, char *target, long n) {
+    const long bytes = j->inner * j->bytes;
+    if (j->half) {
+        for (long i = 0; i < n; i++)
+            j->isa->widen((const uint16_t *)source + index[i] * j->inner, (float *)target + i * j->inner, j->inner);
+        return;
+    }
+    switch (bytes) {
+    case 1: SINGLES(uint8_t)
+    case 2: SINGLES(uint16_t)
+    case 4: SINGLES(uint32_t)
+    case 8: SINGLES(uint64_t)
+    default:
+        for (long i = 0; i < n; i++) memcpy(target + i * bytes, source + index[i] * bytes, (size_t)bytes);
+    }
+}
 
 static void gather_rows(void *context, long task, int worker) {
     (void)worker;
     const gather_job *j = context;
     const long first = task * j->rows_each;
     const long end = first + j->rows_each < j->rows ? first + j->rows_each : j->rows;
-    const long row_bytes = j->inner * j->bytes;
-    long place = first % j->count, line = first / j->count * j->axis;
-    for (long row = first; row < end; row++) {
-        long index = j->indices[place];
-        if (index < 0) index += j->axis;
-        if (index >= j->axis) index = j->axis - 1;
-        if (index < 0) index = 0;
-        if (j->half) {
-            j->isa->widen((const uint16_t *)j->source + (line + index) * j->inner,
-                          (float *)j->target + row * j->inner, j->inner);
-        } else {
-            switch (row_bytes) {
-            case 1: SINGLES(uint8_t)
-            case 2: SINGLES(uint16_t)
-            case 4: SINGLES(uint32_t)
-            case 8: SINGLES(uint64_t)
-            default:
-                memcpy(j->target + row * row_bytes, j->source + (line + index) * row_bytes, (size_t)row_bytes);
-            }
-        }
-        if (++place == j->count) {
-            place = 0;
-            line += j->axis;
-        }
+    const long width = j->inner * (j->half ? 4 : j->bytes);
+    for (long row = first; row < end;) {
+        const long line = row / j->count, place = row % j->count, left = j->count - place;
+        const long n = left < end - row ? left : end - row;
+        gather_run(j, j->source + line * j->axis * j->inner * j->bytes,
+                   j->indices + line / j->lines * j->count + place, j->target + row * width, n);
+        row += n;
     }
 }
 
-static void gather(gather_job *j, long outer) {
-    j->rows = outer * j->count;
+static void gather(gather_job *j, long batch, long outer) {
+    j->lines = outer;
+    j->rows = batch * outer * j->count;
     if (j->rows <= 0 || j->inner <= 0 || j->axis <= 0) return;
+    int32_t *places = cml_scratch(1, sizeof(int32_t) * (size_t)(batch * j->count));
+    for (long i = 0; i < batch * j->count; i++) places[i] = held(j->indices[i], j->axis);
+    j->indices = places;
     j->rows_each = share(j->rows, j->inner * j->bytes);
     cml_parallel_for((j->rows + j->rows_each - 1) / j->rows_each, gather_rows, j);
 }
 
-void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long outer, long axis, long inner,
-                const int32_t *indices, long count, void *target) {
+void cml_gather(const cml_isa *isa, long element_bytes, const void *source, long batch, long outer, long axis,
+                long inner, const int32_t *indices, long count, void *target) {
     gather_job j = {.isa = isa, .source = source, .indices = indices, .target = target, .bytes = element_bytes,
                     .axis = axis, .inner = inner, .count = count};
-    gather(&j, outer);
+    gather(&j, batch, outer);
 }
 
-void cml_gather_half(const cml_isa *isa, const uint16_t *source, long outer, long axis, long inner,
+void cml_gather_half(const cml_isa *isa, const uint16_t *source, long batch, long outer, long axis, long inner,
                      const int32_t *indices, long count, float *target) {
     gather_job j = {.isa = isa, .source = (const char *)source, .indices = indices, .target = (char *)target,
                     .bytes = 2, .axis = axis, .inner = inner, .count = count, .half = 1};
-    gather(&j, outer);
+    gather(&j, batch, outer);
 }
 
 typedef struct {

@@ -36,23 +36,27 @@ static void pool_planes(void *context, long task, int worker) {
     const long inside = s->in[2] < length - lead ? s->in[2] : length - lead;
     float *line = cml_scratch(3, sizeof(float) * (size_t)length);
     const float neutral = j->kind == CML_POOL_MAX ? -INFINITY : 0;
+    const int alone = s->kernel[0] * s->kernel[1] == 1 && lead == 0 && inside == length && j->kind != CML_POOL_L2;
     for (long i = 0; i < length; i++) line[i] = neutral;
     for (long index = task * j->division.each, end = cml_division_end(&j->division, task); index < end; index++) {
         const long oh = index % s->out[1], od = index / s->out[1] % s->out[0], item = index / s->out[1] / s->out[0];
         const span depth = window(s, 0, od), height = window(s, 1, oh);
+        float *y = j->y + index * s->out[2];
         int first = 1;
         for (long a = 0; a < depth.count; a++) {
             for (long b = 0; b < height.count; b++, first = 0) {
                 const float *row = j->x + ((item * s->in[0] + depth.start + a * s->dilation[0]) * s->in[1] + height.start
                                            + b * s->dilation[1]) * s->in[2];
-                if (inside > 0) j->isa->pool_join_row(j->kind, row, line + lead, inside, first);
+                // One row without borders needs no line.
+                if (alone) j->isa->pool_windows(j->kind, row, s->stride[2], s->dilation[2], s->kernel[2], y, s->out[2]);
+                else if (inside > 0) j->isa->pool_join_row(j->kind, row, line + lead, inside, first);
             }
         }
         if (first) {
             for (long i = 0; i < inside; i++) line[lead + i] = neutral;
         }
-        float *y = j->y + index * s->out[2];
-        j->isa->pool_windows(j->kind, line, s->stride[2], s->dilation[2], s->kernel[2], y, s->out[2]);
+        if (first || !alone)
+            j->isa->pool_windows(j->kind, line, s->stride[2], s->dilation[2], s->kernel[2], y, s->out[2]);
         if (j->kind == CML_POOL_L2) j->isa->pool_divide(y, NULL, 1, s->out[2]);
         if (!j->widths) continue;
         const long rows = j->kind == CML_POOL_MEAN ? depth.count * height.count : depth.padded * height.padded;
@@ -117,19 +121,25 @@ typedef struct {
     cml_division division;
 } resize_job;
 
-static void resize_row(const resize_job *j, long index) {
+// Row `index`; the one before it is there when `follows`.
+static void resize_row(const resize_job *j, long index, int follows) {
     const cml_resize_axis *h = j->height, *w = j->width;
     const long item = index / h->out, row = index % h->out, line = w->in * j->inner;
     const float *image = j->x + item * h->in * line;
     const float *low = image + h->low[row] * line, *mixed = low;
+    float *y = j->y + index * w->out * j->inner;
+    if (follows && row > 0 && h->low[row] == h->low[row - 1] && h->weight[row] == h->weight[row - 1]
+        && (h->weight[row] == 0 || h->high[row] == h->high[row - 1])) {
+        memcpy(y, y - w->out * j->inner, sizeof(float) * (size_t)(w->out * j->inner));
+        return;
+    }
     if (h->weight[row] != 0) {
         float *buffer = cml_scratch(3, sizeof(float) * (size_t)line);
         j->isa->mix_rows(low, image + h->high[row] * line, h->weight[row], buffer, line);
         mixed = buffer;
     }
-    float *y = j->y + index * w->out * j->inner;
     if (j->inner == 1) {
-        j->isa->mix_places(mixed, w->low, w->high, j->nearest ? NULL : w->weight, y, w->out);
+        j->isa->mix_places(mixed, w->in, w->low, w->high, j->nearest ? NULL : w->weight, y, w->out);
         return;
     }
     for (long i = 0; i < w->out; i++, y += j->inner) {
@@ -142,8 +152,8 @@ static void resize_row(const resize_job *j, long index) {
 static void resize_rows(void *context, long task, int worker) {
     (void)worker;
     const resize_job *j = context;
-    for (long row = task * j->division.each, end = cml_division_end(&j->division, task); row < end; row++)
-        resize_row(j, row);
+    const long start = task * j->division.each;
+    for (long row = start, end = cml_division_end(&j->division, task); row < end; row++) resize_row(j, row, row > start);
 }
 
 void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long inner, const cml_resize_axis *height,

@@ -263,11 +263,46 @@ static void normalize(void *context, long index, int worker) {
     }
 }
 
+typedef struct {
+    const norm_job *norm;
+    float mean, inverse;
+    float sums[SLICES];
+    int phase;
+} long_norm;
+
+// One slice of a long row: its sum, its squares about the mean, or its results.
+static void normalize_slice(void *context, long index, int worker) {
+    (void)worker;
+    long_norm *l = context;
+    const norm_job *j = l->norm;
+    const long start = j->length * index / SLICES, n = j->length * (index + 1) / SLICES - start;
+    if (l->phase == 0) l->sums[index] = j->isa->reduce_row(CML_SUM, j->x + start, n);
+    else if (l->phase == 1) l->sums[index] = j->isa->spread_row(j->x + start, n, l->mean);
+    else j->isa->center_scale_row(j->x + start, j->y + start, start, n, l->mean, l->inverse, j->gamma, j->beta, j->repeat);
+}
+
+static void normalize_long(norm_job *j) {
+    long_norm l = {.norm = j};
+    for (long row = 0; row < j->rows; row++, j->x += j->length, j->y += j->length) {
+        for (l.phase = j->keep_mean; l.phase < 3; l.phase++) {
+            cml_parallel_for(SLICES, normalize_slice, &l);
+            double total = 0;
+            for (int i = 0; i < SLICES && l.phase < 2; i++) total += l.sums[i];
+            if (l.phase == 0) l.mean = (float)(total / (double)j->length);
+            if (l.phase == 1) l.inverse = 1 / sqrtf((float)(total / (double)j->length) + j->epsilon);
+        }
+    }
+}
+
 void cml_normalize_rows(const cml_isa *isa, const float *x, float *y, long rows, long length, float epsilon,
                         int keep_mean, const float *gamma, const float *beta, long repeat, long groups) {
     if (rows <= 0 || length <= 0) return;
     norm_job j = {isa, x, gamma, beta, y, rows, length, repeat, groups, (CHUNK / 2 + length - 1) / length, epsilon,
                   keep_mean};
+    if (groups == 1 && rows < 2 * cml_worker_count() && length > 4 * CHUNK) {
+        normalize_long(&j);
+        return;
+    }
     cml_parallel_for((rows + j.rows_each - 1) / j.rows_each, normalize, &j);
 }
 

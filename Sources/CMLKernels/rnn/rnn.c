@@ -5,6 +5,8 @@
 
 // Products smaller than this are not worth waking the other workers for.
 #define ALONE_PRODUCTS 32768
+// Recurrent weights beyond this leave the caches of one worker.
+#define SHARED_BYTES (1 << 20)
 
 long cml_rnn_columns(const cml_isa *isa, long hidden, int gates) {
     return (hidden + isa->panel - 1) / isa->panel * isa->panel * gates;
@@ -156,15 +158,19 @@ static void run_layer(void *context, long index, int worker) {
 }
 
 void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count) {
+    if (count <= 0) return;
     size_t total = 0;
     for (int i = 0; i < count; i++) total += (size_t)(4 * calls[i].batch * calls[i].hidden) * sizeof(float);
-    float *memory[count > 0 ? count : 1];
+    float *memory[count];
     char *block = cml_scratch(0, total + 64);
     for (int i = 0; i < count; i++) {
         memory[i] = (float *)block;
         block += (size_t)(4 * calls[i].batch * calls[i].hidden) * sizeof(float);
     }
     layers all = {isa, calls, memory};
-    if (count == 1) run_layer(&all, 0, 0);
+    // Weights that fit the second caches only when all workers share them: one layer after the other.
+    const cml_rnn_call *c = calls;
+    const size_t bytes = (size_t)(c->hidden * c->hidden * c->gates) * (c->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t));
+    if (count == 1 || bytes > SHARED_BYTES) for (int i = 0; i < count; i++) run_layer(&all, i, 0);
     else cml_parallel_for(count, run_layer, &all);
 }

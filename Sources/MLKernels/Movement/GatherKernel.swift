@@ -4,9 +4,10 @@ import CMLKernels
 ///
 /// Negative indices count from the end; indices that are still outside take the nearest slice inside.
 package enum GatherKernel {
-    /// `target[o][i][:] = source[o][indices[i]][:]` for contiguous `[outer, axis, inner]`.
+    /// `target[b][o][i][:] = source[b][o][indices[b][i]][:]` for contiguous `[batch, outer, axis, inner]`.
     package static func run(
         _ source: UnsafeRawPointer,
+        batch: Int = 1,
         outer: Int,
         axis: Int,
         inner: Int,
@@ -15,12 +16,13 @@ package enum GatherKernel {
         count: Int,
         into target: UnsafeMutableRawPointer
     ) {
-        cml_gather(cml_isa_current(), elementByteCount, source, outer, axis, inner, indices, count, target)
+        cml_gather(cml_isa_current(), elementByteCount, source, batch, outer, axis, inner, indices, count, target)
     }
 
     /// The same from half-precision bit patterns to single precision.
     package static func run(
         half source: UnsafePointer<UInt16>,
+        batch: Int = 1,
         outer: Int,
         axis: Int,
         inner: Int,
@@ -28,6 +30,6 @@ package enum GatherKernel {
         count: Int,
         into target: UnsafeMutablePointer<Float>
     ) {
-        cml_gather_half(cml_isa_current(), source, outer, axis, inner, indices, count, target)
+        cml_gather_half(cml_isa_current(), source, batch, outer, axis, inner, indices, count, target)
     }
 }

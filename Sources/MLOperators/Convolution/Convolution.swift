@@ -153,10 +153,6 @@ package struct Convolution: Operator {
             output: Array(result.dropFirst(2))
         )
     }
-
-    package func layoutRole(_ operands: Operands) -> LayoutRole {
-        operands.constant(1) == nil ? .rowMajor : .channelsLast
-    }
 }
 
 extension WindowGeometry {

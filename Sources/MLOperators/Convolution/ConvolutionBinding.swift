@@ -98,10 +98,53 @@ struct ConvolutionBinding: Sendable {
     }
 
     private func rowMajor(_ request: KernelRequest, _ weight: Tensor, _ bias: FloatSource) -> Kernel {
+        if isFasterInPlanes { return planes(weight, bias) }
         let space = TransposedSpace(request)
         return Kernel("\(name) \(weight.scalarType.milName), transposing", scratchByteCount: space.byteCount) {
             let weights = packed(weight)
             return { context in run(weights, bias, space, context) }
+        }
+    }
+
+    /// True when row-major operands need not be turned.
+    var isFasterInPlanes: Bool {
+        !isTransposed
+            && PlaneConvolution.isFaster(
+                geometry,
+                inputChannels: inputChannels,
+                outputChannels: outputChannels,
+                kernel: kernel,
+                groups: groups
+            )
+    }
+
+    private func planes(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
+        Kernel("\(name) \(weight.scalarType.milName) of planes") {
+            let form = "planes \(inputChannels) \(outputChannels) \(groups) \(InstructionSet.current)"
+            let weights = PackedConstants.packed(weight, form: form) {
+                func packed(_ source: UnsafeRawPointer, isHalf: Bool) -> PlaneConvolution {
+                    PlaneConvolution(
+                        source,
+                        isHalf: isHalf,
+                        inputChannels: inputChannels,
+                        outputChannels: outputChannels,
+                        kernel: kernel,
+                        groups: groups
+                    )
+                }
+                return weight.withFloatStorage(
+                    single: { packed($0, isHalf: false) },
+                    half: { packed($0, isHalf: true) }
+                )
+            }
+            return { context in
+                let epilogue = Epilogue(
+                    bias: bias.pointer(context),
+                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                    function: function
+                )
+                weights.run(context.floats(0), geometry, into: context.resultFloats(), epilogue: epilogue)
+            }
         }
     }
 
@@ -195,7 +238,19 @@ extension Convolution {
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0)?.logicalShape, let weight = request.operand(1)?.logicalShape else { return [] }
-        let result = request.results[0].logicalShape
+        return binding(x, weight, request.results[0].logicalShape).kernels(for: request)
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        guard operands.constant(1) != nil else { return .rowMajor }
+        guard let x = try? operands.shape(0).counts, let weight = try? operands.shape(1).counts,
+            let result = try? resultTypes(of: operands).first?.shape.counts,
+            binding(x, weight, result).isFasterInPlanes
+        else { return .channelsLast }
+        return .channelsLastInCompany
+    }
+
+    private func binding(_ x: [Int], _ weight: [Int], _ result: [Int]) -> ConvolutionBinding {
         let window = geometry(x, weight, result)
         return ConvolutionBinding(
             geometry: ConvolutionGeometry(
@@ -212,7 +267,7 @@ extension Convolution {
             groups: groups,
             isTransposed: false,
             function: activation.kernelFunction
-        ).kernels(for: request)
+        )
     }
 }
 

@@ -7,7 +7,7 @@ package import MLNumerics
 /// Operands: boxes [N, B, 4] as centre x, centre y, width, height, and scores [N, B, K]; with `boxesLast`, [N, 4, B]
 /// and [N, K, B].  Results: the picked boxes [N, M, 4] and scores [N, M, K] (or [N, 4, M], [N, K, M]), padded with
 /// zeros; their places among the B boxes [N, M], padded with −1; without `boxesLast` also how many there are [N].
-/// When no box is left, the one with the best score stays.
+/// When no box is left, the one with the best score stays.  A score that is no number comes last.
 /// Layers give further operands of one element each in place of attributes: the overlap threshold, the score threshold,
 /// and the greatest number of boxes.
 package struct NonMaximumSuppression: Operator {
@@ -153,7 +153,7 @@ package struct NonMaximumSuppression: Operator {
             var best = 0
             for (index, score) in scores.enumerated() where score > scores[best] { best = index }
             label = best
-            score = scores.isEmpty ? -.infinity : scores[best]
+            score = scores.isEmpty || scores[best].isNaN ? -.infinity : scores[best]
         }
 
         var area: Double { (high.x - low.x) * (high.y - low.y) }

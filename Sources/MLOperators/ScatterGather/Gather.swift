@@ -73,34 +73,40 @@ package struct Gather: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), let indices = request.operand(1), batchDimensions == 0,
+        guard let x = request.operand(0), let indices = request.operand(1), let source = IndexSource(request, 1),
             let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0,
             x.layout == .rowMajor
         else { return [] }
         let result = request.results[0]
-        if let constant = indices.constant, constant.count == 1, result.scalarType == x.scalarType,
+        if let constant = indices.constant, constant.count == 1, batchDimensions == 0,
+            result.scalarType == x.scalarType,
             let index = try? indexRule.place(constant.integers[0], extent: x.logicalShape[place])
         {
             return CopyKernels.dense(StridedView(x).sliced(place, from: index, count: 1), of: x)
         }
-        guard indices.scalarType == .int32 else { return [] }
+        // Validation reads indices where they are.
+        guard indices.scalarType == .int32 || !indexRule.isValidated else { return [] }
         let rule = indexRule
-        let outer = x.logicalShape[..<place].reduce(1, *)
+        let batch = x.logicalShape[..<batchDimensions].reduce(1, *)
+        let outer = x.logicalShape[batchDimensions..<place].reduce(1, *)
         let inner = x.logicalShape[(place + 1)...].reduce(1, *)
         let extent = x.logicalShape[place]
-        let count = indices.count
+        let all = indices.count
+        let count = indices.logicalShape[batchDimensions...].reduce(1, *)
         if x.scalarType == .float16, result.scalarType == .float32 {
             return [
                 Kernel(
                     "gather f16",
+                    scratchByteCount: source.scratchByteCount,
                     checked: { (context) throws(ModelError) in
-                        try rule.check(context.operand(1), count: count, extent: extent)
+                        try rule.check(context.operand(1), count: all, extent: extent)
                         GatherKernel.run(
                             half: context.operand(0).assumingMemoryBound(to: UInt16.self),
+                            batch: batch,
                             outer: outer,
                             axis: extent,
                             inner: inner,
-                            indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                            indices: source.pointer(context),
                             count: count,
                             into: context.resultFloats()
                         )
@@ -112,15 +118,17 @@ package struct Gather: Operator {
         return [
             Kernel(
                 "gather",
+                scratchByteCount: source.scratchByteCount,
                 checked: { (context) throws(ModelError) in
-                    try rule.check(context.operand(1), count: count, extent: extent)
+                    try rule.check(context.operand(1), count: all, extent: extent)
                     GatherKernel.run(
                         context.operand(0),
+                        batch: batch,
                         outer: outer,
                         axis: extent,
                         inner: inner,
                         elementByteCount: width,
-                        indices: context.operand(1).assumingMemoryBound(to: Int32.self),
+                        indices: source.pointer(context),
                         count: count,
                         into: context.result()
                     )

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// `data` with the slices along `axis` that `indices` name joined by those of `updates`.
@@ -58,62 +59,33 @@ package struct Scatter: Operator {
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let data = request.operand(0), let indices = request.operand(1), let updates = request.operand(2),
-            data.scalarType == updates.scalarType, indices.scalarType == .int32,
-            let width = data.scalarType.copyWidth, mode == .update || data.scalarType == .float32,
+            data.scalarType == updates.scalarType, let source = IndexSource(request, 1),
+            indices.scalarType == .int32 || !indexRule.isValidated, let kernel = ScatterKernel(mode, data.scalarType),
             let place = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0
         else { return [] }
         let lines = Lines(shape: data.logicalShape, axis: place)
         let rule = indexRule
-        let mode = mode
         let count = indices.count
         let byteCount = data.byteCount
         return [
             Kernel(
                 "scatter",
+                scratchByteCount: source.scratchByteCount,
                 inPlaceOperands: [0],
                 checked: { (context) throws(ModelError) in
                     try rule.check(context.operand(1), count: count, extent: lines.count)
-                    let result = context.result()
-                    if UnsafeRawPointer(result) != context.operand(0) {
-                        result.copyMemory(from: context.operand(0), byteCount: byteCount)
-                    }
-                    let places = context.operand(1).assumingMemoryBound(to: Int32.self)
-                    for line in 0..<lines.outer {
-                        for index in 0..<count {
-                            let row = rule.nearest(Int(places[index]), extent: lines.count)
-                            let target = (line * lines.count + row) * lines.stride
-                            let source = (line * count + index) * lines.stride
-                            if mode == .update {
-                                (result + target * width).copyMemory(
-                                    from: context.operand(2) + source * width,
-                                    byteCount: lines.stride * width
-                                )
-                            } else {
-                                mode.join(
-                                    context.floats(2) + source,
-                                    into: context.resultFloats() + target,
-                                    count: lines.stride
-                                )
-                            }
-                        }
-                    }
+                    ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
+                    kernel.rows(
+                        context.result(),
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride,
+                        indices: source.pointer(context),
+                        count: count,
+                        updates: context.operand(2)
+                    )
                 }
             )
         ]
-    }
-}
-
-extension ScatterMode {
-    /// Joins `count` elements to those that are there.
-    fileprivate func join(_ updates: UnsafePointer<Float>, into values: UnsafeMutablePointer<Float>, count: Int) {
-        switch self {
-        case .update: values.update(from: updates, count: count)
-        case .add: for index in 0..<count { values[index] += updates[index] }
-        case .sub: for index in 0..<count { values[index] -= updates[index] }
-        case .mul: for index in 0..<count { values[index] *= updates[index] }
-        case .div: for index in 0..<count { values[index] /= updates[index] }
-        case .max: for index in 0..<count { values[index] = Swift.max(values[index], updates[index]) }
-        case .min: for index in 0..<count { values[index] = Swift.min(values[index], updates[index]) }
-        }
     }
 }

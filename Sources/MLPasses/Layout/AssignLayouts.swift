@@ -24,13 +24,19 @@ extension Graph {
             counterparts[result] = id
             return result
         }
+        let accompanied = accompanied
         return try rebuilt { (id, builder) throws(ModelError) in
             builder.input(self[id].name, type(of: id))
         } output: { (_, new, builder) throws(ModelError) in
             try value(new, in: .rowMajor, &builder)
         } operation: { (operation, operands, builder) throws(ModelError) in
             let operands = builder.alignedRanks(operands, of: operation)
-            let choice = builder.layoutChoice(operation, operands)
+            let choice = builder.layoutChoice(
+                operation,
+                operands,
+                isAccompanied: operation.results.contains { accompanied.contains($0) }
+                    || operands.contains { $0.map { counterparts[$0] != nil } ?? false }
+            )
             var placed: [ValueID?] = []
             for (index, operand) in operands.enumerated() {
                 guard let operand else {
@@ -44,6 +50,18 @@ extension Graph {
             for result in results where builder.constant(result) == nil { builder.lay(result, choice.result) }
             return results
         }
+    }
+}
+
+extension Graph {
+    /// The values that operations of a layout other than row-major, or of any layout, take.
+    private var accompanied: Set<ValueID> {
+        var values: Set<ValueID> = []
+        for operation in body.operations
+        where !operation.blocks.isEmpty || operation.op.layoutRole(operands(operation.operands)) != .rowMajor {
+            for case let operand? in operation.operands { values.insert(operand) }
+        }
+        return values
     }
 }
 
@@ -76,7 +94,8 @@ extension GraphBuilder {
     /// The layout that each operand and the results should have.
     fileprivate func layoutChoice(
         _ operation: Operation,
-        _ operands: [ValueID?]
+        _ operands: [ValueID?],
+        isAccompanied: Bool
     ) -> (operands: [Layout], result: Layout) {
         let rowMajor = (operands.map { _ in Layout.rowMajor }, Layout.rowMajor)
         let info = graph.operands(operands)
@@ -84,9 +103,14 @@ extension GraphBuilder {
             let types = try? operation.op.resultTypes(of: info), let rank = types.first?.rank, (3...5).contains(rank),
             types.allSatisfy({ $0.rank == rank })
         else { return rowMajor }
-        switch operation.op.layoutRole(info) {
+        var role = operation.op.layoutRole(info)
+        if role == .channelsLastInCompany {
+            let isFed = operands.contains { $0.map { layout(of: $0) == .channelsLast } ?? false }
+            role = isFed || isAccompanied ? .channelsLast : .rowMajor
+        }
+        switch role {
         case .rowMajor: return rowMajor
-        case .channelsLast:
+        case .channelsLast, .channelsLastInCompany:
             let layouts = operands.enumerated().map { index, operand -> Layout in
                 guard let operand, type(of: operand).rank == rank else { return .rowMajor }
                 return index == 0 || constant(operand) == nil ? .channelsLast : .rowMajor

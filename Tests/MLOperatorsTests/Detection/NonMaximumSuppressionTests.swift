@@ -1,6 +1,7 @@
 import MLGraph
 import MLNumerics
 import MLOperators
+import TestSupport
 import Testing
 
 @Suite struct NonMaximumSuppressionTests {
@@ -35,6 +36,37 @@ import Testing
         #expect(results.count == 3)
         #expect(results[0].values == [1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0])
         #expect(results[2].values == [1, 2, 0])
+    }
+
+    /// The kernel against plain evaluation: ties, boxes without extent, numbers that are none.
+    @Test(arguments: [false, true], [false, true])
+    func kernelAgrees(boxesLast: Bool, perClass: Bool) {
+        var random = RandomTensors(seed: 3)
+        for (boxes, classes, count) in [(1, 1, 3), (40, 1, 8), (150, 5, 40), (33, 3, 0), (20, 2, 30)] {
+            for threshold in [nil, 0.1, 9] where boxesLast == (threshold == nil) {
+                let op = NonMaximumSuppression(
+                    overlapThreshold: 0.3,
+                    scoreThreshold: threshold,
+                    count: count,
+                    isPerClass: perClass,
+                    boxesLast: boxesLast
+                )
+                let places = random.tensor([2, boxes, 4], .int32, in: 0...9).values
+                var ratings = random.tensor([2, boxes, classes], .int32, in: -6...6).values.map { $0 / 8 }
+                ratings[0] = .nan
+                let order = boxesLast ? [0, 2, 1] : [0, 1, 2]
+                let problem = OperatorProblem(
+                    "suppression",
+                    op,
+                    [
+                        Tensor(values: places, scalarType: .float32, shape: [2, boxes, 4]).permuted(order),
+                        Tensor(values: ratings, scalarType: .float32, shape: [2, boxes, classes]).permuted(order),
+                    ],
+                    tolerance: 0
+                )
+                #expect(problem.failures() == [], "\(boxes) boxes, \(classes) classes")
+            }
+        }
     }
 
     @Test func overlapsAndClasses() throws {
