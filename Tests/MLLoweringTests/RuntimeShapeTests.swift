@@ -92,10 +92,11 @@ import Testing
         }
         network.output("y0")
         for batch in [1, 3, 4] {
-            let x = ramp([1, batch, 1])
-            let y = try network(x, ramp(form.map { $0 < 0 ? batch : $0 }, 0.5))
-            let expected = (0..<batch).flatMap { item in
-                (0..<2).map { Double(item) * Double($0 + 1) + 5 * Double(2 * item + $0) }
+            let y = try network(ramp([1, batch, 1]), ramp(form.map { $0 < 0 ? batch : $0 }, 0.5))
+            var expected: [Double] = []
+            for item in 0..<batch {
+                let x = Double(item)
+                expected += [x + 10 * x, 2 * x + 5 * (2 * x + 1)]
             }
             #expect(isClose(y.values, expected), "\(y)")
         }

@@ -4,7 +4,7 @@ import TestSupport
 
 /// Arguments for operations: mostly such as fit one another, now and then anything.
 struct RandomArguments {
-    private var random: RandomTensors
+    var random: RandomTensors
     /// The shape that most tensors of one case have.
     private var shape: [Int] = []
     private var scalarType: [String: ScalarType] = [:]
@@ -27,10 +27,15 @@ struct RandomArguments {
     ) -> [String: [Arguments.Binding]] {
         shape = (0..<integer(0...5)).map { _ in chance(0.05) ? 0 : integer(1...4) }
         var result: [String: [Arguments.Binding]] = [:]
-        for argument in signature.arguments where !argument.optional || chance(0.5) {
+        let fits = Self.fitted.contains(signature.operation) && chance(0.85)
+        let fitting = fits ? fitting(signature) : [:]
+        for argument in signature.arguments {
+            // Now and then one that does not fit.
+            let known = fits && chance(0.98) ? fitting[argument.name] : nil
+            guard known != nil || !argument.optional || chance(fits ? 0.02 : 0.5) else { continue }
             let count = argument.form == "tuple" ? integer(1...3) : 1
             result[argument.name] = (0..<count).map { _ in
-                let tensor = argument.constant ? attribute(argument) : operand(argument)
+                let tensor = known ?? (argument.constant ? attribute(argument) : operand(argument))
                 let id = builder.constant(tensor)
                 return Arguments.Binding(
                     id: id,
@@ -42,9 +47,9 @@ struct RandomArguments {
         return result
     }
 
-    private mutating func chance(_ share: Double) -> Bool { random.number(in: 0...1) < share }
+    mutating func chance(_ share: Double) -> Bool { random.number(in: 0...1) < share }
 
-    private mutating func integer(_ range: ClosedRange<Int>) -> Int {
+    mutating func integer(_ range: ClosedRange<Int>) -> Int {
         let number = random.number(in: Double(range.lowerBound)...Double(range.upperBound) + 0.999)
         return min(range.upperBound, Int(number.rounded(.down)))
     }

@@ -40,8 +40,9 @@ import Testing
         else { return }
         let log = ProcessInfo.processInfo.environment["COREML_RANDOM_LOG"]
         let first = Self.setting("COREML_RANDOM_SEED", default: 1)
+        let cases = Self.setting("COREML_RANDOM_CASES", default: 60)
         var accepted = 0
-        for seed in first..<first + Self.setting("COREML_RANDOM_CASES", default: 60) {
+        for seed in first..<first + cases {
             var generator = RandomArguments(seed: seed &* 1_000_003 &+ signature.hash)
             var builder = GraphBuilder()
             let bindings = generator.bindings(for: signature, in: &builder)
@@ -59,6 +60,9 @@ import Testing
             guard let problem else { continue }
             accepted += 1
             #expect(problem.disagreements() == [], "\(signature.operation) of \(signature.opset), seed \(seed)")
+        }
+        if RandomArguments.fitted.contains(signature.operation) {
+            #expect(accepted > Int(cases) / 3, "\(signature.operation) of \(signature.opset): too few cases are legal")
         }
         if only != nil { print("\(signature.operation) of \(signature.opset): \(accepted) accepted") }
     }
