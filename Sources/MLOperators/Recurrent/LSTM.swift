@@ -48,13 +48,17 @@ package struct LSTM: Operator {
         for name in ["bias", "peephole", "weight_ih_back", "weight_hh_back", "bias_back", "peephole_back"] {
             arguments.optionalOperand(name)
         }
+        let clip = arguments.has("clip") ? try arguments.float("clip") : nil
+        guard clip ?? 1 > 0 else {
+            throw ModelError(.invalidModel, "clip is \(clip ?? 0); cell states are bounded by a positive number")
+        }
         self.init(
             direction: try RecurrentDirection(reading: &arguments, allowed: [.forward, .reverse, .bidirectional]),
             returnsSequence: try arguments.bool("output_sequence", default: false),
             gateActivation: try Activation(gate: "recurrent_activation", of: &arguments, default: "sigmoid"),
             cellActivation: try Activation(gate: "cell_activation", of: &arguments, default: "tanh"),
             activation: try Activation(gate: "activation", of: &arguments, default: "tanh"),
-            clip: arguments.has("clip") ? try arguments.float("clip") : nil
+            clip: clip
         )
     }
 

@@ -82,7 +82,9 @@ package struct CropResize: Operator {
         }
         let size: Shape = [Dimension(height), Dimension(width)]
         if usesRegions {
-            guard boxes.count == 5, (4...5).contains(boxes[2].count ?? 4) else {
+            guard boxes.count == 5, (4...5).contains(boxes[2].count ?? 4),
+                [1, 3, 4].allSatisfy({ boxes[$0].count ?? 1 == 1 })
+            else {
                 throw ModelError(.invalidModel, "roi has shape \(boxes); [N, 1, 4, 1, 1] or [N, 1, 5, 1, 1] is needed")
             }
             // Four numbers name no image: every box is cut from every one.
@@ -154,8 +156,10 @@ package struct CropResize: Operator {
     private func sample(_ values: [Double], _ start: Int, _ shape: [Int], _ row: Double, _ column: Double) -> Double {
         let (lastRow, lastColumn) = (Double(shape[2] - 1), Double(shape[3] - 1))
         if let padValue, !(row >= 0 && row <= lastRow && column >= 0 && column <= lastColumn) { return padValue }
+        guard lastRow >= 0, lastColumn >= 0 else { return 0 }
         let r = Swift.min(Swift.max(row, 0), lastRow)
         let c = Swift.min(Swift.max(column, 0), lastColumn)
+        guard r.isFinite, c.isFinite else { return .nan }
         let (top, left) = (Int(r), Int(c))
         let (bottom, right) = (Swift.min(top + 1, shape[2] - 1), Swift.min(left + 1, shape[3] - 1))
         let (down, across) = (r - Double(top), c - Double(left))

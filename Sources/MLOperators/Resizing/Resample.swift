@@ -160,6 +160,7 @@ package struct Resample: Operator {
 
     /// The index that `border` puts at `index`; `nil` for a constant.
     func inside(_ index: Double, _ extent: Int) -> Int? {
+        guard extent > 0 else { return nil }
         let last = Double(extent - 1)
         if index >= 0, index <= last { return Int(index) }
         switch border {
@@ -168,14 +169,20 @@ package struct Resample: Operator {
         case .reflection:
             guard extent > 1, index.isFinite else { return 0 }
             let period = 2 * last
-            let place = (index - (index / period).rounded(.down) * period)
+            let place = Self.remainder(index, period)
             return Int(Swift.min(place, period - place))
         case .symmetric:
             guard index.isFinite else { return 0 }
             let period = 2 * Double(extent)
-            let place = (index - (index / period).rounded(.down) * period)
+            let place = Self.remainder(index, period)
             return Int(Swift.min(place, period - 1 - place))
         }
+    }
+
+    /// What `index` is beyond whole periods, 0 or more: exact however large it is.
+    private static func remainder(_ index: Double, _ period: Double) -> Double {
+        let rest = index.truncatingRemainder(dividingBy: period)
+        return rest < 0 ? rest + period : rest
     }
 }
 

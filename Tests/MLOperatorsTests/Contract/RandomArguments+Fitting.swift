@@ -30,6 +30,21 @@ extension RandomArguments {
         (0..<count).map { _ in integer(range) }
     }
 
+    /// Height and width, now and then none.
+    private mutating func image() -> [Int] { (0..<2).map { _ in chance(0.03) ? 0 : integer(1...6) } }
+
+    /// Coordinates, now and then far away or none.
+    private mutating func coordinates(
+        _ shape: [Int],
+        _ type: ScalarType,
+        in range: ClosedRange<Double>
+    ) -> Tensor {
+        let values = random.tensor(shape, type, in: range).values.map { value in
+            chance(0.02) ? [3e38, -3e38, .nan, .infinity, 1e9, -7e15][integer(0...5)] : value
+        }
+        return Tensor(values: values, scalarType: type, shape: shape)
+    }
+
     private func integers(_ values: [Int]) -> Tensor { Tensor(values.map { Int32($0) }, shape: [values.count]) }
     private func number(_ value: Int) -> Tensor { Tensor([Int32(value)], shape: []) }
     private func word(_ value: String) -> Tensor { Tensor(strings: [value], shape: []) }
@@ -65,7 +80,7 @@ extension RandomArguments {
         let range = isNormalized ? -0.2...1.2 : -1.0...7
         let indices = (0..<boxes).map { _ in integer(0...images - 1) }
         var result: [String: Tensor] = [
-            "x": random.tensor([images, integer(1...3), integer(1...6), integer(1...6)], type),
+            "x": random.tensor([images, integer(1...3)] + image(), type),
             "target_height": number(integer(1...4)), "target_width": number(integer(1...4)),
             "normalized_coordinates": Tensor(values: [isNormalized ? 1 : 0], scalarType: .bool, shape: []),
             "spatial_scale": random.tensor([], .float32, in: 0.5...1),
@@ -76,7 +91,7 @@ extension RandomArguments {
                 "ALIGN_CORNERS", "STRICT_ALIGN_CORNERS", "DEFAULT", "OFFSET_CORNERS", "UNALIGN_CORNERS",
             ]),
             "pad_value": random.tensor([], type),
-            "boxes": random.tensor([boxes, 4], type, in: range),
+            "boxes": coordinates([boxes, 4], type, in: range),
         ]
         if chance(0.7) { result["box_indices"] = integers(indices) }
         // Regions name their image first.
@@ -84,7 +99,7 @@ extension RandomArguments {
         var regions: [Double] = []
         for box in 0..<boxes {
             if isNamed { regions.append(Double(indices[box])) }
-            regions += random.tensor([4], .float32, in: range).values
+            regions += coordinates([4], .float32, in: range).values
         }
         result["roi"] = Tensor(values: regions, scalarType: type, shape: [boxes, 1, isNamed ? 5 : 4, 1, 1])
         return result
@@ -124,8 +139,8 @@ extension RandomArguments {
             ? 1 : integer(0...2)
         let range = [-2.0...8, -1.5...1.5, -0.3...1.3][units]
         return [
-            "x": random.tensor([images, integer(1...3), integer(1...6), integer(1...6)], type),
-            "coordinates": random.tensor(
+            "x": random.tensor([images, integer(1...3)] + image(), type),
+            "coordinates": coordinates(
                 [images, integer(1...4), integer(1...4), 2],
                 real("coordinates", signature),
                 in: range
