@@ -104,7 +104,7 @@ struct OperatorCheck {
         if role != .rowMajor, (3...5).contains(rank) {
             var layout: [Layout] = operands.enumerated().map { index, tensor in
                 guard tensor?.shape.count == rank else { return .rowMajor }
-                let isWeight = role == .channelsLast && index > 0 && problem.constants.contains(index)
+                let isWeight = role != .agnostic && index > 0 && problem.constants.contains(index)
                 return isWeight ? .rowMajor : .channelsLast
             }
             layout += results.map { $0.shape.count == rank ? .channelsLast : .rowMajor }

@@ -197,6 +197,6 @@ package struct Pooling<Function: PoolingFunction>: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         guard let shape = (try? operands.shape(0))?.counts else { return .channelsLast }
-        return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLast
+        return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLastInCompany
     }
 }

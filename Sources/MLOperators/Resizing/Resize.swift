@@ -134,7 +134,7 @@ package struct Resize<Form: ResizeForm>: Operator {
         guard let rank = try? operands.rank(0), (4...5).contains(rank), attributes.target.count <= rank - 2 else {
             return .rowMajor
         }
-        return .channelsLast
+        return .channelsLastInCompany
     }
 }
 
