@@ -136,5 +136,32 @@ extension KernelTests {
                 }
             }
         }
+
+        /// The order of sums does not follow from how rows are shared out.
+        @Test func anyNumberOfWorkersGivesTheSame() {
+            defer { Workers.limit(to: 0) }
+            for (rows, terms, columns) in [(5, 300, 40), (18, 64, 10), (29, 300, 3), (36, 1500, 40), (100, 700, 130)] {
+                var source = NumberSource(seed: UInt64(rows))
+                let a = source.floats(rows * terms)
+                let b = source.floats(terms * columns)
+                let bias = source.floats(columns)
+                var results: [[Float]] = []
+                for workers in [1, 2, 3, 5, 8, 16] {
+                    Workers.limit(to: workers)
+                    var c = [Float](repeating: 0, count: rows * columns)
+                    MatMulKernel.multiply(
+                        a,
+                        MatMulKernel.RightHandSide(address: pointer(b), termStride: columns, columnStride: 1),
+                        into: &c,
+                        rows: rows,
+                        terms: terms,
+                        columns: columns,
+                        epilogue: Epilogue(bias: pointer(bias))
+                    )
+                    results.append(c)
+                }
+                #expect(results.allSatisfy { $0 == results[0] }, "\(rows)×\(terms)×\(columns)")
+            }
+        }
     }
 }

@@ -108,7 +108,9 @@ static void multiply(void *context, long index, int worker) {
 
     const long column0 = panel0 * width, column1 = panel1 * width < call->n ? panel1 * width : call->n;
     float *const result = call->c + c_offset + row0 * call->ldc + column0;
-    if (rows <= 4) {
+    // What orders the sums of an element follows from the whole product, not from this task's share of its rows: results
+    // do not depend on the number of workers.
+    if (call->m <= 4) {
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             t->a = call->a + a_offset + row0 * call->lda;
@@ -127,8 +129,9 @@ static void multiply(void *context, long index, int worker) {
     }
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
-    const long block_terms = call->storage == CML_F32 && tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
-    const long blocks = tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + block_terms - 1) / block_terms;
+    const long all_tiles = (call->m + isa->rows - 1) / isa->rows;
+    const long block_terms = call->storage == CML_F32 && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
+    const long blocks = all_tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + block_terms - 1) / block_terms;
     // A residual in the result's own place is what the first partial sum starts from.
     const int in_place = e->residual == call->c && e->ldr == call->ldc;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.

@@ -341,7 +341,7 @@ void cml_instance_norm_inner(const cml_isa *isa, const float *x, float *y, long 
                              float epsilon, const float *gamma, const float *beta, cml_unary function, float alpha,
                              float beta_parameter) {
     if (pixels <= 0 || channels <= 0) return;
-    const long slices = pixels * channels > 16384 ? 4 * cml_worker_count() : 1;
+    const long slices = pixels * channels > 16384 ? SLICES : 1;
     float *memory = cml_scratch(0, sizeof(float) * (size_t)(channels * (2 * slices + 3)));
     instance_job j = {.isa = isa, .pixels = pixels, .channels = channels, .slices = slices, .function = function,
                       .alpha = alpha, .beta = beta_parameter};
