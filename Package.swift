@@ -95,6 +95,7 @@ let package = Package(
             dependencies: [
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLNumerics", "MLTraining",
+                "CoreMLExtras",
                 "ImageIO",
                 "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -122,10 +123,19 @@ let package = Package(
         library("BackgroundTasks"),
         tests("BackgroundTasksTests", ["BackgroundTasks"]),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
-        library("CoreMLExtras", ["BackgroundTasks", "CoreML"]),
+        library(
+            "CoreMLExtras",
+            [
+                "BackgroundTasks", "CoreML", "MLEngine", "MLFiles", "MLLowering", "MLNumerics", "MLSpecification",
+                protobuf,
+            ]
+        ),
         tests(
             "CoreMLExtrasTests",
-            ["BackgroundTasks", "CoreMLExtras", "CoreML", "MLFiles", "MLSpecification", "TestSupport"]
+            [
+                "BackgroundTasks", "CoreMLExtras", "CoreML", "MLFiles", "MLNumerics", "MLSpecification", "TestSupport",
+                protobuf,
+            ]
         ),
         tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification", "TestSupport", protobuf]),
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),

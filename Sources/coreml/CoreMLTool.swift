@@ -13,11 +13,13 @@ struct CoreMLTool: ParsableCommand {
               coreml predict Digits.mlpackage --input image=three.png
               coreml predict Bert.mlpackage --input input_ids=ids.npy --output answer.npz
               coreml profile ResNet50.mlpackage
+              coreml edit Digits.mlmodel --updatable linear_1 --output Trainable.mlmodel
 
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
             """,
         subcommands: [
             Predict.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self, Compile.self, Update.self,
+            Edit.self,
             ConvertWire.self,
         ]
     )

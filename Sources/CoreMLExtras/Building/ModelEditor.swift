@@ -1,0 +1,200 @@
+public import CoreML
+import MLFiles
+import MLNumerics
+import MLSpecification
+import SwiftProtobuf
+
+/// Changes a finished model: what it says of itself, the names of its features, and how it is updated.
+///
+/// ```swift
+/// var editor = try ModelEditor(contentsOf: url)
+/// try editor.makeUpdatable(
+///     layers: ["fc"],
+///     loss: .categoricalCrossEntropy(input: "probabilities"),
+///     optimizer: .adam(learningRate: 0.001),
+///     epochs: 10
+/// )
+/// try editor.finished().write(to: other)
+/// ```
+/// A pipeline is edited through its last model, which is the one that can be updated.
+public struct ModelEditor: Sendable {
+    private let file: ModelFile
+    private var model: SpecModel
+
+    public init(_ model: ModelSpecification) {
+        file = model.file
+        self.model = model.file.specification
+    }
+
+    public init(contentsOf url: URL) throws { self.init(try ModelSpecification(contentsOf: url)) }
+
+    public var metadata: ModelMetadata {
+        get { ModelMetadata(model.description_p.metadata) }
+        set { newValue.write(to: &model.description_p.metadata) }
+    }
+
+    public var isUpdatable: Bool { model.isUpdatable }
+
+    /// The layers of the network that could be updatable.
+    public var updatableCandidates: [String] {
+        (learner.networkLayers ?? []).filter(UpdatableModel.canUpdate).map(\.name)
+    }
+
+    /// The layers of the network that are marked updatable.
+    public var updatableLayers: [String] { (learner.networkLayers ?? []).filter(\.isUpdatable).map(\.name) }
+
+    /// The loss that an update makes small; `nil` when the model states none.
+    public var loss: UpdateLoss? {
+        guard let loss = learner.updateParameters?.lossLayers.first else { return nil }
+        let target = learner.description_p.trainingInput.first { $0.name == loss.targetName }
+        return UpdateLoss(loss, shape: target?.type.multiArrayType.shape.map { Int(clamping: $0) } ?? [])
+    }
+
+    /// The optimiser; `nil` when the model states none.
+    public var optimizer: UpdateOptimizer? { (learner.updateParameters?.optimizer).flatMap(UpdateOptimizer.init) }
+
+    public var epochs: IntegerParameter? {
+        learner.updateParameters.flatMap { $0.hasEpochs ? IntegerParameter($0.epochs) : nil }
+    }
+
+    public var neighbors: IntegerParameter? {
+        guard case .kNearestNeighborsClassifier(let classifier)? = learner.type else { return nil }
+        return IntegerParameter(classifier.numberOfNeighbors)
+    }
+
+    /// The value that holds a classifying network's probabilities: what cross-entropy is measured on.
+    public var classifierProbabilities: String? { learner.classifierProbabilities }
+
+    /// The names of what an update is given for each example.
+    public var trainingInputs: [String] { model.description_p.trainingInput.map(\.name) }
+
+    /// The layers through which an update carries gradients here, but not on Apple's systems.
+    public var layersOfThisSystem: [String] { UpdatableModel.layersOfThisSystem(learner).map(\.name) }
+
+    /// Lets the network learn on the device, as `NeuralNetworkBuilder.makeUpdatable` does.
+    public mutating func makeUpdatable(
+        layers: [String],
+        loss: UpdateLoss,
+        optimizer: UpdateOptimizer = .sgd(),
+        epochs: IntegerParameter = 1,
+        shuffle: Bool = true,
+        seed: IntegerParameter? = nil
+    ) throws {
+        let update = NetworkUpdate(
+            layers: layers,
+            loss: loss,
+            optimizer: optimizer,
+            epochs: epochs,
+            shuffle: shuffle,
+            seed: seed
+        )
+        try change { (model) throws(ModelError) in try update.apply(to: &model) }
+    }
+
+    /// Marks these layers updatable instead of those that are.
+    public mutating func setUpdatableLayers(_ names: [String]) throws {
+        try change { (model) throws(ModelError) in try UpdateEditing.mark(names, in: &model) }
+    }
+
+    /// Puts another optimiser in place of the one that is there.
+    public mutating func setOptimizer(_ optimizer: UpdateOptimizer) throws {
+        try changeParameters { $0.optimizer = optimizer.specification }
+    }
+
+    public mutating func setEpochs(_ epochs: IntegerParameter) throws {
+        try changeParameters { $0.epochs = epochs.specification }
+    }
+
+    public mutating func setShuffle(_ shuffle: Bool, seed: IntegerParameter? = nil) throws {
+        try changeParameters {
+            $0.shuffle.defaultValue = shuffle
+            if let seed { $0.seed = seed.specification }
+        }
+    }
+
+    /// Puts another loss, and its training inputs, in place of those that are there.
+    public mutating func setLoss(_ loss: UpdateLoss) throws {
+        try changeParameters { $0.lossLayers = [loss.specification] }
+        try change { (model) throws(ModelError) in
+            model.description_p.trainingInput = UpdateEditing.trainingInputs(of: model, for: loss)
+        }
+    }
+
+    /// How many neighbours vote, and how many an app may ask for.
+    public mutating func setNeighbors(_ neighbors: IntegerParameter) throws {
+        try change { (model) throws(ModelError) in
+            guard case .kNearestNeighborsClassifier? = model.type else {
+                throw ModelError(.invalidInput, "the model is no nearest-neighbours classifier: it has no neighbours")
+            }
+            model.kNearestNeighborsClassifier.numberOfNeighbors = neighbors.specification
+            try UpdatableModel.validate(
+                model.kNearestNeighborsClassifier.numberOfNeighbors,
+                "number of neighbours",
+                atLeast: 1
+            )
+        }
+    }
+
+    /// Gives an input, an output or a training input another name, everywhere in the model.
+    public mutating func rename(_ name: String, to other: String) throws {
+        do throws(ModelError) { try FeatureNames.rename(name, to: other, in: &model) } catch {
+            throw MLModelError(error)
+        }
+    }
+
+    /// The changed model.  Throws what contradicts the model format.
+    public func finished() throws -> ModelSpecification {
+        do throws(ModelError) {
+            try UpdatableModel.validate(model)
+            return ModelSpecification(file.replacing(SpecificationVersion.lowered(model)))
+        } catch { throw MLModelError(error) }
+    }
+
+    // MARK: The model that learns
+
+    /// The model itself, or the last one of a pipeline.
+    private var learner: SpecModel { Self.learner(of: model) }
+
+    private static func learner(of model: SpecModel) -> SpecModel { model.stages.last.map(learner) ?? model }
+
+    private mutating func changeParameters(_ body: (inout SpecNetworkUpdateParameters) -> Void) throws {
+        try change { (model) throws(ModelError) in
+            guard model.networkLayers != nil else {
+                throw ModelError(.invalidInput, "the model is no neural network: it has no optimiser, loss or epochs")
+            }
+            guard var parameters = model.updateParameters else {
+                throw ModelError(
+                    .invalidInput,
+                    "the network says nothing of updates yet; name updatable layers, loss and optimiser together"
+                )
+            }
+            body(&parameters)
+            model.updateParameters = parameters
+        }
+    }
+
+    private mutating func change(_ body: (inout SpecModel) throws(ModelError) -> Void) throws {
+        do throws(ModelError) { try Self.change(&model, body) } catch { throw MLModelError(error) }
+    }
+
+    private static func change(
+        _ model: inout SpecModel,
+        _ body: (inout SpecModel) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        var stages = model.stages
+        guard var last = stages.popLast() else { return try body(&model) }
+        let before = last.description_p.trainingInput
+        try change(&last, body)
+        model.isUpdatable = last.isUpdatable
+        if last.isUpdatable, model.description_p.trainingInput.isEmpty || before != last.description_p.trainingInput {
+            let computed = Set(stages.flatMap { $0.description_p.output.map(\.name) })
+            let inputs = model.description_p.input
+            model.description_p.trainingInput =
+                inputs
+                + last.description_p.trainingInput.filter { feature in
+                    !computed.contains(feature.name) && !inputs.contains { $0.name == feature.name }
+                }
+        }
+        model.setStages(stages + [last])
+    }
+}

@@ -1,0 +1,225 @@
+public import CoreML
+import MLSpecification
+import SwiftProtobuf
+
+/// The type of an input, an output or a training input of a model under construction.
+public enum ModelFeatureType: Hashable, Sendable {
+    case int64
+    case double
+    case string
+    /// A picture; see `image(width:height:color:)`.
+    case image(ModelImageType)
+    /// An array; see `array(_:_:)`.
+    case multiArray(ModelArrayType)
+    /// Numbers by keys.
+    case dictionary(keys: KeyType)
+    /// A list of integers or strings, of `count` elements.
+    case sequence(of: KeyType, count: ClosedRange<Int>?)
+
+    /// What a dictionary has for keys and a sequence for elements.
+    public enum KeyType: Hashable, Sendable { case int64, string }
+
+    /// An array of one shape.  An empty shape stands for an output whose shape is not stated.
+    public static func array(_ shape: [Int], _ dataType: MLMultiArrayDataType = .float32) -> ModelFeatureType {
+        .multiArray(ModelArrayType(shape: shape, dataType: dataType))
+    }
+
+    /// A picture of one size, in pixels.
+    public static func image(width: Int, height: Int, color: ModelImageType.Color) -> ModelFeatureType {
+        .image(ModelImageType(width: width, height: height, color: color))
+    }
+}
+
+/// The type of an array: shape, the other shapes that are allowed, and the type of its elements.
+public struct ModelArrayType: Hashable, Sendable {
+    public enum Flexibility: Hashable, Sendable {
+        /// One of these shapes; `shape` is the one to prefer.
+        case shapes([[Int]])
+        /// One range for each axis; an upper bound of `Int.max` stands for none.
+        case ranges([ClosedRange<Int>])
+    }
+
+    public var shape: [Int]
+    public var dataType: MLMultiArrayDataType
+    public var flexibility: Flexibility?
+    /// The value of every element when an optional input is left out.
+    public var defaultValue: Double?
+
+    public init(
+        shape: [Int],
+        dataType: MLMultiArrayDataType = .float32,
+        flexibility: Flexibility? = nil,
+        defaultValue: Double? = nil
+    ) {
+        self.shape = shape
+        self.dataType = dataType
+        self.flexibility = flexibility
+        self.defaultValue = defaultValue
+    }
+}
+
+/// The type of a picture: size, the other sizes that are allowed, and colours.
+public struct ModelImageType: Hashable, Sendable {
+    public enum Color: Hashable, Sendable {
+        /// 8 bits of grey.
+        case grayscale
+        /// Half-precision grey.
+        case grayscaleFloat16
+        /// Three planes, red first.
+        case rgb
+        /// Three planes, blue first.
+        case bgr
+    }
+
+    public struct Size: Hashable, Sendable {
+        public var width: Int
+        public var height: Int
+
+        public init(width: Int, height: Int) {
+            self.width = width
+            self.height = height
+        }
+    }
+
+    public enum Flexibility: Hashable, Sendable {
+        case sizes([Size])
+        /// An upper bound of `Int.max` stands for none.
+        case ranges(width: ClosedRange<Int>, height: ClosedRange<Int>)
+    }
+
+    public var size: Size
+    public var color: Color
+    public var flexibility: Flexibility?
+
+    public init(width: Int, height: Int, color: Color, flexibility: Flexibility? = nil) {
+        size = Size(width: width, height: height)
+        self.color = color
+        self.flexibility = flexibility
+    }
+}
+
+extension ModelFeatureType {
+    /// What is wrong with the type; `nil` when it can be written.
+    var problem: String? {
+        switch self {
+        case .multiArray(let array):
+            if array.shape.contains(where: { $0 < 1 }) { return "the shape \(array.shape) has an extent below 1" }
+            switch array.flexibility {
+            case .shapes(let shapes):
+                if shapes.isEmpty || shapes.contains(where: { $0.count != array.shape.count || $0.contains { $0 < 1 } })
+                {
+                    return "each of the shapes \(shapes) must have \(array.shape.count) extents above 0"
+                }
+            case .ranges(let ranges):
+                if ranges.count != array.shape.count || ranges.contains(where: { $0.lowerBound < 0 }) {
+                    return "\(ranges.count) ranges stand for \(array.shape.count) axes"
+                }
+                if zip(ranges, array.shape).contains(where: { !$0.contains($1) }) {
+                    return "the shape \(array.shape) lies outside the ranges \(ranges)"
+                }
+            case nil: break
+            }
+        case .image(let image):
+            if image.size.width < 1 || image.size.height < 1 {
+                return "a picture of \(image.size.width) × \(image.size.height) has no pixels"
+            }
+            switch image.flexibility {
+            case .sizes(let sizes):
+                if sizes.isEmpty || sizes.contains(where: { $0.width < 1 || $0.height < 1 }) {
+                    return "the sizes to choose from must be above 0"
+                }
+            case .ranges(let width, let height):
+                if width.lowerBound < 0 || height.lowerBound < 0 { return "a range of sizes begins below 0" }
+            case nil: break
+            }
+        case .sequence(_, let count?): if count.lowerBound < 0 { return "a sequence has at least 0 elements" }
+        default: break
+        }
+        return nil
+    }
+
+    /// The message of the model format.  The type has no `problem`.
+    var specification: SpecFeatureType {
+        var type = SpecFeatureType()
+        switch self {
+        case .int64: type.int64Type = .init()
+        case .double: type.doubleType = .init()
+        case .string: type.stringType = .init()
+        case .image(let image): type.imageType = image.specification
+        case .multiArray(let array): type.multiArrayType = array.specification
+        case .dictionary(.int64): type.dictionaryType.int64KeyType = .init()
+        case .dictionary(.string): type.dictionaryType.stringKeyType = .init()
+        case .sequence(let element, let count):
+            switch element {
+            case .int64: type.sequenceType.int64Type = .init()
+            case .string: type.sequenceType.stringType = .init()
+            }
+            type.sequenceType.sizeRange = Self.range(count ?? 0...Int.max)
+        }
+        return type
+    }
+
+    static func range(_ range: ClosedRange<Int>) -> SpecSizeRange {
+        .with {
+            $0.lowerBound = UInt64(clamping: range.lowerBound)
+            $0.upperBound = range.upperBound == .max ? -1 : Int64(range.upperBound)
+        }
+    }
+}
+
+extension ModelArrayType {
+    fileprivate var specification: SpecArrayFeatureType {
+        .with { type in
+            type.shape = shape.map { Int64($0) }
+            type.dataType =
+                switch dataType {
+                case .float16: .float16
+                case .float32: .float32
+                case .double: .double
+                case .int8: .int8
+                case .int32: .int32
+                }
+            switch flexibility {
+            case .shapes(let shapes):
+                type.enumeratedShapes.shapes = shapes.map { shape in .with { $0.shape = shape.map { Int64($0) } } }
+            case .ranges(let ranges): type.shapeRange.sizeRanges = ranges.map(ModelFeatureType.range)
+            case nil: break
+            }
+            guard let defaultValue else { return }
+            switch dataType {
+            case .double: type.doubleDefaultValue = defaultValue
+            case .int32, .int8: type.intDefaultValue = Int32(exactly: defaultValue.rounded()) ?? 0
+            case .float16, .float32: type.floatDefaultValue = Float(defaultValue)
+            }
+        }
+    }
+}
+
+extension ModelImageType {
+    fileprivate var specification: SpecImageFeatureType {
+        .with { type in
+            type.width = Int64(size.width)
+            type.height = Int64(size.height)
+            type.colorSpace =
+                switch color {
+                case .grayscale: .grayscale
+                case .grayscaleFloat16: .grayscaleFloat16
+                case .rgb: .rgb
+                case .bgr: .bgr
+                }
+            switch flexibility {
+            case .sizes(let sizes):
+                type.enumeratedSizes.sizes = sizes.map { size in
+                    .with {
+                        $0.width = UInt64(size.width)
+                        $0.height = UInt64(size.height)
+                    }
+                }
+            case .ranges(let width, let height):
+                type.imageSizeRange.widthRange = ModelFeatureType.range(width)
+                type.imageSizeRange.heightRange = ModelFeatureType.range(height)
+            case nil: break
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+public import CoreML
+package import MLFiles
+import MLNumerics
+package import MLSpecification
+
+/// A model as its file would hold it: finished by a builder or read from a file, to be written, loaded, changed
+/// (`ModelEditor`) or put into a pipeline (`PipelineBuilder`).
+public struct ModelSpecification: Sendable {
+    /// The model, and the weight files that its programs refer to.
+    package let file: ModelFile
+
+    package init(_ file: ModelFile) { self.file = file }
+
+    /// A model that was just built, with the lowest version of the model format that holds what it uses.
+    package init(_ specification: SpecModel) {
+        file = ModelFile(specification: SpecificationVersion.lowered(specification))
+    }
+
+    /// Reads a `.mlmodel` file, a `.mlpackage` or a compiled folder.
+    public init(contentsOf url: URL) throws {
+        do { file = try ModelFile.open(path: url.path) } catch { throw MLModelError(error) }
+    }
+
+    /// The version of the model format: the lowest that holds what the model uses.
+    public var specificationVersion: Int { Int(file.specification.specificationVersion) }
+
+    public var isUpdatable: Bool { file.specification.isUpdatable }
+
+    public var metadata: ModelMetadata { ModelMetadata(file.specification.description_p.metadata) }
+
+    /// The bytes of a `.mlmodel` file.
+    public func data() throws -> Data {
+        do { return Data(try SpecificationReader.encode(file.specification)) } catch { throw MLModelError(error) }
+    }
+
+    /// Writes a `.mlpackage` if the name ends so, else a `.mlmodel` file.  It takes the place of an older one when it
+    /// is complete; a failure leaves the older one as it was.
+    public func write(to url: URL) throws {
+        do throws(ModelError) {
+            let names = file.specification.weightFileNames
+            guard url.pathExtension == "mlpackage" else {
+                guard names.isEmpty else {
+                    throw ModelError(
+                        .invalidInput,
+                        "The model keeps weights in files of their own, which a .mlmodel cannot hold; write a .mlpackage.",
+                        at: url.path
+                    )
+                }
+                return try ModelFile.writeModel(file.specification, to: url.path)
+            }
+            var weights: [String: ModelFile.WeightSource] = [:]
+            for name in names {
+                let relative = try file.weights.relativeName(name)
+                guard relative.hasPrefix("weights/"), let path = try file.weights.path(name) else {
+                    throw ModelError(
+                        .unsupported,
+                        "The weight file \"\(name)\" cannot be taken over: only files of a package's folder "
+                            + "\"weights\" can.",
+                        at: url.path
+                    )
+                }
+                weights[String(relative.dropFirst("weights/".count))] = .path(path)
+            }
+            try ModelFile.writePackage(file.specification, weights: weights, to: url.path)
+        } catch { throw MLModelError(error) }
+    }
+
+    /// Loads the model without a file.
+    public func model(configuration: MLModelConfiguration = MLModelConfiguration()) throws -> MLModel {
+        try MLModel(file, configuration: configuration)
+    }
+}

@@ -1,0 +1,144 @@
+import MLNumerics
+import MLSpecification
+import SwiftProtobuf
+
+extension NeuralNetworkBuilder {
+    /// What is done to a picture before the first layer sees it.
+    public enum Preprocessing: Hashable, Sendable {
+        /// value · scale + bias of the channel; values are 0…255.
+        case scaler(scale: Float, red: Float = 0, green: Float = 0, blue: Float = 0, gray: Float = 0)
+        /// Takes away one value for each value of the picture, [C, H, W].
+        case meanImage([Float])
+
+        /// value · scale.
+        public static func scaled(by scale: Float) -> Preprocessing { .scaler(scale: scale) }
+    }
+
+    /// Declares an input and gives its name.
+    /// - Parameters:
+    ///   - type: an array or a picture.
+    ///   - preprocessing: for pictures.
+    ///   - isOptional: the caller may leave it out; the array's `defaultValue` stands for it.
+    @discardableResult
+    public mutating func input(
+        _ name: String,
+        _ type: ModelFeatureType,
+        _ preprocessing: Preprocessing...,
+        isOptional: Bool = false,
+        description: String = ""
+    ) -> Value {
+        var feature = declared(name, type, description, "input")
+        feature.type.isOptional = isOptional
+        switch type {
+        case .image: break
+        case .multiArray(let array):
+            if array.shape.isEmpty { featureProblem("input", name, "an input array needs a shape") }
+        default: featureProblem("input", name, "a neural network takes arrays and pictures only")
+        }
+        if inputs.contains(where: { $0.name == name }) { featureProblem("input", name, "there are two of this name") }
+        inputs.append(feature)
+        for step in preprocessing {
+            guard case .image = type else {
+                featureProblem("input", name, "only pictures are preprocessed")
+                break
+            }
+            self.preprocessing.append(step.specification(name))
+        }
+        return name
+    }
+
+    /// Declares that the value `name` is an output.  The outputs of a classifier are declared by `classifier`.
+    /// - Parameter type: an array (an empty shape when it is not known), a picture or a number.
+    public mutating func output(_ name: Value, _ type: ModelFeatureType, description: String = "") {
+        switch type {
+        case .multiArray, .image, .double, .int64: break
+        default: featureProblem("output", name, "a neural network gives arrays, pictures and numbers only")
+        }
+        if outputs.contains(where: { $0.name == name }) { featureProblem("output", name, "there are two of this name") }
+        outputs.append(declared(name, type, description, "output"))
+    }
+
+    /// Declares a training input of an updatable network in place of the ones that `updates` would declare: the
+    /// network's inputs, and the loss's target.
+    public mutating func trainingInput(_ name: String, _ type: ModelFeatureType, description: String = "") {
+        if trainingInputs.contains(where: { $0.name == name }) {
+            featureProblem("training input", name, "there are two of this name")
+        }
+        trainingInputs.append(declared(name, type, description, "training input"))
+    }
+
+    /// Makes the network a classifier.
+    /// - Parameters:
+    ///   - labels: one for each element of the value `probabilities`, in its order.
+    ///   - feature: the output with the most likely label.
+    ///   - probabilitiesFeature: the output with a dictionary from label to probability; by default it has the name of
+    ///     the value.
+    public mutating func classifier(
+        labels: ModelLabels,
+        probabilities: Value,
+        feature: String = "classLabel",
+        probabilitiesFeature: String? = nil
+    ) {
+        if labels.count == 0 { problems.append(ModelError(.invalidModel, "a classifier needs labels")) }
+        if let duplicate = labels.duplicate {
+            problems.append(ModelError(.invalidModel, "the label '\(duplicate)' stands in the list twice"))
+        }
+        end = .classifier(
+            labels,
+            probabilities: probabilities,
+            feature: feature,
+            probabilitiesFeature: probabilitiesFeature ?? probabilities
+        )
+    }
+
+    /// Makes the network a regressor; its outputs stay those that are declared.
+    /// - Parameter feature: the output that is the prediction.
+    public mutating func regressor(predicting feature: String) {
+        end = .regressor
+        if !outputs.contains(where: { $0.name == feature }) {
+            problems.append(
+                ModelError(.invalidModel, "the regressor predicts '\(feature)', which is no declared output")
+            )
+        }
+        predictedFeature = feature
+    }
+
+    private mutating func declared(
+        _ name: String,
+        _ type: ModelFeatureType,
+        _ description: String,
+        _ role: String
+    ) -> SpecFeatureDescription {
+        if name.isEmpty { featureProblem(role, name, "a feature needs a name") }
+        if let problem = type.problem {
+            featureProblem(role, name, problem)
+            return SpecFeatureDescription()
+        }
+        return .with {
+            $0.name = name
+            $0.shortDescription = description
+            $0.type = type.specification
+        }
+    }
+
+    private mutating func featureProblem(_ role: String, _ name: String, _ message: String) {
+        problems.append(ModelError(.invalidModel, message, at: "\(role) '\(name)'"))
+    }
+}
+
+extension NeuralNetworkBuilder.Preprocessing {
+    fileprivate func specification(_ feature: String) -> SpecNeuralNetworkPreprocessing {
+        .with {
+            $0.featureName = feature
+            switch self {
+            case .scaler(let scale, let red, let green, let blue, let gray):
+                $0.scaler.channelScale = scale
+                $0.scaler.redBias = red
+                $0.scaler.greenBias = green
+                $0.scaler.blueBias = blue
+                $0.scaler.grayBias = gray
+            case .meanImage(let values): $0.meanImage.meanImage = values
+            }
+        }
+    }
+}

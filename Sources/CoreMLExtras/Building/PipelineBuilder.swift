@@ -1,0 +1,179 @@
+import CoreML
+import MLFiles
+import MLNumerics
+import MLSpecification
+import SwiftProtobuf
+
+/// Builds a pipeline: models one after the other, each fed by name from the pipeline's inputs and the models before.
+///
+/// ```swift
+/// var builder = PipelineBuilder()
+/// try builder.append(extractor, named: "extractor")
+/// try builder.append(classifier, named: "classifier")   // updatable: so is the pipeline
+/// try builder.finished().write(to: url)
+/// ```
+///
+/// Inputs that no earlier model gives are the pipeline's inputs; its outputs are those of the last model, unless
+/// others are named.  A pipeline whose last model predicts a class or a number is a classifier or regressor.
+public struct PipelineBuilder: Sendable {
+    /// What the pipeline says it is.
+    public enum Kind: Hashable, Sendable {
+        /// What the last model is.
+        case automatic
+        case plain, classifier, regressor
+    }
+
+    public var kind = Kind.automatic
+    public var metadata = ModelMetadata()
+    /// The names of the pipeline's outputs; `nil` for those of the last model.
+    public var outputs: [String]?
+
+    private var models: [SpecModel] = []
+    private var names: [String] = []
+
+    public init() {}
+
+    /// Adds a model behind the others.
+    /// - Parameter name: what parameters of this model are scoped to.
+    public mutating func append(_ model: ModelSpecification, named name: String) throws {
+        guard !name.isEmpty, !names.contains(name) else {
+            throw MLModelError(
+                ModelError(.invalidInput, "each model of a pipeline needs a name of its own", at: "model '\(name)'")
+            )
+        }
+        guard model.file.specification.weightFileNames.isEmpty else {
+            throw MLModelError(
+                ModelError(
+                    .unsupported,
+                    "a model with weights in files of their own cannot be put into a pipeline here; use a neural "
+                        + "network, or link to the compiled model",
+                    at: "model '\(name)'"
+                )
+            )
+        }
+        models.append(model.file.specification)
+        names.append(name)
+    }
+
+    /// Adds a link to a compiled model that lies in a file of its own, so that pipelines can share it.
+    /// - Parameters:
+    ///   - compiledName: the name of the compiled folder, such as `Extractor.mlmodelc`.
+    ///   - searchPath: folders with ":" between, relative to the pipeline's file; its own folder by default.
+    ///   - model: the model that is linked to, for its inputs and outputs.
+    public mutating func appendLink(
+        to compiledName: String,
+        searchPath: String = "",
+        like model: ModelSpecification,
+        named name: String
+    ) throws {
+        var link = SpecModel()
+        link.description_p = model.file.specification.description_p
+        link.linkedModel.linkedModelFile.linkedModelFileName.defaultValue = compiledName
+        link.linkedModel.linkedModelFile.linkedModelSearchPath.defaultValue = searchPath
+        try append(ModelSpecification(link), named: name)
+    }
+
+    /// The pipeline as a model.  Throws when a model's inputs are not given, or of another type than what gives them.
+    public func finished() throws -> ModelSpecification {
+        do throws(ModelError) {
+            let model = try specification()
+            try UpdatableModel.validate(model)
+            return ModelSpecification(model)
+        } catch { throw MLModelError(error) }
+    }
+
+    private func specification() throws(ModelError) -> SpecModel {
+        guard let last = models.last else { throw ModelError(.invalidModel, "a pipeline needs models") }
+        var model = SpecModel()
+        var known: [String: (feature: SpecFeatureDescription, giver: String)] = [:]
+        for (name, stage) in zip(names, models) {
+            for feature in stage.description_p.input {
+                guard let given = known[feature.name] else {
+                    model.description_p.input.append(feature)
+                    known[feature.name] = (feature, "the pipeline")
+                    continue
+                }
+                guard given.feature.type.fits(feature.type) else {
+                    throw ModelError(
+                        .invalidModel,
+                        "its input '\(feature.name)' is of another type than what \(given.giver) gives",
+                        at: "model '\(name)'"
+                    )
+                }
+            }
+            for feature in stage.description_p.output { known[feature.name] = (feature, "model '\(name)'") }
+        }
+        for name in outputs ?? last.description_p.output.map(\.name) {
+            guard let given = known[name] else {
+                throw ModelError(.invalidModel, "no model gives the output '\(name)'")
+            }
+            model.description_p.output.append(given.feature)
+        }
+        let chosen = kind == .automatic ? last.pipelineKind : kind
+        if chosen == .classifier || chosen == .regressor {
+            guard !last.description_p.predictedFeatureName.isEmpty else {
+                throw ModelError(.invalidModel, "the last model predicts no feature", at: "model '\(names.last ?? "")'")
+            }
+            model.description_p.predictedFeatureName = last.description_p.predictedFeatureName
+            model.description_p.predictedProbabilitiesName = last.description_p.predictedProbabilitiesName
+        }
+        model.isUpdatable = last.isUpdatable
+        if last.isUpdatable { model.description_p.trainingInput = trainingInputs(last, model.description_p.input) }
+        metadata.write(to: &model.description_p.metadata)
+        let pipeline = SpecPipeline.with {
+            $0.models = models
+            $0.names = names
+        }
+        switch chosen {
+        case .classifier: model.pipelineClassifier.pipeline = pipeline
+        case .regressor: model.pipelineRegressor.pipeline = pipeline
+        case .plain, .automatic: model.pipeline = pipeline
+        }
+        return model
+    }
+
+    /// The last model's training inputs, those that other models give replaced by the pipeline's inputs.
+    private func trainingInputs(
+        _ last: SpecModel,
+        _ inputs: [SpecFeatureDescription]
+    ) -> [SpecFeatureDescription] {
+        let computed = Set(models.dropLast().flatMap { $0.description_p.output.map(\.name) })
+        let own = last.description_p.trainingInput.filter { !computed.contains($0.name) }
+        return inputs + own.filter { feature in !inputs.contains { $0.name == feature.name } }
+    }
+}
+
+extension SpecModel {
+    fileprivate var pipelineKind: PipelineBuilder.Kind {
+        switch type {
+        case .glmClassifier?, .supportVectorClassifier?, .treeEnsembleClassifier?, .neuralNetworkClassifier?,
+            .kNearestNeighborsClassifier?, .pipelineClassifier?:
+            .classifier
+        case .glmRegressor?, .supportVectorRegressor?, .treeEnsembleRegressor?, .neuralNetworkRegressor?,
+            .bayesianProbitRegressor?, .pipelineRegressor?:
+            .regressor
+        default: .plain
+        }
+    }
+}
+
+extension SpecFeatureType {
+    /// Whether a feature of this type can be an input of `other`: kinds are equal, numbers stand for integers, and the
+    /// elements of fixed arrays are as many.
+    fileprivate func fits(_ other: SpecFeatureType) -> Bool {
+        switch (type, other.type) {
+        case (.int64Type?, .doubleType?), (.doubleType?, .int64Type?): return true
+        case (.int64Type?, .int64Type?), (.doubleType?, .doubleType?), (.stringType?, .stringType?): return true
+        case (.imageType(let own)?, .imageType(let wanted)?):
+            if own.sizeFlexibility != nil || wanted.sizeFlexibility != nil { return true }
+            return own.width == wanted.width && own.height == wanted.height
+        case (.multiArrayType(let own)?, .multiArrayType(let wanted)?):
+            if own.shapeFlexibility != nil || wanted.shapeFlexibility != nil { return true }
+            func count(_ shape: [Int64]) -> Double { shape.reduce(1) { $0 * Double($1) } }
+            return own.shape.isEmpty || wanted.shape.isEmpty || count(own.shape) == count(wanted.shape)
+        case (.dictionaryType(let own)?, .dictionaryType(let wanted)?): return own.keyType == wanted.keyType
+        case (.sequenceType?, .sequenceType?): return true
+        default: return false
+        }
+    }
+}
