@@ -1,4 +1,4 @@
-.PHONY: demo test bench format setup build conformance zoo
+.PHONY: demo demo-stickers demo-adapt demo-extractor test bench format setup build conformance zoo
 
 setup:
 	@scripts/setup
@@ -9,6 +9,12 @@ build: setup
 demo: setup
 	@scripts/demo
 
+demo-stickers: setup
+	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers
+
+demo-adapt demo-extractor: setup
+	@swift run -c release $@
+
 test: setup
 	@scripts/test
 
@@ -16,7 +22,7 @@ bench: setup
 	@Benchmarks/run
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift
 
 conformance: setup
 	@scripts/conformance --table

@@ -18,6 +18,16 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// A program that shows how an app uses the package, with an app's settings.
+func example(_ name: String, path: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["CoreML", "CoreMLExtras", "ExampleSupport"],
+        path: path,
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    )
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
@@ -145,6 +155,13 @@ let package = Package(
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
+        .target(
+            name: "ExampleSupport",
+            dependencies: ["CoreML"],
+            path: "Examples/Support",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        example("demo-extractor", path: "Examples/SharedExtractor"),
         library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),

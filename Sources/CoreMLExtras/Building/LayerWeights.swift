@@ -62,7 +62,7 @@ public struct LayerWeights: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// value in 2^`bits` steps.  A number of channels that does not divide the values, or of bits outside 1 to 8, is
     /// an error of the layer.
     public static func quantized(_ values: [Float], bits: Int, channels: Int = 1) -> LayerWeights {
-        guard (1...8).contains(bits), channels > 0, values.count % channels == 0 else {
+        guard (1...8).contains(bits), channels > 0, values.count % channels == 0, values.allSatisfy(\.isFinite) else {
             return .linear(bits: bits, codes: [], scale: [], bias: [])
         }
         let steps = Float(1 << bits - 1)
@@ -127,7 +127,9 @@ extension LayerWeights {
 
     private static func problem(_ bits: Int, _ codes: [UInt8]) -> String? {
         guard (1...8).contains(bits) else { return "weights have 1 to 8 bits, not \(bits)" }
-        guard !codes.isEmpty else { return "the quantised weights are empty, or do not divide into their channels" }
+        guard !codes.isEmpty else {
+            return "the quantised weights are empty or not finite, or do not divide into their channels"
+        }
         guard codes.allSatisfy({ Int($0) < 1 << bits }) else { return "a code does not fit \(bits) bits" }
         return nil
     }

@@ -104,6 +104,9 @@ extension ModelFeatureType {
         switch self {
         case .multiArray(let array):
             if array.shape.contains(where: { $0 < 1 }) { return "the shape \(array.shape) has an extent below 1" }
+            if let value = array.defaultValue, [.int32, .int8].contains(array.dataType), Int32(exactly: value) == nil {
+                return "the default value \(value) is no whole number of 32 bits"
+            }
             switch array.flexibility {
             case .shapes(let shapes):
                 if shapes.isEmpty || shapes.contains(where: { $0.count != array.shape.count || $0.contains { $0 < 1 } })
@@ -188,7 +191,7 @@ extension ModelArrayType {
             guard let defaultValue else { return }
             switch dataType {
             case .double: type.doubleDefaultValue = defaultValue
-            case .int32, .int8: type.intDefaultValue = Int32(exactly: defaultValue.rounded()) ?? 0
+            case .int32, .int8: type.intDefaultValue = Int32(exactly: defaultValue) ?? 0
             case .float16, .float32: type.floatDefaultValue = Float(defaultValue)
             }
         }

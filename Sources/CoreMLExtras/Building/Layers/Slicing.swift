@@ -27,7 +27,7 @@ extension NeuralNetworkBuilder {
 
         /// One element; the axis goes.
         public static func element(_ place: Int) -> SliceRange {
-            var range = SliceRange(place, place == -1 ? nil : place + 1)
+            var range = SliceRange(place, place == -1 || place == .max ? nil : place + 1)
             range.isSingle = true
             return range
         }
