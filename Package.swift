@@ -161,6 +161,8 @@ let package = Package(
             path: "Examples/Support",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
+        example("demo-stickers", path: "Examples/Stickers"),
+        example("demo-adapt", path: "Examples/Adapt"),
         example("demo-extractor", path: "Examples/SharedExtractor"),
         library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),

@@ -35,7 +35,8 @@ def main():
     torch.set_num_threads(1)
     pictures, labels = make.scans()
     known = labels < KNOWN
-    network = make.train(pictures[known], labels[known])
+    # Few epochs: a network that has not yet forgotten what does not matter for 0 to 6 describes other symbols better.
+    network = make.train(pictures[known], labels[known], epochs=25)
     trace = torch.jit.trace(network, torch.rand(1, 1, make.SIDE, make.SIDE))
     image = ct.ImageType("image", (1, 1, make.SIDE, make.SIDE), scale=1 / 255, color_layout=ct.colorlayout.GRAYSCALE)
     model = ct.convert(trace, inputs=[image], convert_to="neuralnetwork", skip_model_load=True)

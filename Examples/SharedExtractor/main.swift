@@ -106,7 +106,7 @@ for links in [false, true] {
     for (name, model) in models {
         let file = scratch.appendingPathComponent("\(name).mlmodel")
         try model.write(to: file)
-        let compiled = try await MLModel.compileModel(at: file)
+        let compiled = try MLModel.compileModel(at: file)
         try FileManager.default.moveItem(at: compiled, to: folder.appendingPathComponent("\(name).mlmodelc"))
         try FileManager.default.removeItem(at: file)
     }

@@ -66,7 +66,7 @@ func message(of body: () throws -> Void) -> String {
         }
         expect("late", "given by no earlier layer") { $0.activation("late", .relu, "nothing") }
         expect("pool", "it must be 1 or more") { $0.pooling("pool", .max, "x", kernel: (0, 2)) }
-        expect("fc", "channels") {
+        expect("fc", "needs 3") {
             $0.innerProduct("fc", "x", outputChannels: 2, inputChannels: 3, weights: weights(6))
         }
         expect("same", "two layers have this name") {
@@ -74,7 +74,7 @@ func message(of body: () throws -> Void) -> String {
             $0.add("same", [z], alpha: 1)
         }
         expect("q", "1 to 8 bits") {
-            $0.innerProduct("q", "x", outputChannels: 1, weights: .quantized(numbers(4), bits: 9))
+            $0.innerProduct("q", "x", outputChannels: 1, inputChannels: 4, weights: .quantized(numbers(4), bits: 9))
         }
         expect("inner", "must be 1 or more") {
             $0.branch("if", "x", then: { $0.upsample("inner", "x", by: (0, 1)) })
