@@ -22,7 +22,7 @@ extension SpecModel {
     }
 
     /// How a neural network is updated; `nil` when it says nothing of that, and for other models.
-    package var updateParameters: SpecNetworkUpdateParameters? {
+    package var networkUpdate: SpecNetworkUpdateParameters? {
         get {
             switch type {
             case .neuralNetwork(let network)?: network.hasUpdateParams ? network.updateParams : nil

@@ -58,7 +58,7 @@ package enum UpdatableModel {
     /// The layers through which Core ML on Apple's systems does not carry gradients from the loss to the first
     /// updatable layer, though they are differentiable: such a model can be updated here alone.
     package static func layersOfThisSystem(_ model: SpecModel) -> [SpecNeuralNetworkLayer] {
-        guard model.isUpdatable, let layers = model.networkLayers, let loss = model.updateParameters?.lossLayers.first,
+        guard model.isUpdatable, let layers = model.networkLayers, let loss = model.networkUpdate?.lossLayers.first,
             let first = layers.firstIndex(where: \.isUpdatable)
         else { return [] }
         let input = loss.inputName

@@ -58,7 +58,7 @@ enum FeatureNames {
             for index in layers.indices { layers[index].renameValue(name, other) }
             model.networkLayers = layers
         }
-        if var parameters = model.updateParameters {
+        if var parameters = model.networkUpdate {
             for index in parameters.lossLayers.indices {
                 switch parameters.lossLayers[index].lossLayerType {
                 case .categoricalCrossEntropyLossLayer(var loss)?:
@@ -70,7 +70,7 @@ enum FeatureNames {
                 case nil: break
                 }
             }
-            model.updateParameters = parameters
+            model.networkUpdate = parameters
         }
         switch model.type {
         case .neuralNetwork?: rename(&model.neuralNetwork.preprocessing, renamed)

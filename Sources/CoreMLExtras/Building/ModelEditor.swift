@@ -45,16 +45,16 @@ public struct ModelEditor: Sendable {
 
     /// The loss that an update makes small; `nil` when the model states none.
     public var loss: UpdateLoss? {
-        guard let loss = learner.updateParameters?.lossLayers.first else { return nil }
+        guard let loss = learner.networkUpdate?.lossLayers.first else { return nil }
         let target = learner.description_p.trainingInput.first { $0.name == loss.targetName }
         return UpdateLoss(loss, shape: target?.type.multiArrayType.shape.map { Int(clamping: $0) } ?? [])
     }
 
     /// The optimiser; `nil` when the model states none.
-    public var optimizer: UpdateOptimizer? { (learner.updateParameters?.optimizer).flatMap(UpdateOptimizer.init) }
+    public var optimizer: UpdateOptimizer? { (learner.networkUpdate?.optimizer).flatMap(UpdateOptimizer.init) }
 
     public var epochs: IntegerParameter? {
-        learner.updateParameters.flatMap { $0.hasEpochs ? IntegerParameter($0.epochs) : nil }
+        learner.networkUpdate.flatMap { $0.hasEpochs ? IntegerParameter($0.epochs) : nil }
     }
 
     public var neighbors: IntegerParameter? {
@@ -162,14 +162,14 @@ public struct ModelEditor: Sendable {
             guard model.networkLayers != nil else {
                 throw ModelError(.invalidInput, "the model is no neural network: it has no optimiser, loss or epochs")
             }
-            guard var parameters = model.updateParameters else {
+            guard var parameters = model.networkUpdate else {
                 throw ModelError(
                     .invalidInput,
                     "the network says nothing of updates yet; name updatable layers, loss and optimiser together"
                 )
             }
             body(&parameters)
-            model.updateParameters = parameters
+            model.networkUpdate = parameters
         }
     }
 

@@ -17,7 +17,7 @@ struct NetworkUpdate: Hashable, Sendable {
     /// - Parameter trainingInputs: those of the caller; by default the network's inputs and the loss's target.
     func apply(to model: inout SpecModel, trainingInputs: [SpecFeatureDescription] = []) throws(ModelError) {
         try UpdateEditing.mark(layers, in: &model)
-        model.updateParameters = .with {
+        model.networkUpdate = .with {
             $0.lossLayers = [loss.specification]
             $0.optimizer = optimizer.specification
             $0.epochs = epochs.specification
