@@ -117,6 +117,12 @@ int ctab_quotes_are_placed(const uint8_t *bytes, const uint32_t *positions, size
     return quotes == 0;
 }
 
+int ctab_has_byte_above(const uint8_t *s, size_t count, uint8_t least) {
+    uint8_t most = 0;
+    for (size_t i = 0; i < count; i++) most = s[i] > most ? s[i] : most;
+    return most > least;
+}
+
 int ctab_is_utf8(const uint8_t *s, size_t count) {
     const uint8_t *e = s + count;
     while (s < e) {

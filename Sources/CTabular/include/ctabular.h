@@ -80,6 +80,9 @@ typedef struct {
 size_t ctab_text(const ctab_cells *cells, size_t row, size_t rows, ctab_view *out, uint64_t *validity, size_t bit,
                  size_t *missing, ctab_arena *arena, uint64_t arena_index, uint64_t *quotes);
 
+// Whether a byte is greater than `least`, which is at least 127.
+int ctab_has_byte_above(const uint8_t *bytes, size_t count, uint8_t least);
+
 int ctab_is_utf8(const uint8_t *bytes, size_t count);
 
 uint64_t ctab_hash(const uint8_t *bytes, size_t count);

@@ -84,7 +84,9 @@ private struct CSVWriter {
         do throws(CSVWritingError) {
             for row in rows {
                 for index in cells.indices {
-                    if index > 0 { bytes += delimiter }
+                    if index > 0 {
+                        if delimiter.count == 1 { bytes.append(delimiter[0]) } else { bytes += delimiter }
+                    }
                     try cells[index](row, &bytes)
                 }
                 bytes += newline
@@ -189,12 +191,23 @@ private func appendInteger(_ value: Int, _ bytes: inout [UInt8]) {
             digits[place] = UInt8(truncatingIfNeeded: digit) + UInt8(ascii: "0")
             magnitude = quotient
         }
-        bytes.append(contentsOf: digits[place...])
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place..<20]))
     }
 }
 
 /// The shortest digits that are read as the same number.
 private func appendDouble(_ value: Double, _ bytes: inout [UInt8]) {
+    // Few decimals: a number of at most 15 digits is the only one that they can mean.
+    let hundredths = (value * 100).rounded()
+    if abs(hundredths) < 1e15, hundredths / 100 == value, value != 0 {
+        let whole = Int(hundredths.magnitude)
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        appendInteger(whole / 100, &bytes)
+        bytes.append(UInt8(ascii: "."))
+        bytes.append(UInt8(whole / 10 % 10) + UInt8(ascii: "0"))
+        if whole % 10 != 0 { bytes.append(UInt8(whole % 10) + UInt8(ascii: "0")) }
+        return
+    }
     var text = value.description
     text.withUTF8 { bytes.append(contentsOf: $0) }
 }

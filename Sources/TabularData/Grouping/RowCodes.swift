@@ -1,3 +1,4 @@
+import CTabular
 import Foundation
 
 /// A number for each row that says which of the different elements it holds: equal elements have equal codes, counted
@@ -343,13 +344,18 @@ struct TextTable {
 extension TextBuffer {
     /// Whether equal strings may have different bytes: where no byte begins a character at or above U+0300, they do not.
     func needsNormalisation(_ selection: RowSelection) -> Bool {
-        for row in selection {
-            let view = views.values[row]
-            if view.isShort {
-                if (view.head >> 32 | view.tail) & 0x8080_8080_8080_8080 == 0 { continue }
+        withRows { text in
+            var answer = false
+            selection.forEachPlace { _, row in
+                let view = text.views[row]
+                if view.isShort {
+                    if (view.head >> 32 | view.tail) & 0x8080_8080_8080_8080 == 0 || answer { return }
+                    answer = withBytes(row) { bytes in bytes.contains { $0 >= 0xCC } }
+                } else if !answer {
+                    answer = ctab_has_byte_above(text.long(view), view.count, 0xCB) == 1
+                }
             }
-            if withBytes(row, { bytes in bytes.contains { $0 >= 0xCC } }) { return true }
+            return answer
         }
-        return false
     }
 }
