@@ -42,12 +42,20 @@ package struct NonMaximumSuppression: Operator {
         try arguments.operand("scores")
         let isNew = arguments.opset >= .iOS17
         self.init(
-            overlapThreshold: try arguments.float("iou_threshold"),
+            overlapThreshold: Self.threshold(try arguments.float("iou_threshold"), isReached: isNew),
             scoreThreshold: isNew ? nil : try arguments.float("score_threshold"),
             count: try arguments.int("max_boxes"),
             isPerClass: try arguments.bool("per_class_suppression", default: false),
             boxesLast: isNew
         )
+    }
+
+    /// What an overlap must be above to count: the stated threshold, or, when a float32 overlap that reaches it counts,
+    /// the middle between it and the number before.  Thresholds of 0 and 1 keep their meanings: any, and none.
+    private static func threshold(_ stated: Double, isReached: Bool) -> Double {
+        guard isReached, stated > 0, stated < 1 else { return stated }
+        let single = Float(stated)
+        return (Double(single) + Double(single.nextDown)) / 2
     }
 
     package var shapeOperands: [Int] { [4] }

@@ -38,6 +38,21 @@ import Testing
         #expect(results[2].values == [1, 2, 0])
     }
 
+    /// Two boxes that share a fifth of their union: the newer form drops one at a threshold of 0.2, the older keeps both.
+    @Test(arguments: [(Opset.iOS15, [0.0, 1]), (.iOS17, [0, -1])]) func overlapOfTheThreshold(
+        opset: Opset,
+        places: [Double]
+    ) throws {
+        let order = opset >= .iOS17 ? [0, 2, 1] : [0, 1, 2]
+        var arguments = [
+            "boxes": OperatorTrial.floats([1.5, 2, 1, 2, 1, 1, 2, 2], [1, 2, 4]).permuted(order),
+            "scores": OperatorTrial.floats([4, 2], [1, 2, 1]).permuted(order), "iou_threshold": OperatorTrial.float(0.2),
+            "max_boxes": OperatorTrial.int(2),
+        ]
+        if opset < .iOS17 { arguments["score_threshold"] = OperatorTrial.float(0) }
+        #expect(try OperatorTrial.program(NonMaximumSuppression.self, arguments, opset: opset)[2].values == places)
+    }
+
     /// The kernel against plain evaluation: ties, boxes without extent, numbers that are none.
     @Test(arguments: [false, true], [false, true])
     func kernelAgrees(boxesLast: Bool, perClass: Bool) {
