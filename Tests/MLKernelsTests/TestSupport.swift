@@ -15,16 +15,21 @@ struct NumberSource {
 
 /// The instruction sets this processor has.
 let availableInstructionSets: [InstructionSet] = {
-    let original = InstructionSet.current
-    defer { original.select() }
-    return InstructionSet.allCases.filter { $0.select() }
+    InstructionSet.switching {
+        let original = InstructionSet.current
+        defer { original.select() }
+        return InstructionSet.allCases.filter { $0.select() }
+    }
 }()
 
 /// Runs `body` once for each instruction set of this processor.
 func forEachInstructionSet(_ body: (InstructionSet) -> Void) {
-    let original = InstructionSet.current
-    defer { original.select() }
-    for set in availableInstructionSets where set.select() { body(set) }
+    let sets = availableInstructionSets
+    InstructionSet.switching {
+        let original = InstructionSet.current
+        defer { original.select() }
+        for set in sets where set.select() { body(set) }
+    }
 }
 
 /// The largest difference over 1 + |expected|; infinite when NaN or infinities do not match.
