@@ -46,7 +46,8 @@ import Testing
         let order = opset >= .iOS17 ? [0, 2, 1] : [0, 1, 2]
         var arguments = [
             "boxes": OperatorTrial.floats([1.5, 2, 1, 2, 1, 1, 2, 2], [1, 2, 4]).permuted(order),
-    /// Two boxes that share a fifth of their union: the newer form drops one at a threshold of 0.2, the older keeps them.
+            "scores": OperatorTrial.floats([4, 2], [1, 2, 1]).permuted(order),
+            "iou_threshold": OperatorTrial.float(0.2),
             "max_boxes": OperatorTrial.int(2),
         ]
         if opset < .iOS17 { arguments["score_threshold"] = OperatorTrial.float(0) }
