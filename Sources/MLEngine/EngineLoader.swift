@@ -23,12 +23,10 @@ package enum EngineLoader {
 
     /// The engine of an ML program.
     static func programEngine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
-        let engine = try GraphEngine(
+        try GraphEngine(
             lower(file, functionName: functionName),
             interface: file.specification.description_p.interface(of: functionName)
         )
-        try engine.checkDefaultShapes()
-        return engine
     }
 
     /// The model as a graph, as the reader gives it.

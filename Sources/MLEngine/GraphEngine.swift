@@ -165,18 +165,6 @@ package struct GraphEngine: ModelEngine {
         return Tensor(values: values, scalarType: type.scalarType, shape: shape)
     }
 
-    /// Throws when the layers contradict each other for the default shapes of flexible arrays.
-    func checkDefaultShapes() throws(ModelError) {
-        var types: [ValueID: ValueType] = [:]
-        for input in lowered.inputs {
-            let type = lowered.graph.type(of: input.value)
-            guard !type.isBound, let shape = try defaultShape(input), shape.count == type.rank else { continue }
-            types[input.value] = ValueType(type.scalarType, Shape(shape), kind: type.kind)
-        }
-        guard !types.isEmpty else { return }
-        _ = try trailing("with the inputs' default shapes") { () throws(ModelError) in try lowered.graph.bound(types) }
-    }
-
     /// The shape that the interface states for a flexible array, in the graph's form.
     private func defaultShape(_ input: InputFeature) throws(ModelError) -> [Int]? {
         guard case .array(let mapping) = input.form,

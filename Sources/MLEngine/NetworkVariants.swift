@@ -58,9 +58,7 @@ extension GraphEngine {
     static func network(_ specification: SpecModel, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
         let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
         let variants = NetworkVariants(specification, catalogue, of: lowered, dependsOnExtents: dependsOnExtents)
-        let engine = try GraphEngine(lowered, interface: specification.description_p, variants: variants)
-        if !dependsOnExtents { try engine.checkDefaultShapes() }
-        return engine
+        return try GraphEngine(lowered, interface: specification.description_p, variants: variants)
     }
 }
 

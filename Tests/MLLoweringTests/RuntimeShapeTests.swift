@@ -20,24 +20,6 @@ import Testing
         #expect(y.values.allSatisfy { $0 == 7 })
     }
 
-    /// Layers that contradict each other for the shape that the interface states are an error of the model.
-    @Test(arguments: [(4, true), (2, false)]) func defaultShapesAreChecked(width: Int, isRight: Bool) throws {
-        var network = Network()
-        network.input("x0", [2, 4])
-        network.input("x1", [2, width]) { feature in
-            feature.type.multiArrayType.shapeRange.sizeRanges = [sizes(2, 2), sizes(1, 10)]
-        }
-        network.add("together", ["x0", "x1"], ["y0"]) { $0.stack = .init() }
-        network.output("y0")
-        if isRight {
-            #expect(try network(ramp([2, 4]), ramp([2, 4])).shape == [2, 2, 4])
-        } else {
-            let error = #expect(throws: ModelError.self) { try network(ramp([2, 4]), ramp([2, 4])) }
-            #expect(error?.description.contains("default shapes") == true)
-            #expect(error?.description.contains("together") == true)
-        }
-    }
-
     @Test(arguments: [[6], [3, 2], [1, 2, 3]]) func reshapesToAnyRank(shape: [Int]) throws {
         var network = Network()
         network.input("x0", [2, 3])
