@@ -22,7 +22,9 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
 func example(_ name: String, path: String) -> Target {
     .executableTarget(
         name: name,
-        dependencies: ["CoreML", "CoreMLExtras", "ExampleSupport"],
+        dependencies: [
+            "Combine", "CoreML", "CoreMLExtras", "CreateML", "ExampleSupport", "NaturalLanguage", "TabularData",
+        ],
         path: path,
         swiftSettings: [.swiftLanguageMode(.v6)]
     )
@@ -44,11 +46,15 @@ let package = Package(
         .library(name: "CoreMLExtras", targets: ["CoreMLExtras"]),
         .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
         .library(name: "TabularData", targets: ["TabularData"]),
+        .library(name: "CreateML", targets: ["CreateML"]),
+        .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
+        .library(name: "Combine", targets: ["Combine"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         library("MLNumerics"),
@@ -99,14 +105,81 @@ let package = Package(
             path: "Tests/TreeTrainingRunner",
             swiftSettings: settings
         ),
+        library("MLLinearTraining", ["MLKernels", "MLNumerics", "MLSpecification"]),
+        tests(
+            "MLLinearTrainingTests",
+            ["MLLinearTraining", "MLModels", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
+        ),
+        .executableTarget(
+            name: "LinearTrainingRunner",
+            dependencies: ["MLLinearTraining", "MLKernels", "MLNumerics"],
+            path: "Tests/LinearTrainingRunner",
+            swiftSettings: settings
+        ),
+        .target(name: "CTextSegmentation", linkerSettings: [.linkedLibrary("icuuc")]),
+        library(
+            "MLTextTraining",
+            ["CTextSegmentation", "MLFeatures", "MLKernels", "MLModels", "MLNumerics", "MLSpecification"]
+        ),
+        tests(
+            "MLTextTrainingTests",
+            ["MLTextTraining", "MLFeatures", "MLModels", "MLKernels", "MLNumerics", "MLSpecification"]
+        ),
+        .executableTarget(
+            name: "TextTrainingRunner",
+            dependencies: ["MLTextTraining", "MLFeatures", "MLModels", "MLKernels", "MLNumerics"],
+            path: "Tests/TextTrainingRunner",
+            swiftSettings: settings
+        ),
+        library(
+            "NaturalLanguage",
+            ["CoreML", "MLFeatures", "MLFiles", "MLModels", "MLSpecification", "MLTextTraining"]
+        ),
+        tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML"]),
+        .target(name: "CSoundFile", linkerSettings: [.linkedLibrary("sndfile")]),
+        library("MLAudio", ["CSoundFile"]),
+        library(
+            "MLSeriesTraining",
+            [
+                "MLAudio", "MLEngine", "MLFeatures", "MLGraph", "MLKernels", "MLModels", "MLNumerics", "MLOperators",
+                "MLSpecification", "MLTraining",
+            ]
+        ),
+        tests(
+            "MLSeriesTrainingTests",
+            ["MLSeriesTraining", "MLAudio", "MLEngine", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
+        ),
+        .executableTarget(
+            name: "SeriesTrainingRunner",
+            dependencies: ["MLSeriesTraining", "MLAudio", "MLKernels", "MLNumerics"],
+            path: "Tests/SeriesTrainingRunner",
+            swiftSettings: settings
+        ),
+        library(
+            "Combine",
+            [
+                .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+                .product(name: "OpenCombineFoundation", package: "OpenCombine"),
+            ]
+        ),
+        library(
+            "CreateML",
+            [
+                "Combine", "CoreML", "MLAudio", "MLFeatures", "MLFiles", "MLKernels", "MLLinearTraining", "MLModels",
+                "MLNumerics", "MLSeriesTraining", "MLSpecification", "MLTextTraining", "MLTraining", "MLTreeTraining",
+                "TabularData",
+            ]
+        ),
+        tests("CreateMLTests", ["CreateML", "Combine", "CoreML", "TabularData", "MLSpecification", "MLFiles"]),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(
             name: "coreml",
             dependencies: [
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLNumerics", "MLTraining",
-                "CoreMLExtras",
-                "ImageIO",
+                "Combine", "CoreML", "CoreMLExtras", "CreateML",
+                "ImageIO", "TabularData",
                 "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -151,7 +224,7 @@ let package = Package(
         tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
         .target(
             name: "SourceCompatibility",
-            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "Vision"],
+            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "CreateML", "ImageIO", "TabularData", "Vision"],
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
@@ -164,6 +237,10 @@ let package = Package(
         example("demo-stickers", path: "Examples/Stickers"),
         example("demo-adapt", path: "Examples/Adapt"),
         example("demo-extractor", path: "Examples/SharedExtractor"),
+        example("demo-orders", path: "Examples/Orders"),
+        example("demo-houses", path: "Examples/Houses"),
+        example("demo-topics", path: "Examples/Topics"),
+        example("demo-digits", path: "Examples/Digits"),
         library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
         tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
         tests("MLKernelsTests", ["MLKernels"]),

@@ -1,4 +1,5 @@
 import Glibc
+import MLNumerics
 
 /// Reproducible random numbers: the same seed gives the same sequence on every machine (xoshiro256**).
 package struct RandomGenerator: RandomNumberGenerator, Sendable {
@@ -6,16 +7,9 @@ package struct RandomGenerator: RandomNumberGenerator, Sendable {
 
     /// A generator with the sequence that belongs to `seed`; a negative seed stands for an arbitrary one.
     package init(seed: Int) {
-        var source = seed < 0 ? UInt64.random(in: .min ... .max) : UInt64(seed)
-        // SplitMix64 spreads the seed over the state.
-        func next() -> UInt64 {
-            source &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = source
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-        state = (next(), next(), next(), next())
+        // The seed is spread over the state.
+        var source = SplitMix64(seed: seed < 0 ? UInt64.random(in: .min ... .max) : UInt64(seed))
+        state = (source.next(), source.next(), source.next(), source.next())
     }
 
     package mutating func next() -> UInt64 {

@@ -7,12 +7,12 @@ enum SampleInputs {
     static func features(_ interface: SpecModelDescription, _ arguments: [String]) throws -> [String: FeatureData] {
         if !arguments.isEmpty { return try InputReader(interface: interface).features(arguments) }
         var features: [String: FeatureData] = [:]
-        var generator = SplitMix(state: 42)
+        var generator = SplitMix64(seed: 42)
         for input in interface.input where !input.type.isOptional { features[input.name] = sample(input, &generator) }
         return features
     }
 
-    private static func sample(_ input: SpecFeatureDescription, _ generator: inout SplitMix) -> FeatureData {
+    private static func sample(_ input: SpecFeatureDescription, _ generator: inout SplitMix64) -> FeatureData {
         switch input.type.type {
         case .multiArrayType(let array)?:
             let shape = defaultShape(array)
@@ -51,18 +51,5 @@ enum SampleInputs {
         case .shapeRange(let range)?: return range.sizeRanges.map { max(Int(clamping: $0.lowerBound), 1) }
         case nil: return []
         }
-    }
-}
-
-/// Sebastiano Vigna's SplitMix64.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

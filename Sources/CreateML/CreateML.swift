@@ -1,0 +1,1 @@
+// Apple's framework: tasks, parameters, metrics, sessions.

@@ -1,0 +1,1 @@
+// Reads sound files into samples.

@@ -1,0 +1,1 @@
+// Fits linear models: linear and logistic regression, smoothed-hinge support vectors.

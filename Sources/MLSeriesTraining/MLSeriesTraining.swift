@@ -1,0 +1,1 @@
+// Fits models of time series and sound.

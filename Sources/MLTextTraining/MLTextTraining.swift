@@ -1,0 +1,1 @@
+// Fits models of text.

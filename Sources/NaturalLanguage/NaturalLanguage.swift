@@ -1,0 +1,1 @@
+// Apple's framework, as far as models of text need it.
