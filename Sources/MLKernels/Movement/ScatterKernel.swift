@@ -79,6 +79,44 @@ package struct ScatterKernel: Sendable {
         )
     }
 
+    /// As `rows`, but what has an index outside `0..<axis` joins nothing.
+    package func rowsInside(
+        _ target: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        updates: UnsafeRawPointer
+    ) {
+        let isInside = { (position: Int) in (0..<axis).contains(Int(indices[position])) }
+        guard !(0..<count).allSatisfy(isInside) else {
+            return rows(
+                target,
+                outer: outer,
+                axis: axis,
+                inner: inner,
+                indices: indices,
+                count: count,
+                updates: updates
+            )
+        }
+        let sliceByteCount = inner * elementByteCount
+        for line in 0..<outer {
+            for position in 0..<count where isInside(position) {
+                rows(
+                    target + line * axis * sliceByteCount,
+                    outer: 1,
+                    axis: axis,
+                    inner: inner,
+                    indices: indices + position,
+                    count: 1,
+                    updates: updates + (line * count + position) * sliceByteCount
+                )
+            }
+        }
+    }
+
     /// The slice that the `extents.count` indices of `indices[n]` name joins `updates[n][:]`.  At most 8 extents.
     package func slices(
         _ target: UnsafeMutableRawPointer,

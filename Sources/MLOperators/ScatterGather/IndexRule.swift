@@ -5,7 +5,7 @@ package import MLNumerics
 ///
 /// Up to iOS 16 an index counts from the end when negative.  From iOS 17 on operations with `validate_indices` report
 /// every index outside; without it the result is undefined but safe: indices count from the end when negative and are
-/// clamped.
+/// clamped, but `Scatter` leaves them out.
 package struct IndexRule: Hashable, Sendable {
     package var isValidated: Bool
 

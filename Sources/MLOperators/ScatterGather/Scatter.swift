@@ -10,11 +10,14 @@ package struct Scatter: Operator {
     package var axis: Int
     package var mode: ScatterMode
     package var indexRule: IndexRule
+    /// Whether a slice for an index outside 0..<D[axis] joins nothing: from iOS 17 on, when indices are not validated.
+    package var leavesOutOutside: Bool
 
-    package init(axis: Int, mode: ScatterMode, indexRule: IndexRule = IndexRule()) {
+    package init(axis: Int, mode: ScatterMode, indexRule: IndexRule = IndexRule(), leavesOutOutside: Bool = false) {
         self.axis = axis
         self.mode = mode
         self.indexRule = indexRule
+        self.leavesOutOutside = leavesOutOutside
     }
 
     package init(reading arguments: inout Arguments) throws(ModelError) {
@@ -23,7 +26,9 @@ package struct Scatter: Operator {
         try arguments.operand("updates")
         axis = try arguments.int("axis", default: 0)
         mode = try ScatterMode(reading: &arguments)
+        let declaresValidation = arguments.has("validate_indices")
         indexRule = try IndexRule(reading: &arguments)
+        leavesOutOutside = declaresValidation && !indexRule.isValidated
     }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
@@ -44,13 +49,16 @@ package struct Scatter: Operator {
         let inner = data.shape[(place + 1)...].reduce(1, *)
         let indices = operands[1].integers
         let updates = operands[2].values
-        var places: [Int] = []
-        for index in indices { places.append(try indexRule.place(index, extent: extent)) }
+        var places: [Int?] = []
+        for index in indices {
+            let isLeftOut = leavesOutOutside && !(0..<extent).contains(index)
+            places.append(isLeftOut ? nil : try indexRule.place(index, extent: extent))
+        }
         var values = data.values
         guard !values.isEmpty else { return [data] }
         for (position, update) in updates.enumerated() {
             let line = position / (places.count * inner)
-            let index = places[position / inner % places.count]
+            guard let index = places[position / inner % places.count] else { continue }
             let target = (line * extent + index) * inner + position % inner
             values[target] = mode(values[target], update)
         }
@@ -67,6 +75,7 @@ package struct Scatter: Operator {
         let rule = indexRule
         let count = indices.count
         let byteCount = data.byteCount
+        let leavesOutOutside = leavesOutOutside
         return [
             Kernel(
                 "scatter",
@@ -75,14 +84,16 @@ package struct Scatter: Operator {
                 checked: { (context) throws(ModelError) in
                     try rule.check(context.operand(1), count: count, extent: lines.count)
                     ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
-                    kernel.rows(
+                    let indices = source.pointer(context)
+                    let scatter = leavesOutOutside ? kernel.rowsInside : kernel.rows
+                    scatter(
                         context.result(),
-                        outer: lines.outer,
-                        axis: lines.count,
-                        inner: lines.stride,
-                        indices: source.pointer(context),
-                        count: count,
-                        updates: context.operand(2)
+                        lines.outer,
+                        lines.count,
+                        lines.stride,
+                        indices,
+                        count,
+                        context.operand(2)
                     )
                 }
             )

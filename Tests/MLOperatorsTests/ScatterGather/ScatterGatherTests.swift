@@ -124,6 +124,13 @@ import Testing
             constants: [1],
             expected: [floats([0, 1, 2, 3, 8, 9], [3, 2])]
         ),
+        OperatorProblem(
+            "indices outside join nothing",
+            Scatter(axis: 1, mode: .add, leavesOutOutside: true),
+            [counting([2, 3]), ints([-1, 1, 3]), floats([9, 10, 9, 9, 20, 9], [2, 3])],
+            constants: [1],
+            expected: [floats([0, 11, 2, 3, 24, 5], [2, 3])]
+        ),
     ]
 
     @Test(arguments: problems) func problem(_ problem: OperatorProblem) { #expect(problem.failures() == []) }
