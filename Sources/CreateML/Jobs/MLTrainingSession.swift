@@ -1,0 +1,309 @@
+public import Foundation
+
+/// A training that can be interrupted: what was done of it, in memory and, with a session directory, on disk.
+///
+/// `@unchecked Sendable`: what changes is behind a lock; the run is used by one job at a time.
+public final class MLTrainingSession<Task>: @unchecked Sendable {
+    public let parameters: MLTrainingSessionParameters
+
+    private let lock = NSRecursiveLock()
+    private let folder: SessionFolder?
+    private let taskName: String
+    private let fingerprint: UInt64
+    private let restored: (SessionFolder, MLCheckpoint?) throws -> any TrainingRun<Task>
+    /// `nil` while a job has it, and when it has to be read from the folder.
+    private var run: (any TrainingRun<Task>)?
+    private var isTraining = false
+    private var state: State
+
+    private struct State {
+        var date = Date()
+        var phase = MLPhase.initialized
+        var iteration = 0
+        var checkpoints: [MLCheckpoint] = []
+    }
+
+    /// When the session was begun.
+    public var date: Date { lock.withLock { state.date } }
+    /// The phase that was last worked on.
+    public var phase: MLPhase { lock.withLock { state.phase } }
+    /// Iterations of the phase that are done.
+    public var iteration: Int { lock.withLock { state.iteration } }
+    /// What was saved, in the order in which it was.
+    public var checkpoints: [MLCheckpoint] { lock.withLock { state.checkpoints } }
+
+    /// A new session, or the one that is in the session directory: it must be of the same task, data and parameters.
+    /// - Throws: `MLCreateError.modifiedTrainingData`, `.incompatibleParameters`, `.io` for a damaged folder.
+    package init<Run: TrainingRun>(_ run: Run, _ parameters: MLTrainingSessionParameters) throws
+    where Run.Product == Task {
+        try parameters.validate()
+        self.parameters = parameters
+        taskName = Run.taskName
+        fingerprint = run.fingerprint
+        restored = { folder, checkpoint in try Self.read(Run.self, folder, checkpoint) }
+        state = State()
+        folder = parameters.sessionDirectory.map(SessionFolder.init)
+        guard let folder else {
+            self.run = run
+            return
+        }
+        guard folder.exists else {
+            let description = SessionFolder.Description(
+                task: Run.taskName,
+                date: state.date,
+                fingerprint: String(fingerprint, radix: 16),
+                parameters: run.parameters.map { [$0.name, $0.value] }
+            )
+            try folder.begin(description, try run.encodedData(), run.phase)
+            self.run = run
+            return
+        }
+        let description = try folder.readDescription()
+        try Self.check(description, run, folder)
+        try folder.clean()
+        state.date = description.date
+        state.checkpoints = try folder.checkpoints(of: Run.taskName)
+        if let last = state.checkpoints.last {
+            (state.phase, state.iteration) = (last.phase, last.iteration)
+            guard last.phase == run.phase else { return }
+            var run = run
+            try run.restore(state: try Self.state(last, of: folder, Run.taskName, fingerprint))
+            self.run = run
+        } else {
+            self.run = run
+        }
+        // Parameters that may change, such as a limit of iterations, are those of now.
+        try folder.write(try run.encodedData(), of: run.phase)
+    }
+
+    /// The session that is in the session directory.
+    package init<Run: TrainingRun>(restoring _: Run.Type, _ parameters: MLTrainingSessionParameters) throws
+    where Run.Product == Task {
+        try parameters.validate()
+        guard let directory = parameters.sessionDirectory else {
+            throw MLCreateError.generic(reason: "the session parameters name no sessionDirectory to restore from")
+        }
+        let folder = SessionFolder(url: directory)
+        let description = try folder.readDescription()
+        guard description.task == Run.taskName else {
+            throw Self.otherTask(folder, description, Run.taskName)
+        }
+        guard let fingerprint = UInt64(description.fingerprint, radix: 16) else {
+            throw MLCreateError.io(reason: "the session in \(directory.path) is damaged; use another directory")
+        }
+        try folder.clean()
+        self.parameters = parameters
+        self.folder = folder
+        self.fingerprint = fingerprint
+        taskName = Run.taskName
+        restored = { folder, checkpoint in try Self.read(Run.self, folder, checkpoint) }
+        state = State(date: description.date, checkpoints: try folder.checkpoints(of: Run.taskName))
+        if let last = state.checkpoints.last { (state.phase, state.iteration) = (last.phase, last.iteration) }
+        let run = try Self.read(Run.self, folder, state.checkpoints.last)
+        self.run = run
+    }
+
+    /// The product of a checkpoint.
+    package static func product<Run: TrainingRun>(of checkpoint: MLCheckpoint, _: Run.Type) throws -> Task
+    where Run.Product == Task {
+        try MLCreateError.translating {
+            let folder = SessionFolder.of(checkpoint)
+            let description = try folder.readDescription()
+            guard description.task == Run.taskName else { throw otherTask(folder, description, Run.taskName) }
+            guard checkpoint.phase == .training else {
+                throw MLCreateError.generic(
+                    reason: "the checkpoint is of the phase \(checkpoint.phase), in which there is no model yet"
+                )
+            }
+            var run = try read(Run.self, folder, checkpoint)
+            return try run.finish()
+        }
+    }
+
+    private static func otherTask(
+        _ folder: SessionFolder,
+        _ description: SessionFolder.Description,
+        _ task: String
+    ) -> MLCreateError {
+        .generic(
+            reason: "the session in \(folder.url.path) trains \(description.task), not \(task); use another directory"
+        )
+    }
+
+    private static func check<Run: TrainingRun>(
+        _ description: SessionFolder.Description,
+        _ run: Run,
+        _ folder: SessionFolder
+    ) throws {
+        guard description.task == Run.taskName else { throw otherTask(folder, description, Run.taskName) }
+        for parameter in run.parameters {
+            let original = description.parameters.first { $0[0] == parameter.name }?[1]
+            guard original != parameter.value else { continue }
+            throw MLCreateError.incompatibleParameters(
+                parameter: parameter.name,
+                originalValue: original ?? "none",
+                newValue: parameter.value
+            )
+        }
+        guard description.fingerprint == String(run.fingerprint, radix: 16) else {
+            throw MLCreateError.modifiedTrainingData
+        }
+    }
+
+    private static func state(
+        _ checkpoint: MLCheckpoint,
+        of folder: SessionFolder,
+        _ task: String,
+        _ fingerprint: UInt64
+    ) throws -> [UInt8] {
+        let (state, mark) = try folder.state(of: checkpoint, task: task)
+        guard mark == String(fingerprint, radix: 16) else {
+            throw MLCreateError.io(
+                reason: "the checkpoint \(checkpoint.url.path) belongs to other training data; remove it"
+            )
+        }
+        return state
+    }
+
+    private static func read<Run: TrainingRun>(
+        _: Run.Type,
+        _ folder: SessionFolder,
+        _ checkpoint: MLCheckpoint?
+    ) throws -> Run where Run.Product == Task {
+        try MLCreateError.translating {
+            let description = try folder.readDescription()
+            guard let checkpoint else {
+                let phase = Run.firstPhase
+                return try Run(data: try folder.readData(of: phase))
+            }
+            var run = try Run(data: try folder.readData(of: checkpoint.phase))
+            guard let fingerprint = UInt64(description.fingerprint, radix: 16) else {
+                throw MLCreateError.io(reason: "the session in \(folder.url.path) is damaged; use another directory")
+            }
+            try run.restore(state: try state(checkpoint, of: folder, Run.taskName, fingerprint))
+            guard run.phase == checkpoint.phase, run.iteration == checkpoint.iteration else {
+                throw MLCreateError.io(
+                    reason: "the checkpoint \(checkpoint.url.path) is damaged (it holds iteration \(run.iteration)); "
+                        + "remove it, and the one before it is used"
+                )
+            }
+            return run
+        }
+    }
+
+    /// Removes the checkpoints for which `predicate` is true; the session goes on from the last of the others.
+    public func removeCheckpoints(_ predicate: (MLCheckpoint) -> Bool) throws {
+        try lock.withLock {
+            guard !isTraining else {
+                throw MLCreateError.generic(reason: "the session is training; cancel its job before checkpoints go")
+            }
+            guard let folder else { return }
+            let last = state.checkpoints.last?.url
+            for checkpoint in state.checkpoints where predicate(checkpoint) {
+                try folder.remove(checkpoint.url)
+                state.checkpoints.removeAll { $0.url == checkpoint.url }
+            }
+            guard state.checkpoints.last?.url != last else { return }
+            run = nil
+            state.phase = state.checkpoints.last?.phase ?? .initialized
+            state.iteration = state.checkpoints.last?.iteration ?? 0
+        }
+    }
+
+    /// Takes over the features that another session extracted from the same data.
+    /// - Throws: what the tasks of this package have features for says so; tabular tasks and texts extract none.
+    public func reuseExtractedFeatures(from session: MLTrainingSession<Task>) throws {
+        try lock.withLock {
+            guard fingerprint == session.fingerprint else { throw MLCreateError.modifiedTrainingData }
+            guard let folder, let source = session.folder else {
+                throw MLCreateError.generic(reason: "features are reused between sessions that have directories")
+            }
+            guard let features = session.checkpoints.last(where: { $0.phase == .training }) else {
+                throw MLCreateError.generic(reason: "the other session has not extracted its features yet")
+            }
+            guard !isTraining, state.checkpoints.allSatisfy({ $0.phase != .training }) else {
+                throw MLCreateError.generic(reason: "this session is training already; make a new one")
+            }
+            let first = session.checkpoints.first { $0.phase == .training && $0.iteration == 0 } ?? features
+            guard first.iteration == 0 else {
+                throw MLCreateError.generic(
+                    reason: "the other session's checkpoint of its features was removed; extract them anew"
+                )
+            }
+            try folder.write(try source.readData(of: .training), of: .training)
+            let state = try source.state(of: first, task: taskName).state
+            self.state.checkpoints.append(
+                try folder.save(
+                    state,
+                    task: taskName,
+                    fingerprint: fingerprint,
+                    phase: .training,
+                    iteration: 0,
+                    metrics: [:]
+                )
+            )
+            (self.state.phase, self.state.iteration) = (.training, 0)
+            run = nil
+        }
+    }
+
+    // MARK: For jobs
+
+    /// Begins to train, or goes on.
+    package func resume() throws -> MLJob<Task> { try MLJob(self) }
+
+    /// The run, which the caller owns until `give`.
+    func take() throws -> any TrainingRun<Task> {
+        try lock.withLock {
+            guard !isTraining else {
+                throw MLCreateError.generic(reason: "the session is training already; wait for its job or cancel it")
+            }
+            let taken: any TrainingRun<Task>
+            if let run {
+                taken = run
+            } else if let folder {
+                taken = try restored(folder, state.checkpoints.last)
+            } else {
+                throw MLCreateError.generic(
+                    reason: "training failed, and the session has no directory to go on from; make a new session"
+                )
+            }
+            run = nil
+            isTraining = true
+            return taken
+        }
+    }
+
+    /// Takes the run back; `nil` when it failed and must not be used again.
+    func give(_ run: (any TrainingRun<Task>)?) {
+        lock.withLock {
+            self.run = run
+            isTraining = false
+        }
+    }
+
+    func note(_ phase: MLPhase, _ iteration: Int) {
+        lock.withLock { (state.phase, state.iteration) = (phase, iteration) }
+    }
+
+    /// Saves the state of a run, if there is a folder and the last checkpoint is an older one.
+    func save(
+        _ run: any TrainingRun<Task>,
+        metrics: [MLProgress.Metric: Double],
+        hasNewData: Bool = false
+    ) throws -> MLCheckpoint? {
+        guard let folder else { return nil }
+        if let last = checkpoints.last, last.phase == run.phase, last.iteration == run.iteration { return nil }
+        if hasNewData { try folder.write(try run.encodedData(), of: run.phase) }
+        let checkpoint = try folder.save(
+            try run.encodedState(),
+            task: taskName,
+            fingerprint: fingerprint,
+            phase: run.phase,
+            iteration: run.iteration,
+            metrics: metrics
+        )
+        lock.withLock { state.checkpoints.append(checkpoint) }
+        return checkpoint
+    }
+}
