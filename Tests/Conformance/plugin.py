@@ -38,6 +38,9 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 reached = set()
 """What the running test has asked of our module: "load", "predict"."""
 
+started = [0]
+"""How many tests have started."""
+
 
 def noting(step, function):
     def noted(*arguments, **options):
@@ -100,15 +103,24 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item.nodeid not in done]
 
 
-def pytest_collection_finish(session):
+def freeze():
+    """Takes what is alive out of the collector's sight: every conversion collects garbage, which is slow among the
+    objects of thousands of tests."""
     gc.collect()
-    gc.freeze()         # every conversion collects garbage; with thousands of collected tests that is slow
+    gc.freeze()
+
+
+def pytest_collection_finish(session):
+    freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Many tests draw their inputs at random: the same for a test at every run."""
     reached.clear()
+    started[0] += 1
+    if started[0] % 100 == 0:
+        freeze()        # tests leave objects behind, too
     seed = zlib.crc32(item.nodeid.encode())
     random.seed(seed)
     numpy.random.seed(seed)
