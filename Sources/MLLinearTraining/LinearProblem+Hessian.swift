@@ -1,0 +1,156 @@
+import MLKernels
+
+extension LinearProblem {
+    /// The second derivatives of losses and squared coefficients: [coefficients × coefficients], both triangles.
+    package func hessian(_ evaluation: Evaluation) -> [Double] {
+        let (width, dense, outputs) = (self.width, tiles.denseWidth, self.outputs)
+        let pairs = (0..<outputs).flatMap { high in (0...high).map { (high, $0) } }
+        let block = width * width
+        let slices = Slices(
+            tiles.tileCount,
+            width: pairs.count * block,
+            work: dense * dense * LinearTiles.rows / 2 * pairs.count,
+            most: 16
+        )
+        var parts = [Double](repeating: 0, count: slices.count * pairs.count * block)
+        parts.withUnsafeMutableBufferPointer { parts in
+            guard let parts = parts.baseAddress else { return }
+            slices.run { slice, range in
+                let size = LinearTiles.rows * (1 + 2 * dense) + dense * Self.panel
+                withUnsafeTemporaryAllocation(of: Double.self, capacity: size) { room in
+                    guard let curvature = room.baseAddress else { return }
+                    let scaled = curvature + LinearTiles.rows
+                    let rows = scaled + LinearTiles.rows * dense
+                    let products = rows + LinearTiles.rows * dense
+                    for tile in range {
+                        if tiles.sparseWidth > 0 { layOutRows(tile, rows) }
+                        for (index, pair) in pairs.enumerated() {
+                            let result = parts + (slice * pairs.count + index) * block
+                            self.curvature(evaluation, tile, pair.0, pair.1, curvature)
+                            addDense(tile, curvature, scaled, products, into: result)
+                            if tiles.sparseWidth > 0 { addSparse(tile, curvature, rows, into: result) }
+                        }
+                    }
+                }
+            }
+        }
+        var result = [Double](repeating: 0, count: coefficientCount * coefficientCount)
+        for (index, pair) in pairs.enumerated() {
+            for high in 0..<width {
+                for low in 0...high {
+                    var sum = 0.0
+                    for slice in 0..<slices.count {
+                        sum += parts[(slice * pairs.count + index) * block + high * width + low]
+                    }
+                    if pair.0 == pair.1, high == low { sum += 2 * l2[high] }
+                    for (i, j) in [(high, low), (low, high)] {
+                        let (row, column) = (pair.0 * width + i, pair.1 * width + j)
+                        result[row * coefficientCount + column] = sum
+                        result[column * coefficientCount + row] = sum
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    private static var panel: Int { 32 }
+
+    /// The loss's second derivative by two scores, for a tile's rows.
+    private func curvature(
+        _ evaluation: Evaluation,
+        _ tile: Int,
+        _ first: Int,
+        _ second: Int,
+        _ result: UnsafeMutablePointer<Double>
+    ) {
+        let (vectors, row) = (tiles.filledCount(tile) / 8, tile * LinearTiles.rows)
+        weights.withUnsafeBufferPointer { weights in
+            guard let weights = weights.baseAddress.map({ $0 + row }) else { return }
+            switch objective {
+            case .leastSquares: for vector in 0..<vectors { store(2 * load(weights, vector), result, vector) }
+            case .logistic:
+                evaluation.probabilities.withUnsafeBufferPointer { probabilities in
+                    guard let base = probabilities.baseAddress else { return }
+                    let p = base + (tile * outputs + first) * LinearTiles.rows
+                    let q = base + (tile * outputs + second) * LinearTiles.rows
+                    for vector in 0..<vectors {
+                        let (left, right) = (load(p, vector), load(q, vector))
+                        let value = first == second ? left * (1 - left) : -left * right
+                        store(load(weights, vector) * value, result, vector)
+                    }
+                }
+            case .smoothedHinge: preconditionFailure("the smoothed hinge is not fitted by Newton's method")
+            }
+        }
+    }
+
+    /// Σ curvature · x[high] · x[low], the lower triangle of the dense places.
+    private func addDense(
+        _ tile: Int,
+        _ curvature: UnsafePointer<Double>,
+        _ scaled: UnsafeMutablePointer<Double>,
+        _ products: UnsafeMutablePointer<Double>,
+        into result: UnsafeMutablePointer<Double>
+    ) {
+        let (dense, x, count) = (tiles.denseWidth, tiles.tile(tile), tiles.filledCount(tile))
+        for place in 0..<dense {
+            let (own, target) = (x + place * LinearTiles.rows, scaled + place * LinearTiles.rows)
+            for vector in 0..<count / 8 { store(load(own, vector) * load(curvature, vector), target, vector) }
+        }
+        var low = 0
+        while low < dense {
+            let columns = Swift.min(Self.panel, dense - low)
+            DoubleKernel.dots(
+                scaled + low * LinearTiles.rows,
+                rows: dense - low,
+                stride: LinearTiles.rows,
+                x + low * LinearTiles.rows,
+                rows: columns,
+                stride: LinearTiles.rows,
+                terms: count,
+                into: products
+            )
+            for high in low..<dense {
+                let (own, target) = (products + (high - low) * columns, result + high * width + low)
+                for column in 0..<Swift.min(columns, high - low + 1) { target[column] += own[column] }
+            }
+            low += columns
+        }
+    }
+
+    /// A tile's dense columns row by row.
+    private func layOutRows(_ tile: Int, _ rows: UnsafeMutablePointer<Double>) {
+        let (dense, x) = (tiles.denseWidth, tiles.tile(tile))
+        for place in 0..<dense {
+            for row in 0..<tiles.count(tile) { rows[row &* dense &+ place] = x[place &* LinearTiles.rows &+ row] }
+        }
+    }
+
+    /// What sparse columns add, with each other and with the dense ones.
+    private func addSparse(
+        _ tile: Int,
+        _ curvature: UnsafePointer<Double>,
+        _ rows: UnsafePointer<Double>,
+        into result: UnsafeMutablePointer<Double>
+    ) {
+        let (dense, first) = (tiles.denseWidth, tile * LinearTiles.rows)
+        tiles.byRow.indices.withUnsafeBufferPointer { indices in
+            tiles.byRow.values.withUnsafeBufferPointer { values in
+                for row in 0..<tiles.count(tile) {
+                    let start = tiles.byRow.starts[first + row]
+                    for entry in start..<tiles.byRow.starts[first + row + 1] {
+                        let factor = curvature[row] * values[entry]
+                        let target = result + (dense + Int(indices[entry])) * width
+                        let own = rows + row * dense
+                        for place in 0..<dense { target[place] += factor * own[place] }
+                        // Columns ascend within a row.
+                        for other in start...entry {
+                            target[dense &+ Int(indices[other])] += factor * values[other]
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,463 @@
+import MLKernels
+package import MLNumerics
+
+/// Fits a linear model, an iteration at a time.
+///
+/// Below 500 coefficients an iteration is a step of Newton's method; above it is one of L-BFGS with 11 memories, or, with
+/// an l1 penalty, of accelerated proximal gradients (FISTA).  The smoothed hinge is always fitted by the latter two.
+/// Every step's length is searched, so that the objective does not rise.  The same examples and settings give the same model
+/// with any number of threads.
+package struct LinearTrainer: Sendable {
+    package let objective: LinearObjective
+    package let settings: LinearTrainingSettings
+    /// Iterations so far.
+    package private(set) var iteration = 0
+    /// Whether the last iteration lessened the objective by no more than the threshold, or none can lessen it.
+    ///
+    /// Newton's method, whose last iterations each double the number of right digits, goes on to a millionth of the
+    /// threshold.  With a threshold of 0 a fit ends when the objective's rounding hides any progress, five times in turn.
+    package private(set) var isConverged = false
+    /// The objective at the present coefficients: losses of all examples and penalties.
+    package private(set) var objectiveValue: Double
+
+    private let problem: LinearProblem
+    private var coefficients: [Double]
+    private var solver: Solver
+    /// What follows from the present coefficients; none when it is not known yet.
+    private var present: LinearProblem.Evaluation
+    private var isEvaluated = true
+    /// Iterations in turn that lessened the objective by no more than the threshold.
+    private var stalls = 0
+    private var trial: LinearProblem.Evaluation
+
+    enum Solver: Sendable {
+        case newton
+        case limitedMemory(LimitedMemory)
+        case proximal(ProximalGradient)
+    }
+
+    /// The number of coefficients from which on Newton's method costs too much.
+    package static let newtonLimit = 500
+
+    /// - Parameters:
+    ///   - targets: by example; a number, or the index of its class.
+    ///   - weights: by example, above 0; all 1 when `nil`.
+    /// - Throws: `.invalidInput` for settings out of their range, and for targets that do not fit the objective.
+    package init(
+        _ matrix: LinearTrainingMatrix,
+        targets: [Double],
+        weights: [Double]? = nil,
+        objective: LinearObjective,
+        settings: LinearTrainingSettings = LinearTrainingSettings()
+    ) throws(ModelError) {
+        try settings.validate()
+        try Self.validate(targets, weights, objective, matrix.rowCount)
+        self.objective = objective
+        self.settings = settings
+        let problem = LinearProblem(
+            matrix.tiles,
+            targets: targets,
+            weights: weights,
+            objective: objective,
+            settings: settings
+        )
+        self.problem = problem
+        coefficients = problem.start
+        if problem.coefficientCount < Self.newtonLimit, objective != .smoothedHinge {
+            solver = .newton
+        } else if problem.hasL1 {
+            solver = .proximal(ProximalGradient(problem, start: coefficients, stepSize: settings.stepSize))
+        } else {
+            solver = .limitedMemory(LimitedMemory())
+        }
+        present = LinearProblem.Evaluation(problem)
+        trial = present
+        problem.score(coefficients, into: &present.scores)
+        problem.evaluate(&present)
+        objectiveValue = present.loss + problem.penalty(coefficients)
+        guard objectiveValue.isFinite else {
+            throw ModelError(
+                .invalidInput,
+                "the loss of the targets overflows; divide them, or their weights, by their largest magnitude"
+            )
+        }
+    }
+
+    private static func validate(
+        _ targets: [Double],
+        _ weights: [Double]?,
+        _ objective: LinearObjective,
+        _ count: Int
+    ) throws(ModelError) {
+        guard targets.count == count else {
+            throw ModelError(.invalidInput, "there are \(targets.count) targets for \(count) examples")
+        }
+        let classes = objective.classCount
+        if let classes, !(2...32768).contains(classes) {
+            throw ModelError(.invalidInput, "the targets have \(classes) classes; a classifier needs 2 to 32,768")
+        }
+        for (row, target) in targets.enumerated() {
+            guard target.isFinite else {
+                throw ModelError(.invalidInput, "the target of row \(row) is \(target); remove the row")
+            }
+            if let classes, target < 0 || target >= Double(classes) || target != target.rounded() {
+                throw ModelError(.invalidInput, "the target of row \(row) is \(target), not one of \(classes) classes")
+            }
+        }
+        if classes != nil, targets.allSatisfy({ $0 == targets[0] }) {
+            throw ModelError(
+                .invalidInput,
+                "every example is of class \(Int(targets[0])); a classifier learns from examples of at least two classes"
+            )
+        }
+        guard let weights else { return }
+        guard weights.count == count else {
+            throw ModelError(.invalidInput, "there are \(weights.count) weights for \(count) examples")
+        }
+        if let row = weights.firstIndex(where: { !($0 > 0 && $0.isFinite) }) {
+            throw ModelError(.invalidInput, "the weight of row \(row) is \(weights[row]); weights are above 0")
+        }
+    }
+
+    /// Whether there is nothing left to do: converged, or as many iterations as the settings allow.
+    package var isFinished: Bool { isConverged || iteration >= settings.maxIterations }
+
+    /// The model at the present coefficients.
+    package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
+
+    /// Iterates until nothing is left to do.
+    /// - Parameter isCancelled: asked before every iteration.
+    /// - Throws: `.cancelled`; what was fitted until then stays.
+    package mutating func run(isCancelled: () -> Bool = { false }) throws(ModelError) {
+        while !isFinished {
+            guard !isCancelled() else {
+                throw ModelError(.cancelled, "the fit was cancelled after \(iteration) iterations")
+            }
+            step()
+        }
+    }
+
+    /// One iteration; nothing happens when none is left.
+    package mutating func step() {
+        guard !isFinished else { return }
+        if !isEvaluated {
+            problem.score(coefficients, into: &present.scores)
+            problem.evaluate(&present)
+            objectiveValue = present.loss + problem.penalty(coefficients)
+            isEvaluated = true
+        }
+        let before = objectiveValue
+        var isExact = false
+        let moved: Bool
+        switch solver {
+        case .newton:
+            (moved, isExact) = newton()
+        case .limitedMemory(var memory):
+            solver = .newton  // so that the memory is not copied
+            moved = limitedMemory(&memory)
+            solver = .limitedMemory(memory)
+        case .proximal(var state):
+            solver = .newton
+            moved = proximal(&state)
+            solver = .proximal(state)
+        }
+        iteration += 1
+        var threshold = settings.convergenceThreshold
+        if case .newton = solver { threshold *= 1e-6 }
+        stalls = before - objectiveValue <= threshold ? stalls + 1 : 0
+        isConverged = isExact || !moved || stalls >= (threshold > 0 ? 1 : 5)
+    }
+
+    // MARK: Newton's method
+
+    private mutating func newton() -> (moved: Bool, isExact: Bool) {
+        let gradient = problem.gradient(present.residual, at: coefficients)
+        let hessian = problem.hessian(present)
+        if problem.hasL1 {
+            let width = problem.width
+            let l1 = problem.l1
+            let step = NewtonStep.solve(hessian, gradient, penalty: { l1[$0 % width] }, at: coefficients)
+            return (compositeSearch(step, gradient), false)
+        }
+        let step = NewtonStep.solve(hessian, gradient)
+        if objective == .leastSquares, settings.stepSize == 1 {
+            // The model is the objective itself: its minimum needs no search.
+            for place in step.indices { coefficients[place] += step[place] }
+            objectiveValue = Swift.max(0, objectiveValue + zip(step, gradient).reduce(0) { $0 + $1.0 * $1.1 } / 2)
+            isEvaluated = false
+            return (true, true)
+        }
+        return (search(step, gradient), false)
+    }
+
+    /// Halves a step of a problem with an l1 penalty until it lessens the objective as much as its slope promises.
+    private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
+        let width = problem.width
+        var promised = 0.0
+        for (place, change) in step.enumerated() {
+            promised += gradient[place] * change
+            promised +=
+                problem.l1[place % width] * ((coefficients[place] + change).magnitude - coefficients[place].magnitude)
+        }
+        guard promised < 0 else { return false }
+        var length = settings.stepSize
+        for _ in 0..<50 {
+            let candidate = zip(coefficients, step).map { $0 + length * $1 }
+            problem.score(candidate, into: &trial.scores)
+            problem.evaluate(&trial)
+            let value = trial.loss + problem.penalty(candidate)
+            if value <= objectiveValue + 1e-4 * length * promised {
+                accept(candidate, value)
+                return true
+            }
+            length /= 2
+        }
+        return false
+    }
+
+    private mutating func accept(_ candidate: [Double], _ value: Double) {
+        coefficients = candidate
+        swap(&present, &trial)
+        objectiveValue = value
+    }
+
+    // MARK: L-BFGS
+
+    private mutating func limitedMemory(_ memory: inout LimitedMemory) -> Bool {
+        let gradient = memory.gradient ?? problem.gradient(present.residual, at: coefficients)
+        let curvatures = problem.typicalCurvatures
+        var step = memory.direction(gradient, curvatures)
+        if !memory.isEmpty, zip(step, gradient).reduce(0, { $0 + $1.0 * $1.1 }) >= 0 {
+            memory.forget()
+            step = memory.direction(gradient, curvatures)
+        }
+        let old = coefficients
+        guard search(step, gradient) else { return false }
+        let next = problem.gradient(present.residual, at: coefficients)
+        memory.learn(
+            change: zip(coefficients, old).map { $0 - $1 },
+            gradientChange: zip(next, gradient).map { $0 - $1 }
+        )
+        memory.gradient = next
+        return true
+    }
+
+    /// Goes along a direction as far as the (strong) Wolfe conditions ask for; false when rounding hides any descent.
+    ///
+    /// Scores are linear in the coefficients: the first trial costs a pass over the examples, others only the losses.
+    private mutating func search(_ direction: [Double], _ gradient: [Double]) -> Bool {
+        let first = zip(direction, gradient).reduce(0) { $0 + $1.0 * $1.1 }
+        guard first < 0 else { return false }
+        let initial = settings.stepSize
+        func moved(_ length: Double) -> [Double] { zip(coefficients, direction).map { $0 + length * $1 } }
+        /// The penalty's own slope along the direction.
+        func penaltySlope(_ candidate: [Double]) -> Double {
+            var sum = 0.0
+            for place in direction.indices {
+                sum += 2 * problem.l2[place % problem.width] * candidate[place] * direction[place]
+            }
+            return sum
+        }
+        var candidate = moved(initial)
+        problem.score(candidate, into: &trial.scores)
+        problem.evaluate(&trial)
+        let full = trial.scores
+        var (low, high, length) = (0.0, Double.infinity, initial)
+        var (lowSlope, highSlope) = (first, Double.nan)
+        let noise = 1e-13 * objectiveValue.magnitude
+        for turn in 0..<60 {
+            let value = trial.loss + problem.penalty(candidate)
+            let slope =
+                problem.slope(trial.residual, from: present.scores, to: full) / initial + penaltySlope(candidate)
+            let descends =
+                value <= objectiveValue + 1e-4 * length * first
+                || value <= objectiveValue + noise && slope <= -0.8 * first && slope.isFinite
+            if descends, slope.magnitude <= -0.9 * first {
+                if turn > 0 {
+                    // What a resumed fit computes from the coefficients is to be the same, bit for bit.
+                    problem.score(candidate, into: &trial.scores)
+                    problem.evaluate(&trial)
+                }
+                guard candidate != coefficients else { return false }
+                accept(candidate, trial.loss + problem.penalty(candidate))
+                return true
+            }
+            if !descends || slope > 0 {
+                (high, highSlope) = (length, slope)
+            } else {
+                (low, lowSlope) = (length, slope)
+            }
+            if high == .infinity {
+                length *= 2
+            } else {
+                // Where the slope's line crosses 0, but away from both ends.
+                let crossing = low + (high - low) * lowSlope / (lowSlope - highSlope)
+                let (least, most) = (low + 0.1 * (high - low), high - 0.1 * (high - low))
+                length = crossing.isFinite ? Swift.min(Swift.max(crossing, least), most) : (low + high) / 2
+            }
+            candidate = moved(length)
+            let share = length / initial
+            for place in full.indices {
+                trial.scores[place] = present.scores[place] + share * (full[place] - present.scores[place])
+            }
+            problem.evaluate(&trial)
+        }
+        return false
+    }
+
+    // MARK: Proximal gradients
+
+    private mutating func proximal(_ state: inout ProximalGradient) -> Bool {
+        let (width, l1) = (problem.width, problem.l1)
+        let old = coefficients
+        var momentum = (1 + (1 + 4 * state.momentum * state.momentum).squareRoot()) / 2
+        let share = (state.momentum - 1) / momentum
+        var origin = coefficients
+        if share > 0 { for place in old.indices { origin[place] += share * (old[place] - state.previous[place]) } }
+        for attempt in 0..<2 {
+            if attempt > 0 || share <= 0 { origin = old }
+            problem.score(origin, into: &trial.scores)
+            problem.evaluate(&trial)
+            let gradient = problem.gradient(trial.residual, at: origin)
+            let smooth = trial.loss + problem.penalty(origin) - l1Penalty(origin)
+            for _ in 0..<60 {
+                let candidate = origin.indices.map { place in
+                    NewtonStep.softened(
+                        origin[place] - gradient[place] / state.curvature,
+                        l1[place % width] / state.curvature
+                    )
+                }
+                var bound = smooth
+                var turns = 0.0
+                for place in candidate.indices {
+                    let change = candidate[place] - origin[place]
+                    bound += change * (gradient[place] + change * state.curvature / 2)
+                    turns -= change * (candidate[place] - old[place])
+                }
+                problem.score(candidate, into: &trial.scores)
+                problem.evaluate(&trial)
+                let value = trial.loss + problem.penalty(candidate)
+                guard value - l1Penalty(candidate) <= bound + 1e-14 * bound.magnitude else {
+                    state.curvature *= 2
+                    continue
+                }
+                if value > objectiveValue { break }
+                // A step back against the momentum ends it (O'Donoghue and Candès, 2015).
+                if turns > 0 { momentum = 1 }
+                state.momentum = momentum
+                state.previous = old
+                state.curvature *= 0.95
+                let moved = candidate != old
+                accept(candidate, value)
+                return moved
+            }
+            momentum = 1
+        }
+        return false
+    }
+
+    private func l1Penalty(_ coefficients: [Double]) -> Double {
+        var sum = 0.0
+        for place in coefficients.indices { sum += problem.l1[place % problem.width] * coefficients[place].magnitude }
+        return sum
+    }
+}
+
+// MARK: - State
+
+extension LinearTrainer {
+    /// What a fit of the same examples needs to go on from here as if it had never stopped.
+    package var state: [UInt8] {
+        var writer = StateWriter()
+        writer.add(Self.mark)
+        writer.add(fingerprint)
+        writer.add(UInt64(iteration))
+        writer.add(UInt64(isConverged ? 1 : 0))
+        writer.add(UInt64(stalls))
+        writer.add(objectiveValue)
+        writer.add(coefficients)
+        switch solver {
+        case .newton: writer.add(UInt64(0))
+        case .limitedMemory(let memory):
+            writer.add(UInt64(1))
+            writer.add(UInt64(memory.pairs.count))
+            for pair in memory.pairs {
+                writer.add(pair.change)
+                writer.add(pair.gradientChange)
+            }
+        case .proximal(let state):
+            writer.add(UInt64(2))
+            writer.add(state.momentum)
+            writer.add(state.curvature)
+            writer.add(state.previous)
+        }
+        return writer.bytes
+    }
+
+    /// Goes on from a state of a fit of the same examples, objective and penalties.
+    /// - Throws: `.malformed` for bytes that are no state, `.invalidInput` for the state of another fit.
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = StateReader(state)
+        guard try reader.integer() == Self.mark else {
+            throw ModelError(.malformed, "the bytes are no state of a linear fit")
+        }
+        guard try reader.integer() == fingerprint else {
+            throw ModelError(.invalidInput, "the state belongs to a fit of other examples or other settings")
+        }
+        let count = problem.coefficientCount
+        let (iteration, flag, stalls) = (try reader.integer(), try reader.integer(), try reader.integer())
+        let value = try reader.number()
+        let coefficients = try reader.numbers(count)
+        let kind = try reader.integer()
+        let solver: Solver
+        switch (kind, self.solver) {
+        case (0, .newton): solver = .newton
+        case (1, .limitedMemory):
+            var memory = LimitedMemory()
+            let pairs = try reader.integer()
+            guard pairs <= LimitedMemory.capacity else { throw StateReader.malformed }
+            for _ in 0..<pairs {
+                let (change, gradientChange) = (try reader.numbers(count), try reader.numbers(count))
+                memory.learn(change: change, gradientChange: gradientChange)
+            }
+            solver = .limitedMemory(memory)
+        case (2, .proximal(var proximal)):
+            proximal.momentum = try reader.number()
+            proximal.curvature = try reader.number()
+            proximal.previous = try reader.numbers(count)
+            guard proximal.momentum >= 1, proximal.curvature > 0 else { throw StateReader.malformed }
+            solver = .proximal(proximal)
+        default: throw StateReader.malformed
+        }
+        guard reader.isAtEnd, flag <= 1, stalls <= 5, iteration <= UInt64(Int32.max)
+        else { throw StateReader.malformed }
+        self.iteration = Int(iteration)
+        self.stalls = Int(stalls)
+        self.coefficients = coefficients
+        self.solver = solver
+        isConverged = flag == 1
+        objectiveValue = value
+        isEvaluated = false
+    }
+
+    private static var mark: UInt64 { 0x31_544946_4c4d4c }
+
+    /// Of the examples and all that decides what is sought and how.
+    private var fingerprint: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func mix(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01b3 }
+        mix(UInt64(problem.tiles.rowCount))
+        mix(UInt64(problem.width))
+        switch objective {
+        case .leastSquares: mix(1)
+        case .logistic(let classes): mix(UInt64(classes) << 8 | 2)
+        case .smoothedHinge: mix(3)
+        }
+        let numbers = [settings.l1Penalty, settings.l2Penalty, settings.stepSize, settings.featureRescaling ? 1 : 0]
+        for list in [numbers, problem.tiles.scales, problem.tiles.means, problem.targets, problem.weights] {
+            for value in list { mix(value.bitPattern) }
+        }
+        for column in problem.tiles.columns { mix(UInt64(bitPattern: Int64(column))) }
+        return hash
+    }
+}

@@ -1,1 +1,0 @@
-// Fits linear models: linear and logistic regression, smoothed-hinge support vectors.
