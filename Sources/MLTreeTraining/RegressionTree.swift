@@ -15,6 +15,9 @@ package struct RegressionTree: Hashable, Sendable {
         package var gain: Float = 0
 
         package var isLeaf: Bool { feature < 0 }
+
+        /// A leaf that adds nothing.
+        package static var empty: Node { Node() }
     }
 
     /// The root first.

@@ -4,7 +4,13 @@ extension TreeTrainer {
     /// The trees as a model file states them.
     ///
     /// Branches compare with *less than*, as the trees were grown, and keep the way of missing values.
-    package var parameters: SpecTreeEnsembleParameters {
+    package var parameters: SpecTreeEnsembleParameters { Self.parameters(of: trees, objective: objective) }
+
+    /// Trees of an objective as a model file states them.
+    package static func parameters(
+        of trees: [RegressionTree],
+        objective: TreeObjective
+    ) -> SpecTreeEnsembleParameters {
         var result = SpecTreeEnsembleParameters()
         result.numPredictionDimensions = UInt64(objective.outputCount)
         result.basePredictionValue = [Double](repeating: Double(objective.baseScore), count: objective.outputCount)
@@ -22,7 +28,7 @@ extension TreeTrainer {
                 } else {
                     entry.nodeBehavior = .branchOnValueLessThan
                     entry.branchFeatureIndex = UInt64(node.feature)
-                    entry.branchFeatureValue = Double(node.threshold)
+                    entry.branchFeatureValue = boundary(node.threshold)
                     entry.trueChildNodeID = UInt64(node.left)
                     entry.falseChildNodeID = UInt64(node.right)
                     entry.missingValueTracksTrueChild = node.missingGoesLeft
@@ -32,5 +38,17 @@ extension TreeTrainer {
             }
         }
         return result
+    }
+
+    /// The number in double precision that is above all those which, rounded to single precision, are below `threshold`,
+    /// and at most all others: trees are grown on rounded values, models are asked with values that are not.
+    ///
+    /// Rounded to single precision it is the threshold, so that engines that compare rounded values agree, too.
+    private static func boundary(_ threshold: Float) -> Double {
+        let below = threshold.nextDown
+        guard below.isFinite else { return Double(threshold) }
+        let middle = (Double(below) + Double(threshold)) / 2
+        // A number half-way goes to the even neighbour.
+        return Float(middle) == threshold ? middle : middle.nextUp
     }
 }

@@ -112,6 +112,26 @@ package struct TreeTrainer: Sendable {
         }
     }
 
+    /// One more tree for each sum of a forest, fitted to the same targets as the first.  Leaves are not divided by the
+    /// number of trees, which only the end shows: whoever stops divides.
+    package mutating func growForestTree() {
+        let grown = sums
+        sums = [Float](repeating: objective.baseScore, count: sums.count)
+        let derivatives = derivatives()
+        sums = grown
+        for output in 0..<objective.outputCount { grow(derivatives, output, scale: 1) }
+    }
+
+    package var columnCount: Int { table.columnCount }
+
+    /// The same training without any trees yet.
+    package var restarted: TreeTrainer {
+        var result = self
+        result.trees = []
+        result.sums = [Float](repeating: objective.baseScore, count: sums.count)
+        return result
+    }
+
     private func derivatives() -> [SIMD2<Float>] {
         var pairs = [SIMD2<Float>](repeating: .zero, count: targets.count * objective.outputCount)
         objective.differentiate(sums: sums, targets: targets, weights: weights, into: &pairs)

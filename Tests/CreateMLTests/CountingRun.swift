@@ -49,6 +49,8 @@ struct CountingRun: TrainingRun {
         return [.loss: 1 / Double(iteration + 1)]
     }
 
+    mutating func takeLimits(of other: CountingRun) { (limit, onStep) = (other.limit, other.onStep) }
+
     mutating func finish() throws -> Counted { Counted(sum: sum, steps: iteration) }
 
     func encodedData() throws -> [UInt8] {

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `Cancelling the task that waits cancels the job`() async throws {
-        let run = CountingRun(seed: 5, limit: 1000) { _ in usleep(2000) }
+        let run = CountingRun(seed: 5, limit: 1_000_000) { _ in usleep(2000) }
         let job = try session(run).resume()
         let waiter = Task { try await job.value }
         waiter.cancel()

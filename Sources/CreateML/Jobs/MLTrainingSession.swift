@@ -63,17 +63,13 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         try folder.clean()
         state.date = description.date
         state.checkpoints = try folder.checkpoints(of: Run.taskName)
-        if let last = state.checkpoints.last {
-            (state.phase, state.iteration) = (last.phase, last.iteration)
-            guard last.phase == run.phase else { return }
-            var run = run
-            try run.restore(state: try Self.state(last, of: folder, Run.taskName, fingerprint))
-            self.run = run
-        } else {
-            self.run = run
-        }
-        // Parameters that may change, such as a limit of iterations, are those of now.
-        try folder.write(try run.encodedData(), of: run.phase)
+        let last = state.checkpoints.last
+        if let last { (state.phase, state.iteration) = (last.phase, last.iteration) }
+        // The data are those of the session's begin, which a split at random may have chosen.
+        var restored = try Self.read(Run.self, folder, last)
+        restored.takeLimits(of: run)
+        self.run = restored
+        try folder.write(try restored.encodedData(), of: restored.phase)
     }
 
     /// The session that is in the session directory.

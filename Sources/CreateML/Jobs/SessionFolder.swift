@@ -62,12 +62,21 @@ struct SessionFolder: Sendable {
     // MARK: Data
 
     func write(_ data: [UInt8], of phase: MLPhase) throws {
-        try Self.writeDurably(data, to: url.appendingPathComponent(phase.rawValue + ".data"))
+        var writer = ArchiveWriter()
+        writer.write(Fingerprint.of(data))
+        try Self.writeDurably(writer.bytes + data, to: url.appendingPathComponent(phase.rawValue + ".data"))
     }
 
     func readData(of phase: MLPhase) throws -> [UInt8] {
         let file = url.appendingPathComponent(phase.rawValue + ".data")
-        return try Self.read(file, "the session's data \(file.path) are missing; begin it anew")
+        let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it anew")
+        let data = Array(bytes.dropFirst(8))
+        var writer = ArchiveWriter()
+        writer.write(Fingerprint.of(data))
+        guard Array(bytes.prefix(8)) == writer.bytes else {
+            throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it anew")
+        }
+        return data
     }
 
     // MARK: Checkpoints

@@ -28,6 +28,8 @@ package protocol TrainingRun<Product> {
     /// One step; what was measured by it.  `cancellation` may be asked within long steps, which then throw
     /// `MLCreateError.cancelled` and leave the run as it was before them.
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double]
+    /// Takes over from a run with other parameters those that may differ, such as a limit of iterations.
+    mutating func takeLimits(of other: Self)
     /// Holds the model against the data, and makes the product.
     mutating func finish() throws -> Product
 
@@ -68,6 +70,7 @@ package struct PlannedPhase: Sendable {
 extension TrainingRun {
     package static var firstPhase: MLPhase { .training }
     package var isFinished: Bool { false }
+    package mutating func takeLimits(of other: Self) {}
 
     /// The steps of a phase under the limit of a session.
     func count(of phase: MLPhase, limit: Int) -> Int? {

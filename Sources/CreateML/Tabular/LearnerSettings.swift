@@ -1,0 +1,105 @@
+/// The algorithm of a tabular task and its parameters.
+package enum LearnerSettings: Codable, Hashable, Sendable {
+    case trees(TreeSettings)
+    case linear(LinearSettings)
+
+    /// What sessions compare; the number of iterations may be raised where the algorithm can go on.
+    var compared: [SessionParameter] {
+        switch self {
+        case .trees(let settings): settings.compared
+        case .linear(let settings): settings.compared
+        }
+    }
+
+    /// Whether a number may be missing from a row.
+    var allowsMissing: Bool { if case .trees = self { true } else { false } }
+
+    /// What a user set, for descriptions.
+    var described: [(name: String, value: String)] {
+        switch self {
+        case .trees(let settings): settings.described
+        case .linear(let settings): settings.described
+        }
+    }
+
+    var maxIterations: Int {
+        switch self {
+        case .trees(let settings): settings.rounds
+        case .linear(let settings): settings.maxIterations
+        }
+    }
+}
+
+/// The parameters of the algorithms that grow trees.
+package struct TreeSettings: Codable, Hashable, Sendable {
+    package enum Kind: String, Codable, Hashable, Sendable { case decisionTree, boostedTree, randomForest }
+
+    var kind: Kind
+    var maxDepth: Int
+    var maxIterations = 1
+    var minLossReduction: Double
+    var minChildWeight: Double
+    var randomSeed: Int
+    var stepSize = 1.0
+    var earlyStoppingRounds: Int?
+    var rowSubsample = 1.0
+    var columnSubsample = 1.0
+
+    var rounds: Int { kind == .decisionTree ? 1 : maxIterations }
+
+    var compared: [SessionParameter] {
+        described.filter { $0.name != "maxIterations" || kind == .randomForest }
+            .map { SessionParameter($0.name, $0.value) }
+    }
+
+    var described: [(name: String, value: String)] {
+        var result = [("maxDepth", "\(maxDepth)")]
+        if kind != .decisionTree { result.append(("maxIterations", "\(maxIterations)")) }
+        result += [
+            ("minLossReduction", "\(minLossReduction)"), ("minChildWeight", "\(minChildWeight)"),
+            ("randomSeed", "\(randomSeed)"),
+        ]
+        if kind == .boostedTree {
+            result.append(("stepSize", "\(stepSize)"))
+            result.append(("earlyStoppingRounds", earlyStoppingRounds.map { "\($0)" } ?? "none"))
+        }
+        if kind != .decisionTree {
+            result += [("rowSubsample", "\(rowSubsample)"), ("columnSubsample", "\(columnSubsample)")]
+        }
+        return result
+    }
+}
+
+/// The parameters of the algorithms that fit linear models.
+package struct LinearSettings: Codable, Hashable, Sendable {
+    package enum Kind: String, Codable, Hashable, Sendable { case linearRegression, logisticRegression, supportVector }
+
+    var kind: Kind
+    var maxIterations: Int
+    var l1Penalty = 0.0
+    var l2Penalty = 0.01
+    /// Of support vectors.
+    var penalty = 1.0
+    var stepSize = 1.0
+    var convergenceThreshold: Double
+    var featureRescaling: Bool
+
+    var compared: [SessionParameter] {
+        described.filter { $0.name != "maxIterations" }.map { SessionParameter($0.name, $0.value) }
+    }
+
+    var described: [(name: String, value: String)] {
+        var result = [("maxIterations", "\(maxIterations)")]
+        if kind == .supportVector {
+            result.append(("penalty", "\(penalty)"))
+        } else {
+            result += [
+                ("l1Penalty", "\(l1Penalty)"), ("l2Penalty", "\(l2Penalty)"), ("stepSize", "\(stepSize)"),
+            ]
+        }
+        result += [
+            ("convergenceThreshold", "\(convergenceThreshold)"), ("featureRescaling", "\(featureRescaling)"),
+        ]
+        return result
+    }
+}

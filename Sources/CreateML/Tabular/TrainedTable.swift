@@ -1,0 +1,250 @@
+import CoreML
+import Foundation
+import MLFeatures
+import MLFiles
+import MLModels
+import MLSpecification
+import TabularData
+
+/// What training a tabular task gives: the model, and how well it does on the rows it was trained and validated on.
+///
+/// Opaque to clients; the tasks' members read it.
+public struct _TrainedTable: Sendable {
+    let layout: FeatureLayout
+    let target: String
+    let labels: LabelList?
+    let specification: SpecModel
+    private let engine: Pipeline
+    /// The model for the caller, made when it is asked for.
+    private let loaded = LoadedModel()
+    /// What the caller put in its place.
+    private var replacement: MLModel?
+    let trainingMetrics: TabularMetrics
+    let validationMetrics: TabularMetrics
+
+    init(_ table: PreparedTable, _ predictor: SpecModel.OneOf_Type) throws {
+        (layout, target, labels) = (table.layout, table.target, table.labels)
+        let pipeline = TabularPipeline(layout: layout, target: target, labels: labels)
+        var model = pipeline.model(predictor)
+        model.apply(MLModelMetadata())
+        model.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
+        let engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
+        (specification, self.engine) = (model, engine)
+        trainingMetrics = try Self.metrics(
+            engine,
+            table.layout,
+            table.labels,
+            target,
+            table.training,
+            table.trainingTargets
+        )
+        if let validation = table.validation, let targets = table.validationTargets {
+            validationMetrics = try Self.metrics(engine, layout, labels, target, validation, targets)
+        } else {
+            validationMetrics = .failure(
+                MLCreateError.generic(reason: "no rows were set aside for validation")
+            )
+        }
+    }
+
+    var features: [String] { layout.features.map(\.name) }
+
+    // MARK: Model
+
+    /// Loads the model once, when it is first needed.
+    private final class LoadedModel: @unchecked Sendable {
+        private let lock = NSLock()
+        private var model: MLModel?
+
+        func get(_ specification: SpecModel) throws -> MLModel {
+            try lock.withLock {
+                if let model { return model }
+                let file = ModelFile(specification: specification, path: "the trained model")
+                let new = try MLModel(file, configuration: MLModelConfiguration())
+                model = new
+                return new
+            }
+        }
+    }
+
+    var model: MLModel {
+        get {
+            if let replacement { return replacement }
+            do { return try loaded.get(specification) } catch {
+                preconditionFailure("a trained model could not be loaded: \(error)")
+            }
+        }
+        set { replacement = newValue }
+    }
+
+    func write(to path: String, _ metadata: MLModelMetadata?) throws {
+        guard replacement == nil else {
+            throw MLCreateError.generic(
+                reason: "the model was replaced by another one, which is in its own file already; train anew to write"
+            )
+        }
+        var model = specification
+        if let metadata { model.apply(metadata) }
+        try MLCreateError.translating {
+            let folder = FileAccess.folder(of: path)
+            try FileAccess.makeFolder(folder)
+            if path.hasSuffix(".mlmodel") {
+                try ModelFile.writeModel(model, to: path)
+            } else if path.hasSuffix(".mlpackage") {
+                try ModelFile.writePackage(model, to: path)
+            } else {
+                throw MLCreateError.io(reason: "\(path) ends neither in .mlmodel nor in .mlpackage; name it so")
+            }
+        }
+    }
+
+    // MARK: Predictions
+
+    private enum Output {
+        case numbers([Double])
+        case labels([FeatureData])
+    }
+
+    private static func run(
+        _ engine: Pipeline,
+        _ batch: FeatureBatch,
+        _ target: String
+    ) throws -> FeatureColumn {
+        guard batch.count > 0 else { return .doubles([]) }
+        return try MLCreateError.translating {
+            let outputs = try engine.predictions(from: batch)
+            guard let column = outputs.columns[target] else {
+                throw MLCreateError.generic(reason: "the model gives no '\(target)'")
+            }
+            return column
+        }
+    }
+
+    /// Predictions of the model that is used now, for rows of the layout.
+    private func predict(_ table: EncodedTable) throws -> FeatureColumn {
+        guard let replacement else { return try Self.run(engine, table.batch(layout), target) }
+        let batch = table.batch(layout)
+        let examples = try (0..<batch.count).map { row in
+            try MLDictionaryFeatureProvider(
+                dictionary: batch.features(at: row).mapValues { try Self.featureValue($0) }
+            )
+        }
+        let results = try replacement.predictions(fromBatch: MLArrayBatchProvider(array: examples))
+        return FeatureColumn(
+            try (0..<results.count).map { row in
+                guard let value = results.features(at: row).featureValue(for: target) else {
+                    throw MLCreateError.generic(reason: "the model that was set gives no '\(target)'")
+                }
+                switch value.type {
+                case .string: return .string(value.stringValue)
+                case .int64: return .int64(value.int64Value)
+                default: return .double(value.doubleValue)
+                }
+            }
+        )
+    }
+
+    private static func featureValue(_ data: FeatureData) throws -> MLFeatureValue {
+        switch data {
+        case .double(let value): MLFeatureValue(double: value)
+        case .int64(let value): MLFeatureValue(int64: value)
+        case .string(let value): MLFeatureValue(string: value)
+        case .tensor(let tensor): MLFeatureValue(multiArray: MLMultiArray(tensor))
+        case .dictionary(.strings(let values)):
+            try MLFeatureValue(dictionary: values.reduce(into: [:]) { $0[$1.key] = NSNumber(value: $1.value) })
+        case .dictionary(.integers(let values)):
+            try MLFeatureValue(dictionary: values.reduce(into: [:]) { $0[$1.key] = NSNumber(value: $1.value) })
+        case .image, .sequence:
+            throw MLCreateError.type(reason: "tables have no \(data.kind)")
+        }
+    }
+
+    func predictions(from frame: DataFrame) throws -> AnyColumn {
+        let column = try predict(try layout.encode(frame))
+        func integers() -> [Int] {
+            if case .integers(let values) = column { values.map { Int($0) } } else { [] }
+        }
+        func texts() -> [String] { if case .strings(let values) = column { values } else { [] } }
+        func numbers() -> [Double] { if case .doubles(let values) = column { values } else { [] } }
+        return switch labels {
+        case nil: Column<Double>(name: target, contents: numbers()).eraseToAnyColumn()
+        case .strings?: Column<String>(name: target, contents: texts()).eraseToAnyColumn()
+        case .integers?: Column<Int>(name: target, contents: integers()).eraseToAnyColumn()
+        }
+    }
+
+    func evaluation(on frame: DataFrame) -> TabularMetrics {
+        do {
+            let column = try frame.column(named: target, for: "target")
+            let truth = try labels == nil ? TargetContent.numbers(column) : TargetContent.labels(column)
+            return try Self.metrics(labels, truth, try predict(try layout.encode(frame)))
+        } catch { return .failure(error) }
+    }
+
+    private static func metrics(
+        _ engine: Pipeline,
+        _ layout: FeatureLayout,
+        _ labels: LabelList?,
+        _ target: String,
+        _ table: EncodedTable,
+        _ truth: TargetContent
+    ) throws -> TabularMetrics {
+        try metrics(labels, truth, try run(engine, table.batch(layout), target))
+    }
+
+    private static func metrics(
+        _ labels: LabelList?,
+        _ truth: TargetContent,
+        _ predictions: FeatureColumn
+    ) throws -> TabularMetrics {
+        switch (labels, predictions) {
+        case (nil, .doubles(let values)):
+            guard case .numbers(let truth) = truth else { break }
+            return .regressor(MLRegressorMetrics(truth: truth, predictions: values))
+        case (let labels?, .strings(let values)):
+            let all = TargetContent.union(labels, truth.labels)
+            return .classifier(try counts(all, truth, .texts(values)))
+        case (let labels?, .integers(let values)):
+            let all = TargetContent.union(labels, truth.labels)
+            return .classifier(try counts(all, truth, .integers(values)))
+        case (let labels?, _) where truth.count == 0: return .classifier(ConfusionCounts(labels))
+        default: break
+        }
+        throw MLCreateError.type(reason: "the predictions are of another type than the targets")
+    }
+
+    private static func counts(
+        _ labels: LabelList,
+        _ truth: TargetContent,
+        _ predictions: TargetContent
+    ) throws -> ConfusionCounts {
+        ConfusionCounts(
+            labels,
+            truth: try truth.values(labels).map { Int($0) },
+            predictions: try predictions.values(labels).map { Int($0) }
+        )
+    }
+}
+
+/// Metrics of either kind of task.
+enum TabularMetrics: Sendable {
+    case regressor(MLRegressorMetrics)
+    case classifier(ConfusionCounts)
+    case failure(any Error)
+
+    var regressor: MLRegressorMetrics {
+        switch self {
+        case .regressor(let metrics): metrics
+        case .failure(let error): MLRegressorMetrics(error)
+        case .classifier: MLRegressorMetrics(MLCreateError.generic(reason: "these are metrics of a classifier"))
+        }
+    }
+
+    var classifier: MLClassifierMetrics {
+        switch self {
+        case .classifier(let counts): MLClassifierMetrics(counts)
+        case .failure(let error): MLClassifierMetrics(error)
+        case .regressor: MLClassifierMetrics(MLCreateError.generic(reason: "these are metrics of a regressor"))
+        }
+    }
+}
