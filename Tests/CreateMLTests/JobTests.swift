@@ -71,6 +71,21 @@ import Testing
         #expect(copy.phase == .evaluating && copy.metrics[.loss] as? Double == 1.0 / 11)
     }
 
+    @Test func `The progress of something else is watched until it is finished`() async throws {
+        let progress = Progress(totalUnitCount: 4)
+        let seen = Mutex<[Int64]>([])
+        let end = DispatchSemaphore(value: 0)
+        let subscription = progress.publisher(for: \.completedUnitCount).sink(
+            receiveCompletion: { _ in end.signal() },
+            receiveValue: { count in seen.withLock { $0.append(count) } }
+        )
+        progress.completedUnitCount = 4
+        await offThread { end.wait() }
+        #expect(seen.withLock { $0.first } == 0)
+        #expect(seen.withLock { $0.last } == 4)
+        subscription.cancel()
+    }
+
     @Test(arguments: [true, false])
     func `A cancelled job fails with its own error, and the session goes on to the same product`(
         inFolder: Bool

@@ -52,6 +52,18 @@ import Testing
         }
     }
 
+    @Test func `A session that was begun and left before its first checkpoint is restored`() async throws {
+        for extraction in [0, 4] {
+            let folder = try TemporaryFolder()
+            _ = try MLTrainingSession(CountingRun(seed: 9, extraction: extraction), parameters(folder))
+            let restored = try MLTrainingSession(restoring: CountingRun.self, parameters(folder))
+            #expect(restored.phase == .initialized && restored.checkpoints.isEmpty)
+            #expect(try await restored.resume().value == JobTests.whole(9, extraction: extraction))
+            try restored.removeCheckpoints { _ in true }
+            #expect(try await restored.resume().value == JobTests.whole(9, extraction: extraction))
+        }
+    }
+
     @Test func `Checkpoints that are removed are not gone on from`() async throws {
         let folder = try TemporaryFolder()
         let session = try MLTrainingSession(CountingRun(seed: 9), parameters(folder, every: 5))

@@ -50,11 +50,12 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         guard folder.exists else {
             let description = SessionFolder.Description(
                 task: Run.taskName,
+                phase: run.phase,
                 date: state.date,
                 fingerprint: String(fingerprint, radix: 16),
                 parameters: run.parameters.map { [$0.name, $0.value] }
             )
-            try folder.begin(description, try run.encodedData(), run.phase)
+            try folder.begin(description, try run.encodedData())
             self.run = run
             return
         }
@@ -168,10 +169,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     ) throws -> Run where Run.Product == Task {
         try MLCreateError.translating {
             let description = try folder.readDescription()
-            guard let checkpoint else {
-                let phase = Run.firstPhase
-                return try Run(data: try folder.readData(of: phase))
-            }
+            guard let checkpoint else { return try Run(data: try folder.readData(of: description.phase)) }
             var run = try Run(data: try folder.readData(of: checkpoint.phase))
             guard let fingerprint = UInt64(description.fingerprint, radix: 16) else {
                 throw MLCreateError.io(reason: "the session in \(folder.url.path) is damaged; use another directory")
@@ -195,14 +193,17 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
             }
             guard let folder else { return }
             let last = state.checkpoints.last?.url
+            defer {
+                if state.checkpoints.last?.url != last {
+                    run = nil
+                    state.phase = state.checkpoints.last?.phase ?? .initialized
+                    state.iteration = state.checkpoints.last?.iteration ?? 0
+                }
+            }
             for checkpoint in state.checkpoints where predicate(checkpoint) {
                 try folder.remove(checkpoint.url)
                 state.checkpoints.removeAll { $0.url == checkpoint.url }
             }
-            guard state.checkpoints.last?.url != last else { return }
-            run = nil
-            state.phase = state.checkpoints.last?.phase ?? .initialized
-            state.iteration = state.checkpoints.last?.iteration ?? 0
         }
     }
 

@@ -14,6 +14,8 @@ struct SessionFolder: Sendable {
     struct Description: Codable {
         var format = 1
         var task: String
+        /// The one that the session began with.
+        var phase: MLPhase
         var date: Date
         var fingerprint: String
         /// Name and value.
@@ -33,10 +35,10 @@ struct SessionFolder: Sendable {
     // MARK: Description
 
     /// Begins a session: its data first, so that a folder with a description is complete.
-    func begin(_ description: Description, _ data: [UInt8], _ phase: MLPhase) throws {
+    func begin(_ description: Description, _ data: [UInt8]) throws {
         try makeFolder(checkpointsURL)
         for file in try files() { try remove(file) }
-        try write(data, of: phase)
+        try write(data, of: description.phase)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try Self.writeDurably([UInt8](try encoder.encode(description)), to: descriptionURL)

@@ -9,8 +9,6 @@ package protocol TrainingRun<Product> {
 
     /// Written into the session's folder; sessions of other tasks are not restored.
     static var taskName: String { get }
-    /// The phase that sessions begin with.
-    static var firstPhase: MLPhase { get }
     /// The parameters that must stay the same for a session to be gone on with, as text.
     var parameters: [SessionParameter] { get }
     /// Of the data that were passed by the caller; other data give other fingerprints.
@@ -68,7 +66,6 @@ package struct PlannedPhase: Sendable {
 }
 
 extension TrainingRun {
-    package static var firstPhase: MLPhase { .training }
     package var isFinished: Bool { false }
     package mutating func takeLimits(of other: Self) {}
 
