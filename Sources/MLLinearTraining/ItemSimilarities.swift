@@ -190,9 +190,23 @@ package struct ItemSimilarities: Hashable, Sendable {
     /// The best items by their scores, of equal ones the first.
     package static func best(_ scores: [Double], _ count: Int, where isAllowed: (Int) -> Bool) -> [Int] {
         var items: [Int] = []
-        for item in scores.indices where isAllowed(item) { items.append(item) }
-        items.sort { (scores[$1], $0) < (scores[$0], $1) }
-        return Array(items.prefix(count))
+        guard count > 0 else { return items }
+        if count > 256 {
+            items = scores.indices.filter(isAllowed)
+            items.sort { (scores[$1], $0) < (scores[$0], $1) }
+            return Array(items.prefix(count))
+        }
+        items.reserveCapacity(count + 1)
+        for item in scores.indices {
+            let score = scores[item]
+            if items.count == count, scores[items[count - 1]] >= score { continue }
+            guard isAllowed(item) else { continue }
+            var place = items.count
+            while place > 0, scores[items[place - 1]] < score { place -= 1 }
+            items.insert(item, at: place)
+            if items.count > count { items.removeLast() }
+        }
+        return items
     }
 
     /// The similarities as a model file states them; ids and names of features are the caller's to add.

@@ -278,8 +278,10 @@ package struct LinearTrainer: Sendable {
                     problem.score(candidate, into: &trial.scores)
                     problem.evaluate(&trial)
                 }
-                guard candidate != coefficients else { return false }
-                accept(candidate, trial.loss + problem.penalty(candidate))
+                // A step so small that only rounding made it look like a descent is none.
+                let exact = trial.loss + problem.penalty(candidate)
+                guard candidate != coefficients, exact <= objectiveValue + noise else { return false }
+                accept(candidate, exact)
                 return true
             }
             if !descends || slope > 0 {
