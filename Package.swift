@@ -70,7 +70,7 @@ let package = Package(
         library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
         tests("MLModelsTests", ["MLFeatures", "MLModels", "MLNumerics", "MLSpecification", protobuf]),
         library("MLFeatures", ["MLNumerics", "MLSpecification"]),
-        library("MLModels", ["MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
+        library("MLModels", ["CTextSegmentation", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
         library(
             "MLEngine",
             [
@@ -168,7 +168,7 @@ let package = Package(
             [
                 "Combine", "CoreML", "MLAudio", "MLFeatures", "MLFiles", "MLKernels", "MLLinearTraining", "MLModels",
                 "MLNumerics", "MLSeriesTraining", "MLSpecification", "MLTextTraining", "MLTraining", "MLTreeTraining",
-                "TabularData",
+                "NaturalLanguage", "TabularData",
             ]
         ),
         tests("CreateMLTests", ["CreateML", "Combine", "CoreML", "TabularData", "MLSpecification", "MLFiles"]),

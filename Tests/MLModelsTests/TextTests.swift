@@ -28,32 +28,41 @@ struct TextTests {
     }
 
     @Test func embedding() throws {
-        let parameters = WordEmbedding.parameters(["cat": [1, 0.5], "dog": [0.9, 0.6], "car": [-1, 2]])
+        let parameters = try WordVectors([
+            ("cat", [1, 0.5]), ("dog", [0.9, 0.6]), ("car", [-1, 2]), ("none", [0, 0]),
+        ])
+        .specification()
         let spec = model([("text", .string)], [("vector", .array([2], .float32))], .wordEmbedding(parameters))
         let embedding = try WordEmbedding(parameters, spec.description_p)
         #expect(try embedding.prediction(from: ["text": .string("cat")])["vector"]?.numbers == [1, 0.5])
         #expect(try embedding.prediction(from: ["text": .string("cow")])["vector"]?.numbers == [0, 0])
-        #expect(embedding.nearest(to: [1, 0.5], count: 2).map(\.word) == ["cat", "dog"])
+        #expect(embedding.vectors.nearest(to: [1, 0.5], count: 2).map(\.word) == ["cat", "dog"])
+        #expect(embedding.vectors.nearest(to: [1, 0.5], count: 9, excluding: "cat").map(\.word) == ["dog", "car"])
+        #expect(embedding.vectors.nearest(to: [1, 0.5], count: 9, furthest: 0.5).map(\.word) == ["cat", "dog"])
     }
 
     @Test func classifier() throws {
-        let parameters = TextClassifier.Parameters(
-            wordsInRow: 2,
-            runs: 3...3,
-            normalizes: true,
-            labels: ["bad", "good"],
-            bias: [0.1, 0],
-            features: [
-                "w:fine": .init(scale: 2, weights: [-1, 1]), "w:not fine": .init(scale: 1, weights: [5, -5]),
-                "c:ad ": .init(scale: 1, weights: [1, 0]),
-            ]
-        )
+        // Revision 1001: two words in a row, runs of three characters, normalised.
+        var block = OldBlock(kind: 3)
+        block.bytes += [2, 3, 3, 1]
+        block.floats([0.1, 0])
+        block.integer(3)
+        for (name, scale, weights) in [
+            ("c:ad ", 1, [1, 0]), ("w:fine", 2, [-1, 1]), ("w:not fine", 1, [5, -5]),
+        ] as [(String, Float, [Float])] {
+            block.string(name)
+            block.floats([scale] + weights)
+        }
+        var parameters = SpecTextClassifier()
+        parameters.revision = TextParameters.revision
+        parameters.modelParameterData = SpecBytes.field(block.bytes)
+        parameters.stringClassLabels.vector = ["bad", "good"]
         let spec = model(
             [("text", .string)],
             [("label", .string), ("votes", .dictionary())],
             predicts: "label",
             probabilities: "votes",
-            .textClassifier(TextClassifier.specification(parameters))
+            .textClassifier(parameters)
         )
         let engine = try engine(spec)
         func good(_ text: String) throws -> Double {
@@ -76,10 +85,14 @@ struct TextTests {
         parameters.stringTags.vector = ["D", "N", "V"]
         // From the start, D; after D, N; after N, V.
         let transitions: [Float] = [1, 0, 0, -3, 2, -3, 0, 0, 2, 1, 0, 0]
-        let bytes = WordTagger.parameterBytes(
-            transitions: transitions,
-            features: ["l=the": [5, 0, 0], "s1=s": [0, 0, 1], "f=Xx": [0, 3, 0]]
-        )
+        var block = OldBlock(kind: 4)
+        block.floats(transitions)
+        block.integer(3)
+        for (name, weights) in [("f=Xx", [0, 3, 0]), ("l=the", [5, 0, 0]), ("s1=s", [0, 0, 1])] as [(String, [Float])] {
+            block.string(name)
+            block.floats(weights)
+        }
+        let bytes = block.bytes
         parameters.modelParameterData = SpecBytes.field(bytes)
         var spec = model(
             [("text", .string)],
@@ -106,5 +119,21 @@ struct TextTests {
         parameters.revision = 3
         spec.wordTagger = parameters
         #expect(message { () throws(ModelError) in try engine(spec) }.contains("Apple's Natural Language"))
+    }
+}
+
+/// The fields of a block of revision 1001, as Documentation/TextModels.md lists them.
+private struct OldBlock {
+    var bytes: [UInt8]
+
+    init(kind: UInt8) { bytes = Array("SWCOREML".utf8) + [kind] }
+
+    mutating func integer(_ value: Int) { withUnsafeBytes(of: UInt32(value).littleEndian) { bytes += $0 } }
+    mutating func string(_ text: String) {
+        integer(text.utf8.count)
+        bytes += text.utf8
+    }
+    mutating func floats(_ values: [Float]) {
+        for value in values { withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 } }
     }
 }

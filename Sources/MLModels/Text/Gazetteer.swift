@@ -41,6 +41,9 @@ package struct Gazetteer: ColumnEngine {
         [output: .strings(try batch.texts(input).map { places[$0].map { labels[$0] } ?? "" })]
     }
 
+    /// The label of a term; `nil` when it is not there.
+    package func label(of term: String) -> String? { places[term].map { labels[$0] } }
+
     /// The parameters for terms by label; a term of two labels keeps the first, by the labels' order.
     package static func parameters(_ terms: [String: [String]], language: String = "") -> SpecGazetteer {
         let labels = terms.keys.sorted()

@@ -1,13 +1,15 @@
 import MLNumerics
 
-/// The parameters of natural-language models in this package's own revision.
+/// The parameters of natural-language models in this package's own revisions.
 ///
-/// Apple's parameters are blocks of its Natural Language framework whose form is not published.  Models of this revision
-/// say `revision` = 1001, and their `modelParameterData` is, little-endian: the eight bytes `SWCOREML`, a byte for the
-/// kind, and the fields that the kind's type lists; a string is its length in bytes (UInt32) and UTF-8.
+/// Apple's parameters are blocks of its Natural Language framework whose form is not published.  The form of ours is that
+/// of Documentation/TextModels.md: little-endian, the eight bytes `SWCOREML`, a byte for the kind, and the fields that the
+/// kind's type lists; a string is its length in bytes (UInt32) and UTF-8.
 package enum TextParameters {
-    /// What the `revision` field of such a model says.
+    /// Features by their spelling, words by `Words`.  Gazetteers and word embeddings are written so.
     package static let revision: UInt32 = 1001
+    /// Features by their keys, words by `TextTokenizer`.  Text classifiers and word taggers are written so.
+    package static let keyedRevision: UInt32 = 1002
 
     /// The kind of a block.
     package enum Kind: UInt8, Sendable {
@@ -20,8 +22,14 @@ package enum TextParameters {
     static let mark = [UInt8]("SWCOREML".utf8)
 
     /// A reader behind the head of a block, which is checked.
-    static func reader(_ bytes: [UInt8], revision: UInt32, _ kind: Kind) throws(ModelError) -> ByteReader {
-        guard revision == Self.revision, bytes.starts(with: mark) else {
+    /// - Parameter revisions: those that the kind has.
+    static func reader(
+        _ bytes: [UInt8],
+        revision: UInt32,
+        _ kind: Kind,
+        of revisions: Set<UInt32> = [Self.revision]
+    ) throws(ModelError) -> ByteReader {
+        guard revisions.contains(revision), bytes.starts(with: mark) else {
             throw ModelError(
                 .unsupported,
                 "its parameters are a block of Apple's Natural Language framework (revision \(revision)), "
@@ -110,6 +118,62 @@ struct ByteReader {
         }
     }
 
+    /// As `floats`, all of which must be finite.
+    mutating func finiteFloats(_ count: Int) throws(ModelError) -> [Float] {
+        let values = try floats(count)
+        guard values.allSatisfy(\.isFinite) else {
+            throw ModelError(.malformed, "a number before byte \(position) of the parameters is not finite")
+        }
+        return values
+    }
+
+    /// Keys in rising order, as a table of their places.
+    mutating func keys(_ count: Int) throws(ModelError) -> KeyTable {
+        let (size, overflow) = count.multipliedReportingOverflow(by: 8)
+        guard !overflow else {
+            throw ModelError(.malformed, "the parameters claim \(count) keys at byte \(position)")
+        }
+        let slice = try take(size)
+        let keys = slice.withUnsafeBytes { raw in
+            (0..<count).map {
+                UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+            }
+        }
+        for index in keys.indices.dropFirst() where keys[index - 1] >= keys[index] {
+            throw ModelError(.malformed, "key \(index) before byte \(position) of the parameters does not rise")
+        }
+        guard let table = KeyTable(keys) else {
+            throw ModelError(.malformed, "a key before byte \(position) of the parameters is there twice")
+        }
+        return table
+    }
+
+    mutating func integers(_ count: Int) throws(ModelError) -> [Int] {
+        let (size, overflow) = count.multipliedReportingOverflow(by: 4)
+        guard !overflow else {
+            throw ModelError(.malformed, "the parameters claim \(count) integers at byte \(position)")
+        }
+        let slice = try take(size)
+        return slice.withUnsafeBytes { raw in
+            (0..<count).map {
+                Int(UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
+            }
+        }
+    }
+
+    mutating func shorts(_ count: Int) throws(ModelError) -> [UInt16] {
+        let (size, overflow) = count.multipliedReportingOverflow(by: 2)
+        guard !overflow else {
+            throw ModelError(.malformed, "the parameters claim \(count) numbers at byte \(position)")
+        }
+        let slice = try take(size)
+        return slice.withUnsafeBytes { raw in
+            (0..<count).map {
+                UInt16(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 2, as: UInt16.self))
+            }
+        }
+    }
+
     /// Checks that nothing follows.
     func end() throws(ModelError) {
         guard position == bytes.count else {
@@ -129,6 +193,14 @@ struct ByteWriter {
         bytes += text.utf8
     }
     mutating func floats(_ values: [Float]) {
+        bytes.reserveCapacity(bytes.count + values.count * 4)
         for value in values { withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 } }
+    }
+    mutating func keys(_ values: [UInt64]) {
+        bytes.reserveCapacity(bytes.count + values.count * 8)
+        for value in values { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
+    }
+    mutating func shorts(_ values: [UInt16]) {
+        for value in values { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
     }
 }

@@ -4,19 +4,18 @@ package import MLSpecification
 
 /// Tags for the words of a text: the sequence of tags with the greatest sum of feature weights and transitions.
 ///
-/// Features of a token: "w=" itself, "l=" in lower case, "s1=" … "s3=" its last characters, "p1=" … "p3=" its first,
-/// "f=" its form (capitals X, others x, digits 9, runs shortened to one), "-1=" and "+1=" its neighbours in lower case
-/// ("^" before the first, "$" after the last).
-///
-/// Parameters: the transitions to each tag from the start and from each tag, [tags + 1, tags]; the number of features,
-/// and for each its text and a weight for each tag.
+/// Revision 1002 is `TaggerModel`, revision 1001 `NamedTaggerModel`.
 package struct WordTagger: ModelEngine {
+    private enum Form: Sendable {
+        case keyed(TaggerModel)
+        case named(NamedTaggerModel)
+    }
+
     package let interface: SpecModelDescription
+    package let tags: [String]
+    private let form: Form
     private let input: String
     private let names: (tokens: String, tags: String, locations: String, lengths: String)
-    private let tags: [String]
-    private let transitions: [Float]
-    private let features: [String: [Float]]
 
     package init(_ parameters: SpecWordTagger, _ interface: SpecModelDescription) throws(ModelError) {
         self.interface = interface
@@ -31,19 +30,15 @@ package struct WordTagger: ModelEngine {
         }
         tags = parameters.stringTags.vector
         guard !tags.isEmpty else { throw ModelError(.invalidModel, "the tagger has no tags") }
-        var reader = try TextParameters.reader(
-            SpecBytes.array(parameters.modelParameterData),
-            revision: parameters.revision,
-            .wordTagger
-        )
-        transitions = try reader.floats((tags.count + 1) * tags.count)
-        var features: [String: [Float]] = [:]
-        for _ in 0..<(try reader.count(of: 4 + 4 * tags.count)) {
-            let name = try reader.string()
-            features[name] = try reader.floats(tags.count)
+        guard tags.count <= Int(UInt16.max) else {
+            throw ModelError(.invalidModel, "the tagger has \(tags.count) tags, more than 65,535")
         }
-        try reader.end()
-        self.features = features
+        let bytes = SpecBytes.array(parameters.modelParameterData)
+        if parameters.revision == TextParameters.keyedRevision {
+            form = .keyed(try TaggerModel(bytes, tags: tags, language: parameters.language))
+        } else {
+            form = .named(try NamedTaggerModel(bytes, revision: parameters.revision, tags: tags.count))
+        }
     }
 
     package func prediction(
@@ -54,86 +49,63 @@ package struct WordTagger: ModelEngine {
         guard case .string(let text)? = inputs[input] else {
             throw ModelError(.invalidInput, "the input '\(input)' is missing, or no string")
         }
-        let tokens = Words.tokens(text)
-        let words = tokens.map { String($0.word) }
+        let places = try places(of: text)
+        let words = places.map(\.word)
         var outputs: [String: FeatureData] = [:]
         if !names.tokens.isEmpty { outputs[names.tokens] = .sequence(.strings(words)) }
-        if !names.tags.isEmpty { outputs[names.tags] = .sequence(.strings(best(words).map { tags[$0] })) }
+        if !names.tags.isEmpty { outputs[names.tags] = .sequence(.strings(best(words))) }
         if !names.locations.isEmpty {
-            outputs[names.locations] = .sequence(.integers(tokens.map { Int64($0.location) }))
+            outputs[names.locations] = .sequence(.integers(places.map { Int64($0.location) }))
         }
-        if !names.lengths.isEmpty { outputs[names.lengths] = .sequence(.integers(tokens.map { Int64($0.length) })) }
+        if !names.lengths.isEmpty { outputs[names.lengths] = .sequence(.integers(places.map { Int64($0.length) })) }
         return outputs
     }
 
-    /// The best sequence of tags (Viterbi); of equal ones the one whose tags come first.
-    private func best(_ words: [String]) -> [Int] {
-        guard !words.isEmpty else { return [] }
-        let count = tags.count
-        var scores = [Double](repeating: 0, count: count)
-        var sources: [[Int]] = []
-        for position in words.indices {
-            var emission = [Double](repeating: 0, count: count)
-            for name in Self.features(of: words, at: position) {
-                guard let weights = features[name] else { continue }
-                for tag in 0..<count { emission[tag] += Double(weights[tag]) }
+    /// The tokens of a text, in UTF-16 units.
+    private func places(of text: String) throws(ModelError) -> [(word: String, location: Int, length: Int)] {
+        switch form {
+        case .named: return Words.tokens(text).map { (String($0.word), $0.location, $0.length) }
+        case .keyed(let model):
+            let ranges = try model.features.tokens(of: text)
+            let utf8 = text.utf8
+            var (index, offset, location) = (utf8.startIndex, 0, 0)
+            return ranges.map { range in
+                let start = utf8.index(index, offsetBy: range.lowerBound - offset)
+                let end = utf8.index(start, offsetBy: range.count)
+                location += text[index..<start].utf16.count
+                let length = text[start..<end].utf16.count
+                defer { (index, offset, location) = (end, range.upperBound, location + length) }
+                return (String(text[start..<end]), location, length)
             }
-            var next = [Double](repeating: -.infinity, count: count)
-            var from = [Int](repeating: 0, count: count)
-            for tag in 0..<count {
-                if position == 0 {
-                    next[tag] = Double(transitions[tag])
-                } else {
-                    for previous in 0..<count {
-                        let score = scores[previous] + Double(transitions[(previous + 1) * count + tag])
-                        if score > next[tag] { (next[tag], from[tag]) = (score, previous) }
-                    }
-                }
-                next[tag] += emission[tag]
-            }
-            scores = next
-            sources.append(from)
         }
-        var tag = 0
-        for index in 1..<Swift.max(count, 1) where scores[index] > scores[tag] { tag = index }
-        var path = [tag]
-        for position in stride(from: words.count - 1, to: 0, by: -1) {
-            tag = sources[position][tag]
-            path.append(tag)
-        }
-        return path.reversed()
     }
 
-    /// The features of one token.
-    package static func features(of words: [String], at position: Int) -> [String] {
-        let word = words[position]
-        let lower = word.lowercased()
-        var names = ["w=" + word, "l=" + lower]
-        for length in 1...3 where lower.count >= length {
-            names.append("s\(length)=" + lower.suffix(length))
-            names.append("p\(length)=" + lower.prefix(length))
+    /// The tags of these tokens.
+    package func best(_ tokens: [String]) -> [String] {
+        switch form {
+        case .keyed(let model): model.best(tokens).map { tags[$0] }
+        case .named(let model): model.best(tokens).map { tags[$0] }
         }
-        var form = ""
-        for character in word {
-            let kind: Character =
-                character.isUppercase ? "X" : character.isLetter ? "x" : character.isNumber ? "9" : character
-            if form.last != kind { form.append(kind) }
-        }
-        names.append("f=" + form)
-        names.append("-1=" + (position > 0 ? words[position - 1].lowercased() : "^"))
-        names.append("+1=" + (position + 1 < words.count ? words[position + 1].lowercased() : "$"))
-        return names
     }
 
-    /// The `modelParameterData` of a trained tagger.
-    package static func parameterBytes(transitions: [Float], features: [String: [Float]]) -> [UInt8] {
-        var writer = TextParameters.writer(.wordTagger)
-        writer.floats(transitions)
-        writer.integer(features.count)
-        for (name, weights) in features.sorted(by: { $0.key < $1.key }) {
-            writer.string(name)
-            writer.floats(weights)
+    /// The probability of each tag for each token: [tokens × tags].
+    package func probabilities(_ tokens: [String]) -> [Double] {
+        switch form {
+        case .keyed(let model): model.probabilities(tokens)
+        case .named(let model): model.probabilities(tokens)
         }
-        return writer.bytes
+    }
+
+    /// The tokens of a text as this model divides it.
+    package func tokens(of text: String) throws(ModelError) -> [String] { try places(of: text).map(\.word) }
+
+    /// The specification of a trained tagger, without the names of its outputs.
+    package static func specification(_ model: TaggerModel) -> SpecWordTagger {
+        var result = SpecWordTagger()
+        result.revision = TextParameters.keyedRevision
+        result.language = model.features.tokenizer.language
+        result.modelParameterData = SpecBytes.field(model.bytes)
+        result.stringTags.vector = model.tags
+        return result
     }
 }

@@ -1,1 +1,0 @@
-// Fits models of text.
