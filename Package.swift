@@ -135,7 +135,7 @@ let package = Package(
             "NaturalLanguage",
             ["CoreML", "MLFeatures", "MLFiles", "MLModels", "MLSpecification", "MLTextTraining"]
         ),
-        tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML"]),
+        tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML", "MLFiles", "MLModels", "MLTextTraining"]),
         .target(name: "CSoundFile", linkerSettings: [.linkedLibrary("sndfile")]),
         library("MLAudio", ["CSoundFile"]),
         library(
@@ -171,7 +171,10 @@ let package = Package(
                 "NaturalLanguage", "TabularData",
             ]
         ),
-        tests("CreateMLTests", ["CreateML", "Combine", "CoreML", "TabularData", "MLSpecification", "MLFiles"]),
+        tests(
+            "CreateMLTests",
+            ["CreateML", "Combine", "CoreML", "NaturalLanguage", "TabularData", "MLSpecification", "MLFiles"]
+        ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(
             name: "coreml",

@@ -1,6 +1,6 @@
 import Dispatch
 import MLCompiler
-import MLEngine
+package import MLEngine
 package import MLFiles
 import MLNumerics
 import MLSpecification
@@ -13,7 +13,7 @@ open class MLModel: NSObject, @unchecked Sendable {
     /// How the model was loaded; changing it has no effect on this model.
     public var configuration: MLModelConfiguration { loadedConfiguration.copy() as! MLModelConfiguration }
 
-    let engine: any ModelEngine
+    package let engine: any ModelEngine
     /// Whether array inputs may carry the sequence and batch axes of old neural networks.
     let allowsLegacyRanks: Bool
     private let loadedConfiguration: MLModelConfiguration

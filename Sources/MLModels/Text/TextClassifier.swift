@@ -14,6 +14,9 @@ package struct TextClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let form: Form
     package let labels: [String]
+    /// A BCP 47 tag; "" when the file names no language.
+    package let language: String
+    package let revision: Int
     private let input: String
     private let output: ClassOutput
 
@@ -23,6 +26,7 @@ package struct TextClassifier: ColumnEngine {
         self.interface = interface
         input = try interface.textInput()
         labels = specification.stringClassLabels.vector
+        (language, revision) = (specification.language, Int(specification.revision))
         output = try ClassOutput(.strings(labels), interface)
         let bytes = SpecBytes.array(specification.modelParameterData)
         if specification.revision == TextParameters.keyedRevision {

@@ -10,9 +10,12 @@ package struct WordEmbedding: ColumnEngine {
     private let input: String
     private let output: NumericOutput
     package let vectors: WordVectors
+    /// A BCP 47 tag; "" when the file names no language.
+    package let language: String
 
     package init(_ parameters: SpecWordEmbedding, _ interface: SpecModelDescription) throws(ModelError) {
         self.interface = interface
+        language = parameters.language
         input = try interface.textInput()
         let feature = try interface.soleOutput()
         guard case .multiArrayType(let array)? = feature.type.type else { throw feature.mismatch("a multi-array") }

@@ -13,6 +13,9 @@ package struct WordTagger: ModelEngine {
 
     package let interface: SpecModelDescription
     package let tags: [String]
+    /// A BCP 47 tag; "" when the file names no language.
+    package let language: String
+    package let revision: Int
     private let form: Form
     private let input: String
     private let names: (tokens: String, tags: String, locations: String, lengths: String)
@@ -29,6 +32,7 @@ package struct WordTagger: ModelEngine {
             guard case .sequenceType? = feature.type.type else { throw feature.mismatch("a sequence") }
         }
         tags = parameters.stringTags.vector
+        (language, revision) = (parameters.language, Int(parameters.revision))
         guard !tags.isEmpty else { throw ModelError(.invalidModel, "the tagger has no tags") }
         guard tags.count <= Int(UInt16.max) else {
             throw ModelError(.invalidModel, "the tagger has \(tags.count) tags, more than 65,535")

@@ -1,1 +1,0 @@
-// Apple's framework, as far as models of text need it.
