@@ -230,6 +230,9 @@ package final class TextClassifierTrainer {
     private func calibration() -> Double {
         let (width, count) = (labels.count, targets.count)
         let (parts, turns) = count >= 2000 ? (10, 1) : (5, 5)
+        // Drawn, because labels may come in turns.
+        var part = [Int](repeating: 0, count: count)
+        for (place, text) in order(count, seed: ~settings.seed, pass: 0).enumerated() { part[text] = place % parts }
         let scratch = FloatRows(count: 1, width: width)
         var scores: [Double] = []
         var chosen: [Int] = []
@@ -237,10 +240,10 @@ package final class TextClassifierTrainer {
             let weights = FloatRows(count: weights.count, width: width)
             let duals = FloatRows(count: count, width: width)
             for pass in 0..<Swift.min(5, settings.passes) {
-                let texts = order(count, seed: settings.seed, pass: pass).filter { $0 % parts != turn }
+                let texts = order(count, seed: settings.seed, pass: pass).filter { part[$0] != turn }
                 _ = descend(texts, weights, duals)
             }
-            for text in stride(from: turn, to: count, by: parts) {
+            for text in 0..<count where part[text] == turn {
                 score(text, weights, into: scratch[0])
                 chosen.append(targets[text])
                 for label in 0..<width { scores.append(Double(scratch.scalars(0)[label])) }
