@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What a block of text holds.  Newlines are counted by the parity of the quotes before them in the block.
 typedef struct {
     uint64_t quotes;
@@ -86,5 +90,77 @@ int ctab_has_byte_above(const uint8_t *bytes, size_t count, uint8_t least);
 int ctab_is_utf8(const uint8_t *bytes, size_t count);
 
 uint64_t ctab_hash(const uint8_t *bytes, size_t count);
+
+// Strings of a column: those of `rows`, or the `count` rows from `start` when there are none.
+typedef struct {
+    const ctab_view *views;
+    const uint8_t *const *arenas;
+    // A bit for each row that is not missing; none when nothing is.
+    const uint64_t *validity;
+    const uint32_t *rows;
+    size_t start;
+    size_t count;
+} ctab_strings;
+
+#define CTAB_NONE UINT32_MAX
+
+typedef struct {
+    uint64_t hash;
+    ctab_view view;
+} ctab_key;
+
+// Numbers for different strings, from 0 in the order in which they first appear; a missing string is one like others.
+// All zero to begin with.
+typedef struct {
+    uint32_t *slots;
+    size_t size;
+    // By number: the string, and the row where it first appeared.
+    ctab_key *keys;
+    uint32_t *first_rows;
+    size_t count;
+    size_t capacity;
+    uint32_t missing;
+} ctab_codes;
+
+// Gives every string a number, `codes` unless that is null: 1 when done, 0 when a string may equal one of other bytes
+// (it holds characters at or above U+0300), -1 without memory.
+int ctab_encode(const ctab_strings *strings, ctab_codes *table, uint32_t *codes);
+// The numbers of strings among those of `known`, which were encoded; CTAB_NONE for others and for missing ones.
+void ctab_find(const ctab_strings *strings, const ctab_codes *table, const ctab_strings *known, uint32_t *codes);
+void ctab_codes_free(ctab_codes *table);
+
+typedef enum { CTAB_INT64, CTAB_DOUBLE, CTAB_BOOL, CTAB_TEXT } ctab_kind;
+
+// A column of cells to be written.  Cells are values by row of 8 bytes (whole numbers, numbers), of 1 byte (Booleans),
+// or views; a cell without its bit in `validity` is missing.
+typedef struct {
+    ctab_kind kind;
+    const void *values;
+    const uint64_t *validity;
+    const uint8_t *const *arenas;
+    // Whether the cells are those of the rows to be written alone, one after the other.
+    int by_place;
+} ctab_column;
+
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} ctab_span;
+
+typedef struct {
+    ctab_span delimiter, newline, missing, trues, falses;
+} ctab_dialect;
+
+// Appends rows as lines, cells in quotes that hold quotes, ends of lines or the delimiter's first byte.  Rows are those
+// of `rows`, or `count` from `start`.  0 without memory.
+int ctab_write(const ctab_column *columns, size_t width, const uint32_t *rows, size_t start, size_t count,
+               const ctab_dialect *dialect, ctab_arena *out);
+
+// The shortest digits that are read as the same number, written as Swift's description; at most 32 bytes.
+size_t ctab_double_text(double value, uint8_t *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

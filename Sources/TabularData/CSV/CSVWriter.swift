@@ -1,3 +1,4 @@
+import CTabular
 public import Foundation
 
 extension DataFrameProtocol {
@@ -6,18 +7,24 @@ extension DataFrameProtocol {
     /// - Throws: `CSVWritingError` for data that is not UTF-8.
     public func csvRepresentation(options: CSVWritingOptions = .init()) throws -> Data {
         var data = Data()
-        for part in try CSVWriter(base, selection, options).parts() { data.append(contentsOf: part) }
+        try CSVWriter(base, selection, options).forEachPart { data.append(contentsOf: $0) }
         return data
     }
 
-    /// Writes the rows as CSV.
+    /// Writes the rows as CSV, to another name first when there is a file or nothing: it is whole or as it was.
     public func writeCSV(to url: URL, options: CSVWritingOptions = .init()) throws {
-        let parts = try CSVWriter(base, selection, options).parts()
-        try Data().write(to: url)
-        let file = try FileHandle(forWritingTo: url)
-        defer { try? file.close() }
-        for part in parts {
-            try part.withUnsafeBytes { bytes in
+        let writer = CSVWriter(base, selection, options)
+        let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
+        let isDirect = kind.map { $0 != .typeRegular } ?? false
+        let target =
+            isDirect
+            ? url
+            : url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        if !isDirect { try Data().write(to: target) }
+        do {
+            let file = try FileHandle(forWritingTo: target)
+            defer { try? file.close() }
+            try writer.forEachPart { bytes in
                 guard let start = bytes.baseAddress else { return }
                 try file.write(
                     contentsOf: Data(
@@ -27,6 +34,12 @@ extension DataFrameProtocol {
                     )
                 )
             }
+            if !isDirect, rename(target.path, url.path) != 0 {
+                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path])
+            }
+        } catch {
+            if !isDirect { unlink(target.path) }
+            throw error
         }
     }
 }
@@ -36,178 +49,192 @@ private struct CSVWriter {
     private let frame: DataFrame
     private let selection: RowSelection
     private let options: CSVWritingOptions
-    private let delimiter: [UInt8]
-    private let newline: [UInt8]
-    private let missing: [UInt8]
-    private let trues: [UInt8]
-    private let falses: [UInt8]
+
+    /// Rows of a part.
+    private static let size = 1 << 14
 
     init(_ frame: DataFrame, _ selection: RowSelection, _ options: CSVWritingOptions) {
         self.frame = frame
         self.selection = selection
         self.options = options
-        delimiter = Array(String(options.delimiter).utf8)
-        newline = Array(options.newline.utf8)
-        missing = Array(options.nilEncoding.utf8)
-        trues = Array(options.trueEncoding.utf8)
-        falses = Array(options.falseEncoding.utf8)
     }
 
-    /// The text in parts.
-    func parts() throws -> [[UInt8]] {
-        var parts: [[UInt8]] = []
-        let columns = frame.columns
-        if options.includesHeader, !columns.isEmpty {
-            var header: [UInt8] = []
-            for (index, column) in columns.enumerated() {
-                if index > 0 { header += delimiter }
-                append(Array(column.name.utf8), &header)
+    /// Calls `body` with the text in parts, some of which are made at a time.
+    func forEachPart(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        if options.includesHeader, !frame.columns.isEmpty {
+            let names = TextBuffer(capacity: frame.columns.count)
+            for column in frame.columns { names.append(column.name) }
+            var line = ctab_arena()
+            defer { free(line.bytes) }
+            // A header is a line whose cells are the rows of one column.
+            for row in 0..<names.count {
+                let newline = row == names.count - 1 ? options.newline : String(options.delimiter)
+                write([.text(names, byPlace: false)], .range(row..<row + 1), newline: newline, &line)
             }
-            parts.append(header + newline)
+            try body(UnsafeRawBufferPointer(start: line.bytes, count: line.count))
         }
-        let size = 1 << 14
-        let starts = Array(stride(from: 0, to: selection.count, by: size))
+        let starts = Array(stride(from: 0, to: selection.count, by: Self.size))
         // A date formatter of the caller's may not be called from two threads.
         let isShared = options.customDateFormatter != nil
-        let bodies = isShared ? starts.map { body($0, size) } : Parallel.map(starts) { body($0, size) }
-        for body in bodies { parts.append(try body.get()) }
-        return parts
-    }
-
-    private typealias Cell = (Int, inout [UInt8]) throws(CSVWritingError) -> Void
-
-    private func body(_ start: Int, _ size: Int) -> Result<[UInt8], CSVWritingError> {
-        let rows = selection.part(start..<Swift.min(start + size, selection.count))
-        let cells = frame.columns.map(cell)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(rows.count * cells.count * 10)
-        do throws(CSVWritingError) {
-            for row in rows {
-                for index in cells.indices {
-                    if index > 0 {
-                        if delimiter.count == 1 { bytes.append(delimiter[0]) } else { bytes += delimiter }
+        let together = isShared ? 1 : Swift.max(1, Swift.min(starts.count, 2 * Parallel.width))
+        var arenas = [ctab_arena](repeating: ctab_arena(), count: together)
+        defer { for arena in arenas { free(arena.bytes) } }
+        var failures = [CSVWritingError?](repeating: nil, count: together)
+        for first in stride(from: 0, to: starts.count, by: together) {
+            let count = Swift.min(together, starts.count - first)
+            arenas.withUnsafeMutableBufferPointer { arenas in
+                failures.withUnsafeMutableBufferPointer { failures in
+                    let (arenas, failures) = (arenas, failures)
+                    Parallel.forEach(count) { index in
+                        arenas[index].count = 0
+                        do throws(CSVWritingError) {
+                            try append(starts[first + index], &arenas[index])
+                        } catch { failures[index] = error }
                     }
-                    try cells[index](row, &bytes)
                 }
-                bytes += newline
             }
-            return .success(bytes)
-        } catch {
-            return .failure(error)
+            for index in 0..<count {
+                if let failure = failures[index] { throw failure }
+                try body(UnsafeRawBufferPointer(start: arenas[index].bytes, count: arenas[index].count))
+            }
         }
     }
 
-    /// Appends bytes, in quotes when they need them.
-    private func append(_ text: some Collection<UInt8>, _ bytes: inout [UInt8]) {
-        let quote = UInt8(ascii: "\"")
-        let needsQuotes =
-            text.contains { $0 == quote || $0 == 10 || $0 == 13 || $0 == delimiter[0] }
-        if !needsQuotes {
-            bytes.append(contentsOf: text)
-            return
-        }
-        bytes.append(quote)
-        for byte in text {
-            if byte == quote { bytes.append(quote) }
-            bytes.append(byte)
-        }
-        bytes.append(quote)
+    private func append(_ start: Int, _ out: inout ctab_arena) throws(CSVWritingError) {
+        let rows = selection.part(start..<Swift.min(start + Self.size, selection.count))
+        var cells: [Cells] = []
+        for column in frame.columns { cells.append(try self.cells(column, rows)) }
+        write(cells, rows, newline: options.newline, &out)
     }
 
-    /// What writes the cells of a column.
-    private func cell(_ column: AnyColumn) -> Cell {
+    /// The cells of a column as they lie in memory.
+    private enum Cells {
+        case integers(PlainBuffer<Int>)
+        case numbers(PlainBuffer<Double>)
+        case truths(PlainBuffer<Bool>)
+        /// By row, or one after the other for the rows that are written.
+        case text(TextBuffer, byPlace: Bool)
+    }
+
+    private func cells(_ column: AnyColumn, _ rows: RowSelection) throws(CSVWritingError) -> Cells {
         func typed<T>(_ type: T.Type) -> ColumnStorage<T>? { column.erased.typed(type)?.column.storage }
-        if let text = typed(String.self)?.text {
-            return { row, bytes in
-                if text.isMissing(row) {
-                    bytes += missing
+        if let text = typed(String.self)?.text { return .text(text, byPlace: false) }
+        if let plain = typed(Int.self)?.plain { return .integers(plain) }
+        if let plain = typed(Double.self)?.plain { return .numbers(plain) }
+        if let plain = typed(Bool.self)?.plain { return .truths(plain) }
+        let text = TextBuffer(capacity: rows.count)
+        if let dates = typed(Date.self)?.plain {
+            var bytes: [UInt8] = []
+            for row in rows {
+                if dates.isMissing(row) {
+                    text.append(nil)
+                } else if let formatter = options.customDateFormatter {
+                    text.append(formatter(dates.values[row]))
                 } else {
-                    text.withBytes(row) { append($0, &bytes) }
+                    bytes.removeAll(keepingCapacity: true)
+                    appendISO8601(dates.values[row], to: &bytes)
+                    bytes.withUnsafeBufferPointer { text.append($0) }
                 }
             }
-        }
-        if let plain = typed(Int.self)?.plain {
-            return { row, bytes in
-                if plain.isMissing(row) { bytes += missing } else { appendInteger(plain.values[row], &bytes) }
-            }
-        }
-        if let plain = typed(Double.self)?.plain {
-            return { row, bytes in
-                if plain.isMissing(row) { bytes += missing } else { appendDouble(plain.values[row], &bytes) }
-            }
-        }
-        if let plain = typed(Bool.self)?.plain {
-            return { row, bytes in
-                bytes += plain.isMissing(row) ? missing : plain.values[row] ? trues : falses
-            }
-        }
-        if let plain = typed(Date.self)?.plain {
-            let formatter = options.customDateFormatter
-            return { row, bytes in
-                if plain.isMissing(row) {
-                    bytes += missing
-                } else if let formatter {
-                    append(Array(formatter(plain.values[row]).utf8), &bytes)
-                } else {
-                    appendISO8601(plain.values[row], to: &bytes)
-                }
-            }
-        }
-        if let storage = typed(Data.self) {
-            return { row, bytes throws(CSVWritingError) in
-                guard let data = storage[row] else {
-                    bytes += missing
-                    return
-                }
-                guard String(validating: data, as: UTF8.self) != nil else {
+        } else if let storage = typed(Data.self) {
+            for row in rows {
+                let data = storage[row]
+                if let data, String(validating: data, as: UTF8.self) == nil {
                     throw .badEncoding(row: row, column: column.name, data)
                 }
-                append(data, &bytes)
+                text.append(data.map { String(decoding: $0, as: UTF8.self) })
+            }
+        } else {
+            for row in rows { text.append(column.erased.element(row).map { "\($0)" }) }
+        }
+        return .text(text, byPlace: true)
+    }
+
+    private func write(_ cells: [Cells], _ rows: RowSelection, newline: String, _ out: inout ctab_arena) {
+        func pointer<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeRawPointer { UnsafeRawPointer(pointer) }
+        // The arenas of all columns in one list, and where each column's begin.
+        var arenas: [UnsafePointer<UInt8>?] = []
+        var starts: [Int] = []
+        for cells in cells {
+            starts.append(arenas.count)
+            if case .text(let text, _) = cells {
+                for arena in text.arenas { arenas.append(UnsafePointer(arena.bytes)) }
             }
         }
-        return { row, bytes in
-            guard let element = column.erased.element(row) else {
-                bytes += missing
-                return
+        let encodings = [
+            String(options.delimiter), newline, options.nilEncoding, options.trueEncoding, options.falseEncoding,
+        ].map { Array($0.utf8) + [0] }
+        let isWritten = arenas.withUnsafeBufferPointer { arenas in
+            let columns = zip(cells, starts).map { cells, start in
+                var column = ctab_column()
+                switch cells {
+                case .integers(let plain):
+                    column.kind = CTAB_INT64
+                    column.values = pointer(plain.values)
+                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+                case .numbers(let plain):
+                    column.kind = CTAB_DOUBLE
+                    column.values = pointer(plain.values)
+                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+                case .truths(let plain):
+                    column.kind = CTAB_BOOL
+                    column.values = pointer(plain.values)
+                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+                case .text(let text, let byPlace):
+                    column.kind = CTAB_TEXT
+                    column.values = pointer(text.views.values)
+                    column.validity = text.missing > 0 ? text.views.validity.map { UnsafePointer($0) } : nil
+                    column.arenas = arenas.baseAddress.map { $0 + start }
+                    column.by_place = byPlace ? 1 : 0
+                }
+                return column
             }
-            append(Array("\(element)".utf8), &bytes)
+            return encodings[0].withUnsafeBufferPointer { delimiter in
+                encodings[1].withUnsafeBufferPointer { newline in
+                    encodings[2].withUnsafeBufferPointer { missing in
+                        encodings[3].withUnsafeBufferPointer { trues in
+                            encodings[4].withUnsafeBufferPointer { falses in
+                                func span(_ bytes: UnsafeBufferPointer<UInt8>) -> ctab_span {
+                                    ctab_span(bytes: bytes.baseAddress, count: bytes.count - 1)
+                                }
+                                var dialect = ctab_dialect(
+                                    delimiter: span(delimiter),
+                                    newline: span(newline),
+                                    missing: span(missing),
+                                    trues: span(trues),
+                                    falses: span(falses)
+                                )
+                                switch rows {
+                                case .range(let range):
+                                    return ctab_write(
+                                        columns,
+                                        columns.count,
+                                        nil,
+                                        range.lowerBound,
+                                        range.count,
+                                        &dialect,
+                                        &out
+                                    )
+                                case .rows(let list):
+                                    return list.withUnsafeBufferPointer { list in
+                                        ctab_write(
+                                            columns,
+                                            columns.count,
+                                            list.baseAddress,
+                                            0,
+                                            list.count,
+                                            &dialect,
+                                            &out
+                                        )
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
         }
+        withExtendedLifetime(cells) {}
+        precondition(isWritten == 1, "TabularData: no memory for the text of \(rows.count) rows")
     }
-}
-
-/// The number's digits.
-private func appendInteger(_ value: Int, _ bytes: inout [UInt8]) {
-    if value == 0 {
-        bytes.append(UInt8(ascii: "0"))
-        return
-    }
-    var magnitude = value.magnitude
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-        var place = 20
-        while magnitude > 0 {
-            let (quotient, digit) = magnitude.quotientAndRemainder(dividingBy: 10)
-            place -= 1
-            digits[place] = UInt8(truncatingIfNeeded: digit) + UInt8(ascii: "0")
-            magnitude = quotient
-        }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place..<20]))
-    }
-}
-
-/// The shortest digits that are read as the same number.
-private func appendDouble(_ value: Double, _ bytes: inout [UInt8]) {
-    // Few decimals: a number of at most 15 digits is the only one that they can mean.
-    let hundredths = (value * 100).rounded()
-    if abs(hundredths) < 1e15, hundredths / 100 == value, value != 0 {
-        let whole = Int(hundredths.magnitude)
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        appendInteger(whole / 100, &bytes)
-        bytes.append(UInt8(ascii: "."))
-        bytes.append(UInt8(whole / 10 % 10) + UInt8(ascii: "0"))
-        if whole % 10 != 0 { bytes.append(UInt8(whole % 10) + UInt8(ascii: "0")) }
-        return
-    }
-    var text = value.description
-    text.withUTF8 { bytes.append(contentsOf: $0) }
 }

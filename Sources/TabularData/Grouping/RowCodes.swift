@@ -88,8 +88,8 @@ struct ElementEncoder<Element: Hashable> {
 
     /// Chooses how to look elements up by those of `values`, which are the first to be encoded.
     init(_ values: ColumnValues<Element>) {
-        if let text = values.storage.text {
-            table = text.needsNormalisation(values.selection) ? .any([:]) : .text(TextTable())
+        if values.storage.text != nil {
+            table = .text(TextTable())
         } else if let range = values.integerRange() {
             // A place in the table for each possible value, when there are not many more than rows.
             let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
@@ -152,45 +152,50 @@ struct ElementEncoder<Element: Hashable> {
                     codes[place] = code
                 }
                 self.table = .bits(table)
-            case .text(var table):
-                self.table = .any([:])
-                values.storage.text!.withRows { text in
-                    selection.forEachPlace { place, row in
-                        if text.isMissing(row) {
-                            if absent == missingRow {
-                                absent = UInt32(first.count)
-                                first.append(UInt32(row))
-                            }
-                            codes[place] = absent
-                            return
-                        }
-                        let code = table.code(text, row, new: UInt32(first.count), first)
-                        if code == first.count { first.append(UInt32(row)) }
-                        codes[place] = code
-                    }
+            case .text(let table):
+                // The first elements of all: strings have no codes yet.
+                precondition(first.isEmpty && absent == missingRow)
+                if table.encode(values.storage.text!, selection, into: codes) {
+                    first = table.firstRows
+                    absent = table.missingCode
+                } else {
+                    self.table = .any([:])
+                    encodeAny(values, codes, &first, &absent)
                 }
-                self.table = .text(table)
-            case .any(var table):
-                self.table = .any([:])
-                for (place, row) in selection.enumerated() {
-                    guard let element = values.storage[row] else {
-                        codes[place] = missing(row)
-                        continue
-                    }
-                    if let code = table[element] {
-                        codes[place] = code
-                    } else {
-                        table[element] = UInt32(first.count)
-                        codes[place] = UInt32(first.count)
-                        first.append(UInt32(row))
-                    }
-                }
-                self.table = .any(table)
+            case .any: encodeAny(values, codes, &first, &absent)
             }
             firstRows = first
             missingCode = absent
             filled = selection.count
         }
+    }
+
+    private mutating func encodeAny(
+        _ values: ColumnValues<Element>,
+        _ codes: UnsafeMutablePointer<UInt32>,
+        _ first: inout [UInt32],
+        _ absent: inout UInt32
+    ) {
+        guard case .any(var table) = table else { return }
+        self.table = .any([:])
+        for (place, row) in values.selection.enumerated() {
+            guard let element = values.storage[row] else {
+                if absent == missingRow {
+                    absent = UInt32(first.count)
+                    first.append(UInt32(row))
+                }
+                codes[place] = absent
+                continue
+            }
+            if let code = table[element] {
+                codes[place] = code
+            } else {
+                table[element] = UInt32(first.count)
+                codes[place] = UInt32(first.count)
+                first.append(UInt32(row))
+            }
+        }
+        self.table = .any(table)
     }
 
     /// The codes of elements among those of `known`, which were encoded before; `missingRow` where there is none, and
@@ -213,14 +218,7 @@ struct ElementEncoder<Element: Hashable> {
                     codes[place] = bits.map { table.find($0) } ?? missingRow
                 }
             case .text(let table):
-                values.storage.text!.withRows { text in
-                    known.storage.text!.withRows { others in
-                        values.selection.forEachPlace { place, row in
-                            codes[place] =
-                                text.isMissing(row) ? missingRow : table.find(text, row, among: others, firstRows)
-                        }
-                    }
-                }
+                table.find(values.storage.text!, values.selection, among: known.storage.text!, into: codes)
             case .any(let table):
                 for (place, row) in values.selection.enumerated() {
                     codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
@@ -289,54 +287,67 @@ struct BitTable {
 }
 
 /// Codes of strings by their bytes.  The strings themselves stay in the column where they first appeared.
-struct TextTable {
-    /// Half of the hash | code.
-    private var slots: [UInt64] = .init(repeating: .max, count: 1 << 10)
-    private var used = 0
+///
+/// Unchecked: written by `encode` only, before anybody else has it.
+final class TextTable: @unchecked Sendable {
+    private var table = ctab_codes()
 
-    func find(_ text: TextRows, _ row: Int, among known: TextRows, _ firstRows: [UInt32]) -> UInt32 {
-        let hash = text.hash(row)
-        var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[place] != .max {
-            let slot = slots[place]
-            let code = UInt32(truncatingIfNeeded: slot)
-            if slot >> 32 == hash >> 32, text.isEqual(row, to: Int(firstRows[Int(code)]), of: known) { return code }
-            place = (place + 1) & (slots.count - 1)
+    deinit { ctab_codes_free(&table) }
+
+    /// The row where each code first appeared.
+    var firstRows: [UInt32] { Array(UnsafeBufferPointer(start: table.first_rows, count: table.count)) }
+
+    /// The code of missing strings; `missingRow` when none is missing.
+    var missingCode: UInt32 { table.missing }
+
+    /// Gives the strings of an empty table's first column codes, which are written unless `codes` is nil; false when
+    /// equal strings may have different bytes, so that bytes do not tell.
+    func encode(_ text: TextBuffer, _ rows: RowSelection, into codes: UnsafeMutablePointer<UInt32>?) -> Bool {
+        let result = text.withStrings(rows) { strings in
+            var strings = strings
+            return ctab_encode(&strings, &table, codes)
         }
-        return missingRow
+        precondition(result >= 0, "TabularData: no memory for a table of \(rows.count) strings")
+        return result == 1
     }
 
-    /// The code of a string, which is `new` from now on if it had none.
-    @inline(__always)
-    mutating func code(
-        _ text: TextRows,
-        _ row: Int,
-        new: UInt32,
-        _ firstRows: [UInt32]
-    ) -> UInt32 {
-        let hash = text.hash(row)
-        var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[place] != .max {
-            let slot = slots[place]
-            let code = UInt32(truncatingIfNeeded: slot)
-            if slot >> 32 == hash >> 32, text.isEqual(row, to: Int(firstRows[Int(code)]), of: text) { return code }
-            place = (place + 1) & (slots.count - 1)
+    func find(
+        _ text: TextBuffer,
+        _ rows: RowSelection,
+        among known: TextBuffer,
+        into codes: UnsafeMutablePointer<UInt32>
+    ) {
+        text.withStrings(rows) { strings in
+            known.withStrings(.range(0..<0)) { known in
+                var (strings, known) = (strings, known)
+                ctab_find(&strings, &table, &known, codes)
+            }
         }
-        slots[place] = (hash >> 32) << 32 | UInt64(new)
-        used += 1
-        if used * 2 > slots.count { grow(text, row, new, firstRows) }
-        return new
     }
+}
 
-    private mutating func grow(_ known: TextRows, _ row: Int, _ new: UInt32, _ firstRows: [UInt32]) {
-        let old = slots
-        slots = [UInt64](repeating: .max, count: old.count * 2)
-        for slot in old where slot != .max {
-            let code = UInt32(truncatingIfNeeded: slot)
-            let hash = known.hash(code == new ? row : Int(firstRows[Int(code)]))
-            var place = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-            while slots[place] != .max { place = (place + 1) & (slots.count - 1) }
-            slots[place] = slot
+extension TextBuffer {
+    /// Calls `body` with rows of the buffer as C takes them.
+    func withStrings<R>(_ rows: RowSelection, _ body: (ctab_strings) -> R) -> R {
+        let arenas: [UnsafePointer<UInt8>?] = self.arenas.map { UnsafePointer($0.bytes) }
+        defer { withExtendedLifetime(self) {} }
+        return arenas.withUnsafeBufferPointer { arenas in
+            var strings = ctab_strings()
+            strings.views = UnsafeRawPointer(views.values).assumingMemoryBound(to: ctab_view.self)
+            strings.arenas = arenas.baseAddress
+            strings.validity = views.missing > 0 ? views.validity.map { UnsafePointer($0) } : nil
+            switch rows {
+            case .range(let range):
+                strings.start = range.lowerBound
+                strings.count = range.count
+                return body(strings)
+            case .rows(let list):
+                return list.withUnsafeBufferPointer { list in
+                    strings.rows = list.baseAddress
+                    strings.count = list.count
+                    return body(strings)
+                }
+            }
         }
     }
 }

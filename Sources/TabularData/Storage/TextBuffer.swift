@@ -90,24 +90,6 @@ struct TextRows {
     /// The bytes of a string that is longer than 12.
     @inline(__always)
     func long(_ view: TextView) -> UnsafePointer<UInt8> { arenas[view.arena] + view.offset }
-
-    @inline(__always)
-    func hash(_ row: Int) -> UInt64 {
-        let view = views[row]
-        if view.isShort {
-            let product = (view.head ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: view.tail ^ 0xD6E8_FEB8_6659_FD93)
-            return (product.high ^ product.low) &* 0x9E37_79B9_7F4A_7C15
-        }
-        return ctab_hash(long(view), view.count)
-    }
-
-    @inline(__always)
-    func isEqual(_ row: Int, to other: Int, of others: TextRows) -> Bool {
-        let (x, y) = (views[row], others.views[other])
-        if x.head != y.head { return false }
-        if x.isShort { return x.tail == y.tail }
-        return memcmp(long(x), others.long(y), x.count) == 0
-    }
 }
 
 /// Strings as UTF-8, without an object for each.

@@ -42,7 +42,13 @@ extension ColumnValues where Wrapped: Hashable {
     }
 
     @usableFromInline
-    func distinct() -> RowSelection { RowSelection(ascending: RowCodes(self).firstRows[...]) }
+    func distinct() -> RowSelection {
+        if let text = storage.text {
+            let table = TextTable()
+            if table.encode(text, selection, into: nil) { return RowSelection(ascending: table.firstRows[...]) }
+        }
+        return RowSelection(ascending: RowCodes(self).firstRows[...])
+    }
 }
 
 extension RowCodes {
