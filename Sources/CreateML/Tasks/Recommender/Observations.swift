@@ -1,0 +1,179 @@
+import MLLinearTraining
+import MLNumerics
+import TabularData
+
+/// What names a user or an item.
+public protocol MLIdentifier: Sendable {}
+
+extension String: MLIdentifier {}
+
+extension Int: MLIdentifier {}
+
+/// A user's or an item's name.
+enum Identifier: Hashable, Sendable, CustomStringConvertible {
+    case text(String)
+    case number(Int64)
+
+    var description: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): String(number)
+        }
+    }
+}
+
+/// Different names, in the order in which they first appear.
+struct Identifiers: Sendable {
+    private(set) var identifiers: [Identifier] = []
+    private(set) var places: [Identifier: Int] = [:]
+    let areTexts: Bool
+    private let columnName: String
+
+    var count: Int { identifiers.count }
+
+    var texts: [String]? {
+        guard areTexts else { return nil }
+        return identifiers.map(\.description)
+    }
+
+    var numbers: [Int64] {
+        identifiers.map { if case .number(let number) = $0 { number } else { 0 } }
+    }
+
+    /// Reads a column of names; `rows` receives the place of each row's.
+    /// - Throws: `MLCreateError.type` for other columns, `.generic` for missing names.
+    init(_ column: AnyColumn, _ role: String, rows: inout [Int32]) throws {
+        columnName = column.name
+        let values: [Identifier?]
+        switch column.wrappedElementType {
+        case is String.Type:
+            areTexts = true
+            values = column.assumingType(String.self).map { $0.map { .text($0) } }
+        case is Int.Type:
+            areTexts = false
+            values = column.assumingType(Int.self).map { $0.map { .number(Int64($0)) } }
+        case is Int64.Type:
+            areTexts = false
+            values = column.assumingType(Int64.self).map { $0.map { .number($0) } }
+        case let other:
+            throw MLCreateError.type(
+                reason: "the \(role) column '\(column.name)' is of type \(other); it must hold strings or whole numbers"
+            )
+        }
+        rows.reserveCapacity(values.count)
+        for (row, value) in values.enumerated() {
+            guard let value else {
+                throw MLCreateError.generic(
+                    reason: "row \(row) has no value in the \(role) column '\(column.name)'; remove the row"
+                )
+            }
+            if let place = places[value] {
+                rows.append(Int32(place))
+            } else {
+                places[value] = identifiers.count
+                rows.append(Int32(identifiers.count))
+                identifiers.append(value)
+            }
+        }
+    }
+
+    func identifier(_ value: any MLIdentifier, _ role: String) throws -> Identifier {
+        switch value {
+        case let text as String where areTexts: return .text(text)
+        case let number as Int where !areTexts: return .number(Int64(number))
+        default:
+            throw MLCreateError.type(
+                reason: "the \(role) \(value) is a \(type(of: value)); the column '\(columnName)' holds "
+                    + (areTexts ? "strings" : "whole numbers")
+            )
+        }
+    }
+
+    /// The place of a name, if it is one of these.
+    func place(_ value: any MLIdentifier, _ role: String) throws -> Int? { places[try identifier(value, role)] }
+
+    func column(_ name: String, _ places: [Int]) -> AnyColumn {
+        Self.column(name, places.map { identifiers[$0] }, areTexts)
+    }
+
+    static func column(_ name: String, _ values: [Identifier], _ areTexts: Bool) -> AnyColumn {
+        if areTexts { return Column<String>(name: name, contents: values.map(\.description)).eraseToAnyColumn() }
+        return Column<Int>(
+            name: name,
+            contents: values.map { if case .number(let number) = $0 { Int(number) } else { 0 } }
+        )
+        .eraseToAnyColumn()
+    }
+}
+
+/// Rows of users, items and ratings.
+struct Observations: Sendable {
+    let users: Identifiers
+    let items: Identifiers
+    /// By row.
+    let userPlaces: [Int32]
+    let itemPlaces: [Int32]
+    let values: [Double]
+    /// The same as what similarities are found in.
+    let trained: ItemSimilarities.Ratings
+    private let byUser: [[(item: Int, rating: Double)]]
+
+    init(_ frame: DataFrame, _ userColumn: String, _ itemColumn: String, _ ratingColumn: String?) throws {
+        func column(_ name: String, _ role: String) throws -> AnyColumn {
+            guard let column = frame.columns.first(where: { $0.name == name }) else {
+                let names = frame.columns.map { "'\($0.name)'" }.joined(separator: ", ")
+                throw MLCreateError.generic(reason: "the data have no \(role) column '\(name)'; there are \(names)")
+            }
+            return column
+        }
+        var (userPlaces, itemPlaces): ([Int32], [Int32]) = ([], [])
+        users = try Identifiers(column(userColumn, "user"), "user", rows: &userPlaces)
+        items = try Identifiers(column(itemColumn, "item"), "item", rows: &itemPlaces)
+        if let ratingColumn {
+            values = try Self.ratings(column(ratingColumn, "rating"))
+        } else {
+            values = [Double](repeating: 1, count: userPlaces.count)
+        }
+        (self.userPlaces, self.itemPlaces) = (userPlaces, itemPlaces)
+        let (users, items, values) = (self.users, self.items, self.values)
+        trained = try MLCreateError.translating {
+            try ItemSimilarities.Ratings(
+                users: userPlaces,
+                items: itemPlaces,
+                values: values,
+                userCount: users.count,
+                itemCount: items.count
+            )
+        }
+        var byUser = [[Int: Double]](repeating: [:], count: users.count)
+        for entry in userPlaces.indices { byUser[Int(userPlaces[entry])][Int(itemPlaces[entry])] = values[entry] }
+        self.byUser = byUser.map { own in
+            own.sorted { $0.key < $1.key }.map { (item: $0.key, rating: $0.value) }
+        }
+    }
+
+    /// What a user chose, ascending by the item.
+    func ratings(of user: Int) -> [(item: Int, rating: Double)] { byUser[user] }
+
+    private static func ratings(_ column: AnyColumn) throws -> [Double] {
+        let values: [Double?]
+        switch column.wrappedElementType {
+        case is Double.Type: values = Array(column.assumingType(Double.self))
+        case is Float.Type: values = column.assumingType(Float.self).map { $0.map(Double.init) }
+        case is Int.Type: values = column.assumingType(Int.self).map { $0.map(Double.init) }
+        case let other:
+            throw MLCreateError.type(
+                reason: "the rating column '\(column.name)' is of type \(other); it must hold numbers"
+            )
+        }
+        return try values.enumerated().map { row, value in
+            guard let value, value.isFinite else {
+                throw MLCreateError.generic(
+                    reason: "row \(row) has \(value.map { "the value \($0)" } ?? "no value") in the rating column "
+                        + "'\(column.name)'; remove the row"
+                )
+            }
+            return value
+        }
+    }
+}

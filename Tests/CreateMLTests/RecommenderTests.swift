@@ -1,0 +1,142 @@
+import CoreML
+import CreateML
+import Foundation
+import TabularData
+import Testing
+
+@Suite struct RecommenderTests {
+    /// Two circles of friends with different tastes, and somebody in between.
+    private static func choices() -> DataFrame {
+        let rows: [(String, String, Double)] = [
+            ("ann", "jazz", 5), ("ann", "blues", 4), ("ann", "soul", 4), ("ben", "jazz", 5), ("ben", "blues", 5),
+            ("cleo", "jazz", 4), ("cleo", "soul", 5), ("dan", "punk", 5), ("dan", "metal", 5), ("eve", "punk", 4),
+            ("eve", "metal", 4), ("eve", "noise", 5), ("fay", "punk", 5), ("fay", "noise", 3), ("gil", "jazz", 2),
+            ("gil", "punk", 2),
+        ]
+        var frame = DataFrame()
+        frame.append(column: Column(name: "user", contents: rows.map(\.0)))
+        frame.append(column: Column(name: "item", contents: rows.map(\.1)))
+        frame.append(column: Column(name: "stars", contents: rows.map(\.2)))
+        return frame
+    }
+
+    @Test(arguments: [MLRecommender.SimilarityType.jaccard, .cosine, .pearson])
+    func writtenModelRecommendsTheSame(type: MLRecommender.SimilarityType) throws {
+        let recommender = try MLRecommender(
+            trainingData: Self.choices(),
+            userColumn: "user",
+            itemColumn: "item",
+            ratingColumn: "stars",
+            parameters: MLRecommender.ModelParameters(algorithm: .itemSimilarity(type), nearestItemsDataFrame: nil)
+        )
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(path: "Music.mlmodel")
+        try recommender.write(to: url, metadata: MLModelMetadata(author: "me"))
+        let model = try MLModel(contentsOf: MLModel.compileModel(at: url))
+        for (user, rated) in [("ben", ["jazz": 5.0, "blues": 5]), ("fay", ["punk": 5, "noise": 3])] {
+            let table = try recommender.recommendations(fromUsers: [user], maxCount: 3)
+            let input = try MLDictionaryFeatureProvider(dictionary: ["items": rated, "k": 3])
+            for model in [model, recommender.model] {
+                let output = try model.prediction(from: input)
+                let list = output.featureValue(for: "recommendations")?.sequenceValue?.stringValues
+                #expect(list == table["item", String.self].map { $0 ?? "" })
+                let scores = output.featureValue(for: "scores")?.dictionaryValue ?? [:]
+                for row in table.rows {
+                    guard let item = row["item", String.self] else { continue }
+                    #expect(scores[item]?.doubleValue == row["score", Double.self])
+                }
+            }
+            #expect(table["rank", Int.self].map { $0 ?? 0 } == [1, 2, 3])
+            #expect(table["user", String.self].allSatisfy { $0 == user })
+        }
+    }
+
+    @Test func tasteIsFound() throws {
+        let recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
+        let table = try recommender.recommendations(fromUsers: ["ben", "dan", "nobody"], maxCount: 1)
+        #expect(table["item", String.self].map { $0 ?? "" } == ["soul", "noise", "jazz"])
+        let similar = try recommender.getSimilarItems(fromItems: ["metal", "nothing"], maxCount: 2)
+        #expect(similar["item", String.self].map { $0 ?? "" } == ["metal", "metal"])
+        #expect(similar["similar", String.self].map { $0 ?? "" } == ["punk", "noise"])
+        let restricted = try recommender.recommendations(
+            fromUsers: ["ben"],
+            maxCount: 5,
+            restrictingToItems: ["punk", "jazz"],
+            excludingObserved: false
+        )
+        #expect(restricted["item", String.self].map { $0 ?? "" } == ["jazz", "punk"])
+        var taken = DataFrame()
+        taken.append(column: Column(name: "user", contents: ["ben"]))
+        taken.append(column: Column(name: "item", contents: ["soul"]))
+        let rest = try recommender.recommendations(fromUsers: ["ben"], maxCount: 1, excluding: taken)
+        #expect(rest["item", String.self][0] == "punk")
+    }
+
+    @Test func metricsCountHits() throws {
+        let recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
+        var tests = DataFrame()
+        // The first recommendation of each is right, the second item of dan is not one that is known.
+        tests.append(column: Column(name: "user", contents: ["ben", "dan", "dan"]))
+        tests.append(column: Column(name: "item", contents: ["soul", "noise", "polka"]))
+        let metrics = recommender.evaluation(on: tests, userColumn: "user", itemColumn: "item", cutoffs: [1, 2])
+        #expect(metrics.isValid && metrics.excludingObserved)
+        let table = metrics.precisionRecallDataFrame
+        #expect(table["cutoff", Int.self].map { $0 ?? 0 } == [1, 2])
+        #expect(table["precision", Double.self].map { $0 ?? 0 } == [1, 0.5])
+        #expect(table["recall", Double.self].map { $0 ?? 0 } == [0.75, 0.75])
+        let invalid = recommender.evaluation(on: tests, userColumn: "who", itemColumn: "item")
+        #expect(!invalid.isValid && "\(invalid.error!)".contains("'who'"))
+    }
+
+    @Test func givenSimilaritiesAreUsed() throws {
+        var nearest = DataFrame()
+        nearest.append(column: Column(name: "item", contents: ["metal", "punk"]))
+        nearest.append(column: Column(name: "similar", contents: ["jazz", "jazz"]))
+        nearest.append(column: Column(name: "score", contents: [0.9, 0.4]))
+        let recommender = try MLRecommender(
+            trainingData: Self.choices(),
+            userColumn: "user",
+            itemColumn: "item",
+            parameters: MLRecommender.ModelParameters(nearestItemsDataFrame: nearest)
+        )
+        let table = try recommender.recommendations(fromUsers: ["ben"], maxCount: 2)
+        #expect(table["item", String.self].map { $0 ?? "" } == ["metal", "punk"])
+        #expect(table["score", Double.self].map { $0 ?? 0 } == [0.9, 0.4])
+    }
+
+    @Test func unusableDataIsNamed() {
+        func message(_ frame: DataFrame, user: String = "user", rating: String? = nil) -> String {
+            do {
+                _ = try MLRecommender(
+                    trainingData: frame,
+                    userColumn: user,
+                    itemColumn: "item",
+                    ratingColumn: rating
+                )
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(message(Self.choices()).isEmpty)
+        #expect(message(Self.choices(), user: "users").contains("no user column 'users'"))
+        #expect(message(Self.choices(), user: "stars").contains("strings or whole numbers"))
+        #expect(message(Self.choices(), rating: "item").contains("must hold numbers"))
+        var holes = Self.choices()
+        holes["user", String.self][3] = nil
+        #expect(message(holes).contains("row 3 has no value in the user column 'user'"))
+        var infinite = Self.choices()
+        infinite["stars", Double.self][2] = .nan
+        #expect(message(infinite, rating: "stars").contains("row 2"))
+        #expect(message(DataFrame(Self.choices().prefix(0))).contains("no ratings"))
+        do {
+            _ = try MLRecommender(
+                trainingData: Self.choices(),
+                userColumn: "user",
+                itemColumn: "item",
+                parameters: .init(algorithm: .itemSimilarity(.pearson), nearestItemsDataFrame: nil)
+            )
+            Issue.record("Pearson's measure without ratings")
+        } catch { #expect("\(error)".contains("rating column")) }
+    }
+}
