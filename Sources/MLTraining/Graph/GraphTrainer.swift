@@ -85,18 +85,12 @@ package struct GraphTrainer: Sendable {
 ///
 /// Immutable; any number of trainers and threads may run it.
 package final class GradientProgram: Sendable {
-    private let executable: GraphExecutable
+    private let program: GraphProgram
     private let outputCount: Int
 
     package init(_ objective: Objective) throws(ModelError) {
         outputCount = objective.graph.body.outputs.count
-        executable = try GraphExecutable(
-            PassPipeline.prepare(objective.differentiated()),
-            pipeline: GraphExecutable.Pipeline(
-                optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
-                layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
-            )
-        )
+        program = try GraphProgram(objective.differentiated())
     }
 
     /// The objective's outputs and the gradients, one for each parameter.
@@ -105,7 +99,7 @@ package final class GradientProgram: Sendable {
         _ parameters: [Tensor],
         observer: (any StepObserver)? = nil
     ) throws(ModelError) -> (outputs: [Tensor], gradients: [Tensor]) {
-        let results = try executable.run(inputs + parameters, observer: observer)
+        let results = try program.run(inputs + parameters, observer: observer)
         return (Array(results[..<outputCount]), Array(results[outputCount...]))
     }
 }

@@ -1,1 +1,0 @@
-// Reads sound files into samples.

@@ -1,0 +1,199 @@
+package import MLNumerics
+
+/// What sensors recorded without a break, row by row at equal distances of time.
+package struct ActivityRecording: Sendable {
+    /// By sensor and row.
+    package let sensors: [[Float]]
+    /// The class of each row; `nil` when it is not known.
+    package let labels: [Int]?
+
+    package init(sensors: [[Float]], labels: [Int]?) {
+        self.sensors = sensors
+        self.labels = labels
+    }
+
+    package var rowCount: Int { sensors.first?.count ?? 0 }
+
+    /// The rows from `start` on, then those before it.
+    func turned(by start: Int) -> ActivityRecording {
+        ActivityRecording(
+            sensors: sensors.map { Array($0[start...] + $0[..<start]) },
+            labels: labels.map { Array($0[start...] + $0[..<start]) }
+        )
+    }
+}
+
+/// Recordings as the windows that a network of activities reads.
+///
+/// The windows of a recording follow one another without overlap.  What is left at the end of a recording, filled up with
+/// its last row, is a window, too: for prediction always, for training when it is half a window or more.
+package struct ActivityData: Sendable {
+    package let window: Int
+    package let recordings: [ActivityRecording]
+    /// By sensor: what is taken away from each number, and what the rest is then multiplied with.
+    package let offsets: [Float]
+    package let scales: [Float]
+
+    /// Windows of a training sequence, as in Turi Create.
+    package static let chunk = 20
+
+    /// - Parameters:
+    ///   - names: of the recordings, for errors.
+    ///   - standardization: of another set of recordings; that of these when `nil`.
+    /// - Throws: `.invalidInput` for a recording without rows, of another number of sensors or with ragged ones, and for
+    ///   numbers that are not finite; for a recording shorter than a window unless `allowsShort`.
+    package init(
+        _ recordings: [ActivityRecording],
+        names: [String],
+        window: Int,
+        standardization: ActivityData? = nil,
+        allowsShort: Bool = false
+    ) throws(ModelError) {
+        guard window > 0 else {
+            throw ModelError(.invalidInput, "the prediction window is \(window) rows; it must be 1 or more")
+        }
+        guard let first = recordings.first, !first.sensors.isEmpty else {
+            throw ModelError(.invalidInput, "there are no recordings or no feature columns; both are needed")
+        }
+        for (recording, name) in zip(recordings, names) {
+            guard recording.sensors.count == first.sensors.count else {
+                throw ModelError(
+                    .invalidInput,
+                    "recording '\(name)' has \(recording.sensors.count) sensors, the first one \(first.sensors.count)"
+                )
+            }
+            let rows = recording.rowCount
+            guard rows > 0 else {
+                throw ModelError(.invalidInput, "recording '\(name)' is empty; remove it")
+            }
+            for (sensor, values) in recording.sensors.enumerated() {
+                guard values.count == rows else {
+                    throw ModelError(
+                        .invalidInput,
+                        "recording '\(name)': feature column \(sensor) has \(values.count) rows where column 0 has \(rows)"
+                    )
+                }
+                if let row = values.firstIndex(where: { !$0.isFinite }) {
+                    throw ModelError(
+                        .invalidInput,
+                        "recording '\(name)', row \(row): feature column \(sensor) is \(values[row]); "
+                            + "fill or remove what is missing"
+                    )
+                }
+            }
+            guard allowsShort || rows >= window else {
+                throw ModelError(
+                    .invalidInput,
+                    "recording '\(name)' has \(rows) rows, fewer than a prediction window of \(window); "
+                        + "use a smaller predictionWindowSize or remove the recording"
+                )
+            }
+            if let labels = recording.labels, labels.count != rows {
+                throw ModelError(.invalidInput, "recording '\(name)' has \(labels.count) labels for \(rows) rows")
+            }
+        }
+        self.window = window
+        self.recordings = recordings
+        if let standardization {
+            guard standardization.offsets.count == first.sensors.count else {
+                throw ModelError(
+                    .invalidInput,
+                    "the data has \(first.sensors.count) feature columns; the model was trained with "
+                        + "\(standardization.offsets.count)"
+                )
+            }
+            (offsets, scales) = (standardization.offsets, standardization.scales)
+            return
+        }
+        var offsets: [Float] = []
+        var scales: [Float] = []
+        for sensor in first.sensors.indices {
+            var (count, sum, squares) = (0.0, 0.0, 0.0)
+            for recording in recordings {
+                for value in recording.sensors[sensor] {
+                    count += 1
+                    sum += Double(value)
+                }
+            }
+            let mean = sum / count
+            for recording in recordings {
+                for value in recording.sensors[sensor] { squares += (Double(value) - mean) * (Double(value) - mean) }
+            }
+            let deviation = (squares / count).squareRoot()
+            offsets.append(Float(mean))
+            scales.append(deviation > 1e-12 ? Float(1 / deviation) : 1)
+        }
+        (self.offsets, self.scales) = (offsets, scales)
+    }
+
+    /// The windows of a training sequence, at most `chunk`.
+    package var sequenceLength: Int {
+        recordings.reduce(1) { Swift.max($0, Swift.min(Self.chunk, ($1.rowCount + window / 2) / window)) }
+    }
+
+    /// The sequences of a pass: from pass 1 on each recording begins at a row of chance, for that is how recordings of
+    /// another day will begin.  One that shows one activity goes on at its front after its end, so that nothing of it is
+    /// lost; another one loses less than a window of its front, and keeps a window at least.
+    package func chunks(pass: UInt64, seed: UInt64) -> SequenceExamples {
+        var result = SequenceExamples(inputCount: offsets.count * window)
+        var source = SplitMix64(seed: seed &+ pass &* 0x9FB2_1C65_1E98_DF25)
+        for recording in recordings {
+            let showsOne = recording.labels.map { labels in labels.allSatisfy { $0 == labels[0] } } ?? false
+            let room = showsOne ? recording.rowCount : Swift.min(window, recording.rowCount - window + 1)
+            let draw = Int(source.next() % UInt64(Swift.max(room, 1)))
+            let start = pass == 0 ? 0 : draw
+            let rows = showsOne ? recording.rowCount : recording.rowCount - start
+            let count = Swift.max(1, (rows + window / 2) / window)
+            let turned = showsOne && start > 0 ? recording.turned(by: start) : recording
+            for first in stride(from: 0, to: count, by: Self.chunk) {
+                append(
+                    turned,
+                    start: (showsOne ? 0 : start) + first * window,
+                    count: Swift.min(Self.chunk, count - first),
+                    to: &result
+                )
+            }
+        }
+        return result
+    }
+
+    /// Each recording as one sequence.
+    package func sequences() -> SequenceExamples {
+        var result = SequenceExamples(inputCount: offsets.count * window)
+        for recording in recordings {
+            append(recording, start: 0, count: (recording.rowCount + window - 1) / window, to: &result)
+        }
+        return result
+    }
+
+    private func append(
+        _ recording: ActivityRecording,
+        start: Int,
+        count: Int,
+        to result: inout SequenceExamples
+    ) {
+        var features: [Float] = []
+        features.reserveCapacity(count * result.inputCount)
+        var labels: [Int] = []
+        for index in 0..<count {
+            let first = start + index * window
+            for (sensor, values) in recording.sensors.enumerated() {
+                for row in first..<first + window {
+                    features.append((values[Swift.min(row, values.count - 1)] - offsets[sensor]) * scales[sensor])
+                }
+            }
+            labels.append(
+                recording.labels.map { Self.mostFrequent($0[first..<Swift.min(first + window, $0.count)]) } ?? -1
+            )
+        }
+        result.append(features: features, labels: labels)
+    }
+
+    /// The label that most rows have; of equals, the one that comes first.
+    private static func mostFrequent(_ labels: ArraySlice<Int>) -> Int {
+        var counts: [Int: Int] = [:]
+        for label in labels { counts[label, default: 0] += 1 }
+        let most = counts.values.max() ?? 0
+        return labels.first { counts[$0] == most } ?? -1
+    }
+}

@@ -1,1 +1,0 @@
-// Fits models of time series and sound.

@@ -1,0 +1,42 @@
+/// Sequences of steps with the class of each step.
+package struct SequenceExamples: Sendable {
+    package let inputCount: Int
+    /// By sequence: [steps, inputs].
+    package private(set) var features: [[Float]] = []
+    /// By sequence and step; −1 where a step does not count.
+    package private(set) var labels: [[Int]] = []
+
+    package init(inputCount: Int) { self.inputCount = inputCount }
+
+    /// Sequences of one step each.
+    /// - Parameter features: [examples, inputs].
+    package init(features: [Float], labels: [Int]) {
+        let width = labels.isEmpty ? 0 : features.count / labels.count
+        inputCount = width
+        self.features = labels.indices.map { Array(features[$0 * width..<($0 + 1) * width]) }
+        self.labels = labels.map { [$0] }
+    }
+
+    package mutating func append(features: [Float], labels: [Int]) {
+        precondition(features.count == labels.count * inputCount)
+        self.features.append(features)
+        self.labels.append(labels)
+    }
+
+    package var count: Int { features.count }
+
+    /// The steps that count.
+    package var stepCount: Int { labels.reduce(0) { $0 + $1.count { $0 >= 0 } } }
+}
+
+/// What became of a network's iteration.
+package struct TrainingReport: Sendable, Hashable {
+    /// From 1 on.
+    package var iteration: Int
+    /// The mean cross-entropy of the steps of the iteration, each before it changed the network.
+    package var loss: Double
+    /// The part of the examples whose class was the likeliest, as the loss.
+    package var accuracy: Double
+    package var validationLoss: Double?
+    package var validationAccuracy: Double?
+}

@@ -1,0 +1,151 @@
+import Glibc
+package import MLNumerics
+
+extension MiniRocket {
+    /// The shortest series that has features.
+    package static let leastLength = 9
+
+    /// Chooses dilations, channels and biases for series like those of `set`.
+    ///
+    /// Dilations, numbers of biases, quantiles and numbers of channels follow aeon's rules; which series a bias is a
+    /// quantile of, and which channels a combination takes, is drawn from `seed`.  A bias lies above its quantile by what
+    /// the rounding of sums may amount to: series that stand still have sums that equal a quantile, and whether these count
+    /// must not depend on the order in which somebody adds.
+    /// - Parameters:
+    ///   - featureCount: rounded down to a multiple of 84.
+    ///   - greatestDilationCount: the most dilations of a kernel.
+    package init(
+        fitting set: SeriesSet,
+        featureCount: Int = 10_000,
+        greatestDilationCount: Int = 32,
+        seed: UInt64
+    ) throws(ModelError) {
+        guard set.length >= Self.leastLength else {
+            throw ModelError(
+                .invalidInput,
+                "the series have \(set.length) points; their features need at least \(Self.leastLength): use longer windows"
+            )
+        }
+        let (dilations, counts) = Self.dilations(
+            set.length,
+            biases: Swift.max(1, featureCount / Self.kernels.count),
+            limit: greatestDilationCount
+        )
+        var source = SplitMix64(seed: seed)
+        let greatest = log2(Double(Swift.min(set.channelCount, 9) + 1))
+        let combinations = (0..<dilations.count * Self.kernels.count).map { _ -> [Int] in
+            guard set.channelCount > 1 else { return [0] }
+            let count = Int(exp2(source.unit() * greatest))
+            // The first draws of a shuffle.
+            var all = Array(0..<set.channelCount)
+            for place in 0..<count {
+                all.swapAt(place, place + Int(source.next() % UInt64(all.count - place)))
+            }
+            return Array(all[..<count])
+        }
+        var biases: [Float] = []
+        // 15 is the sum of the weights' magnitudes.
+        let rounding = 2e-6 * 15 * set.values.reduce(Float(0)) { Swift.max($0, abs($1)) }
+        let size = set.channelCount * set.length
+        set.values.withUnsafeBufferPointer { values in
+            guard let base = values.baseAddress else { return }
+            var sums: [Int: ConvolutionSums] = [:]
+            for (place, dilation) in dilations.enumerated() {
+                var begun: Set<Int> = []
+                for kernel in 0..<Self.kernels.count {
+                    let index = Int(source.next() % UInt64(set.count))
+                    // The series that were drawn keep their memory, as long as it is little.
+                    if sums.count > 256 { sums.removeAll(); begun.removeAll() }
+                    let series =
+                        sums[index]
+                        ?? ConvolutionSums(
+                            base + index * size,
+                            set.channelCount,
+                            set.length,
+                            greatestDilation: dilations.last ?? 1
+                        )
+                    sums[index] = series
+                    if begun.insert(index).inserted { series.begin(dilation) }
+                    let channels = combinations[place * Self.kernels.count + kernel]
+                    series.add(Self.kernels[kernel], channels)
+                    let sorted = series.sorted()
+                    for _ in 0..<counts[place] {
+                        let quantile = Self.quantile(Self.golden(biases.count + 1), of: sorted)
+                        biases.append(quantile + rounding * Float(channels.count))
+                    }
+                }
+            }
+        }
+        try self.init(
+            channelCount: set.channelCount,
+            length: set.length,
+            dilations: dilations,
+            biasCounts: counts,
+            channels: combinations,
+            biases: biases
+        )
+    }
+
+    /// Term `index` of the low-discrepancy sequence that says at which quantiles biases lie.
+    private static func golden(_ index: Int) -> Float {
+        let product = Double(index) * ((5.0.squareRoot() + 1) / 2)
+        return Float(product - product.rounded(.down))
+    }
+
+    /// Between two values the quantile is a line.
+    static func quantile(_ part: Float, of sorted: [Float]) -> Float {
+        let place = Double(part) * Double(sorted.count - 1)
+        let below = Swift.min(Int(place), sorted.count - 1)
+        let above = Swift.min(below + 1, sorted.count - 1)
+        let fraction = place - Double(below)
+        return Float(Double(sorted[below]) + (Double(sorted[above]) - Double(sorted[below])) * fraction)
+    }
+
+    /// Dilations between 1 and what the length allows, evenly on a logarithmic scale, and the biases of each.
+    static func dilations(_ length: Int, biases: Int, limit: Int) -> (dilations: [Int], counts: [Int]) {
+        let number = Swift.max(1, Swift.min(biases, limit))
+        let greatest = log2(Double(length - 1) / 8)
+        var dilations: [Int] = []
+        var counts: [Int] = []
+        for index in 0..<number {
+            let exponent = number == 1 ? 0 : greatest * Double(index) / Double(number - 1)
+            let dilation = Int(exp2(exponent))
+            if dilations.last == dilation {
+                counts[counts.count - 1] += 1
+            } else {
+                dilations.append(dilation)
+                counts.append(1)
+            }
+        }
+        let multiplier = Double(biases) / Double(number)
+        counts = counts.map { Int(Double($0) * multiplier) }
+        var rest = biases - counts.reduce(0, +)
+        var place = 0
+        while rest > 0 {
+            counts[place] += 1
+            rest -= 1
+            place = (place + 1) % counts.count
+        }
+        return (dilations, counts)
+    }
+}
+
+extension SplitMix64 {
+    /// A number of 0 ..< 1.
+    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// A number of the normal distribution (Box and Muller).
+    mutating func normal() -> Double {
+        let radius = (-2 * log(1 - unit())).squareRoot()
+        return radius * cos(2 * .pi * unit())
+    }
+
+    /// The numbers below `count` in an order of chance.
+    mutating func permutation(_ count: Int) -> [Int] {
+        var order = Array(0..<count)
+        for place in stride(from: count - 1, to: 0, by: -1) {
+            order.swapAt(place, Int(next() % UInt64(place + 1)))
+        }
+        return order
+    }
+}

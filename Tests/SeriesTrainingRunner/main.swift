@@ -1,1 +1,0 @@
-// The runner of an oracle script.
