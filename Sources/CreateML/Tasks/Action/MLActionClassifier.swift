@@ -1,0 +1,203 @@
+public import CoreML
+import Foundation
+import MLSeriesTraining
+import TabularData
+
+/// Recognises what somebody does from the key points of one after another.
+///
+/// The model (Documentation/Behaviour.md): poses brought to one place and size, MiniRocket's features of each window, a
+/// linear classifier of them.  It takes `poses`, [frames, 3, 18].
+///
+/// `@unchecked Sendable`: the parameters may hold a table, which is a value.
+public struct MLActionClassifier: @unchecked Sendable {
+    /// What stands in the place of values that are not given.
+    public struct __Defaults {
+        public static let sessionIdColumnName = "session_id"
+        public static let labelColumnName = "label"
+        public static let featureColumnName = "keypoints"
+        public static let videoColumnName = "videoPath"
+        public static let batchSize = 32
+        public static let maximumIterations = 80
+        public static let predictionWindowSize = 60
+        public static let targetFrameRate = 30.0
+    }
+
+    public var model: MLModel { outcome.model }
+    public let modelParameters: ModelParameters
+    public var trainingMetrics: MLClassifierMetrics { outcome.training }
+    public var validationMetrics: MLClassifierMetrics { outcome.validation }
+
+    private let outcome: SeriesOutcome
+
+    public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
+        var run = try Self.run(trainingData, parameters)
+        self.init(try run.run().outcome, parameters)
+    }
+
+    /// The model of a checkpoint.
+    public init(checkpoint: MLCheckpoint) throws {
+        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
+    }
+
+    private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
+        self.outcome = outcome
+        modelParameters = parameters
+    }
+
+    /// Holds the model against labelled sessions, window by window.
+    public func evaluation(on annotatedVideos: DataSource) throws -> MLClassifierMetrics {
+        var (truth, predictions): ([String], [String]) = ([], [])
+        for session in try annotatedVideos.sessions() {
+            for result in try self.predictions(of: session.poses) {
+                truth.append(session.label)
+                predictions.append(result.results.first?.label ?? "")
+            }
+        }
+        return outcome.metrics(truth, predictions)
+    }
+
+    /// The actions of a file of key points, window by window: a JSON or CSV table with the column `keypoints`, a row a
+    /// frame.
+    /// - Throws: for videos, with what to do instead.
+    public func prediction(from video: URL) throws -> [Prediction] {
+        try predictions(
+            of: KeypointTable.poses(at: video, .body, __Defaults.featureColumnName, "MLActionClassifier")
+        )
+    }
+
+    public func predictions(from videos: [URL]) throws -> [[Prediction]] { try videos.map { try prediction(from: $0) } }
+
+    private func predictions(of poses: PoseSequence) throws -> [Prediction] {
+        let frames = outcome.options.window ?? __Defaults.predictionWindowSize
+        let windows = ActionWindows(skeleton: .body, frames: frames)
+        return try windows.windows(poses).enumerated().map { index, window in
+            let start = index * max(1, frames / 2)
+            return Prediction(
+                frameRange: start..<min(start + frames, poses.frameCount),
+                results: try outcome.results(of: model, "poses", window, [frames, 3, Skeleton.body.jointCount])
+            )
+        }
+    }
+
+    public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
+        try outcome.write(to: fileURL, metadata)
+    }
+
+    public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
+        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+    }
+
+    /// Trains in the background.
+    public static func train(
+        trainingData: DataSource,
+        parameters: ModelParameters = ModelParameters(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLJob<MLActionClassifier> {
+        try resume(
+            makeTrainingSession(
+                trainingData: trainingData,
+                parameters: parameters,
+                sessionParameters: sessionParameters
+            )
+        )
+    }
+
+    /// A session, new or of the session directory.
+    public static func makeTrainingSession(
+        trainingData: DataSource,
+        parameters: ModelParameters = .init(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLTrainingSession<MLActionClassifier> {
+        try MLTrainingSession(run(trainingData, parameters), sessionParameters)
+    }
+
+    /// The session of the session directory.
+    public static func restoreTrainingSession(
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLTrainingSession<MLActionClassifier> {
+        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
+    }
+
+    public static func resume(_ session: MLTrainingSession<MLActionClassifier>) throws -> MLJob<MLActionClassifier> {
+        try session.resume()
+    }
+
+    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
+        let frames = parameters.predictionWindowSize
+        guard frames >= MiniRocket.leastLength else {
+            throw MLCreateError.generic(
+                reason: "predictionWindowSize is \(frames); it must be \(MiniRocket.leastLength) frames or more"
+            )
+        }
+        guard parameters.batchSize > 0, parameters.maximumIterations > 0 else {
+            throw MLCreateError.generic(
+                reason: "batchSize is \(parameters.batchSize) and maximumIterations \(parameters.maximumIterations); "
+                    + "both must be 1 or more"
+            )
+        }
+        var training = try source.sessions()
+        var validation: [KeypointTable.Session] = []
+        switch parameters.validation {
+        case .none: break
+        case .dataSource(let other): validation = try other.sessions()
+        case .split(let strategy):
+            let parts = try strategy.split(count: training.count)
+            validation = parts.validation.map { training[$0] }
+            training = parts.training.map { training[$0] }
+        }
+        let numbers = LabelNumbers(training.map(\.label))
+        let windows = ActionWindows(skeleton: .body, frames: frames)
+        var settings = SequenceTrainingSettings()
+        settings.batchSize = parameters.batchSize
+        settings.iterations = parameters.maximumIterations
+        let problem = SeriesProblem(
+            .actions(
+                .body,
+                frames: frames,
+                training: try windows.examples(
+                    training,
+                    numbers,
+                    parameters.augmentationOptions.augmentations,
+                    seed: settings.seed
+                ),
+                validation: validation.isEmpty ? nil : try windows.examples(validation, numbers, [], seed: 0)
+            ),
+            labels: numbers.labels,
+            names: ClassifierNames(label: "label", probabilities: "labelProbabilities"),
+            settings: settings
+        )
+        return try SeriesRun(
+            problem,
+            SeriesOptions(
+                batchSize: parameters.batchSize,
+                iterations: parameters.maximumIterations,
+                window: frames,
+                frameRate: parameters.targetFrameRate,
+                augmentation: parameters.augmentationOptions.rawValue
+            )
+        )
+    }
+}
+
+extension MLActionClassifier: SeriesTask {
+    static var taskName: String { "MLActionClassifier" }
+
+    init(_ outcome: SeriesOutcome) {
+        let options = outcome.options
+        self.init(
+            outcome,
+            ModelParameters(
+                batchSize: options.batchSize ?? __Defaults.batchSize,
+                maximumIterations: options.iterations ?? __Defaults.maximumIterations,
+                predictionWindowSize: options.window ?? __Defaults.predictionWindowSize,
+                augmentationOptions: VideoAugmentationOptions(rawValue: options.augmentation ?? 0),
+                targetFrameRate: options.frameRate ?? __Defaults.targetFrameRate
+            )
+        )
+    }
+}
+
+extension MLActionClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { outcome.text("Action classifier", "\(modelParameters)") }
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,285 @@
+public import CoreML
+import Foundation
+import MLSeriesTraining
+public import TabularData
+
+/// Recognises what somebody does from the samples of motion sensors.
+///
+/// The model is Turi Create's network with memory (Documentation/Behaviour.md): it takes a window of each sensor and the
+/// state that the prediction before left.
+///
+/// `@unchecked Sendable`: the parameters may hold a table, which is a value.
+public struct MLActivityClassifier: @unchecked Sendable {
+    /// The trained model.  Another one that is put in its place is used for predictions; `write` writes the trained one.
+    public var model: MLModel {
+        get { outcome.model }
+        set { outcome.model = newValue }
+    }
+    public let modelParameters: ModelParameters
+    /// The columns of the sensors, in the order of the model's inputs.
+    public var featureColumns: [String]
+    public var labelColumn: String
+    public var recordingFileColumn: String
+    public var trainingMetrics: MLClassifierMetrics { outcome.training }
+    public var validationMetrics: MLClassifierMetrics { outcome.validation }
+
+    private var outcome: SeriesOutcome
+
+    /// Trains.
+    /// - Parameters:
+    ///   - labelColumn: "label" when `nil`.
+    ///   - recordingFileColumn: rows with the same value there follow one another in time; "recordingFile" when `nil`, and
+    ///     a table without that column is one recording.
+    public init(
+        trainingData: DataSource,
+        featureColumns: [String],
+        labelColumn: String? = nil,
+        recordingFileColumn: String? = nil,
+        parameters: ModelParameters = ModelParameters()
+    ) throws {
+        var run = try Self.run(trainingData, featureColumns, labelColumn, recordingFileColumn, parameters)
+        self.init(try run.run().outcome, parameters)
+    }
+
+    /// The model of a checkpoint.
+    public init(checkpoint: MLCheckpoint) throws {
+        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
+    }
+
+    private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
+        self.outcome = outcome
+        modelParameters = parameters
+        featureColumns = outcome.options.featureColumns ?? []
+        labelColumn = outcome.options.labelColumn ?? ActivityTable.labelColumn
+        recordingFileColumn = outcome.options.recordingColumn ?? ActivityTable.recordingColumn
+    }
+
+    /// Holds the model against labelled recordings, row by row: each has the label that its window is given.
+    public func evaluation(
+        on testingData: DataSource,
+        featureColumns: [String],
+        labelColumn: String? = nil,
+        recordingFileColumn: String? = nil
+    ) -> MLClassifierMetrics {
+        do {
+            let recordings = try testingData.recordings(
+                featureColumns,
+                labelColumn ?? self.labelColumn,
+                recordingFileColumn ?? self.recordingFileColumn
+            )
+            var (truth, predictions): ([String], [String]) = ([], [])
+            for recording in recordings {
+                let windows = try self.predictions(of: recording.sensors)
+                for (row, label) in recording.labels.enumerated() {
+                    truth.append(label)
+                    predictions.append(windows[row / window])
+                }
+            }
+            return outcome.metrics(truth, predictions)
+        } catch { return MLClassifierMetrics(error) }
+    }
+
+    /// The label of each row, or of each window when `perWindowPrediction` is true.
+    public func predictions(from data: DataFrame, perWindowPrediction: Bool? = false) throws -> [String] {
+        let sensors = try featureColumns.map { try data.seriesNumbers($0) }
+        let groups = RowGroups(
+            data.containsColumn(recordingFileColumn)
+                ? try data.seriesTexts(recordingFileColumn, for: "the recording")
+                : [String](repeating: "", count: data.shape.rows)
+        )
+        var byRow = [String](repeating: "", count: data.shape.rows)
+        var byWindow: [String] = []
+        for rows in groups.rows {
+            let windows = try predictions(of: sensors.map { sensor in rows.map { sensor[$0] } })
+            byWindow += windows
+            for (place, row) in rows.enumerated() { byRow[row] = windows[place / window] }
+        }
+        return perWindowPrediction ?? false ? byWindow : byRow
+    }
+
+    private var window: Int { outcome.options.window ?? 1 }
+
+    /// The label of each window of a recording; the last one is filled up with the last row.
+    private func predictions(of sensors: [[Float]]) throws -> [String] {
+        guard sensors.count == featureColumns.count, sensors.count == outcome.options.featureColumns?.count else {
+            throw MLCreateError.generic(
+                reason: "there are \(sensors.count) feature columns; the model was trained with "
+                    + "\(outcome.options.featureColumns ?? [])"
+            )
+        }
+        let count = sensors.first?.count ?? 0
+        var state: MLFeatureValue?
+        var labels: [String] = []
+        for start in stride(from: 0, to: count, by: window) {
+            var inputs: [String: Any] = [:]
+            for (name, values) in zip(outcome.options.featureColumns ?? [], sensors) {
+                let samples = (start..<start + window).map { Double(values[min($0, count - 1)]) }
+                if let place = samples.firstIndex(where: { !$0.isFinite }) {
+                    throw MLCreateError.generic(
+                        reason: "row \(start + place) of the column '\(name)' is \(samples[place]); fill or remove it"
+                    )
+                }
+                inputs[name] = try MLMultiArray(samples)
+            }
+            if let state { inputs["stateIn"] = state }
+            let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: inputs))
+            state = output.featureValue(for: "stateOut")
+            guard let name = model.modelDescription.predictedFeatureName,
+                let value = output.featureValue(for: name)
+            else {
+                throw MLCreateError.generic(reason: "the model gives no class; it is no classifier of activities")
+            }
+            labels.append(value.stringValue)
+        }
+        return labels
+    }
+
+    public func write(to fileURL: URL, metadata: MLModelMetadata? = MLModelMetadata()) throws {
+        try outcome.write(to: fileURL, metadata)
+    }
+
+    public func write(toFile path: String, metadata: MLModelMetadata? = MLModelMetadata()) throws {
+        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+    }
+
+    /// Trains in the background.
+    public static func train(
+        trainingData: DataSource,
+        featureColumns: [String],
+        labelColumn: String,
+        recordingFileColumn: String,
+        parameters: ModelParameters = ModelParameters(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLJob<MLActivityClassifier> {
+        try resume(
+            makeTrainingSession(
+                trainingData: trainingData,
+                featureColumns: featureColumns,
+                labelColumn: labelColumn,
+                recordingFileColumn: recordingFileColumn,
+                parameters: parameters,
+                sessionParameters: sessionParameters
+            )
+        )
+    }
+
+    /// A session, new or of the session directory.
+    public static func makeTrainingSession(
+        trainingData: DataSource,
+        featureColumns: [String],
+        labelColumn: String,
+        recordingFileColumn: String,
+        parameters: ModelParameters = .init(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLTrainingSession<MLActivityClassifier> {
+        let run = try run(trainingData, featureColumns, labelColumn, recordingFileColumn, parameters)
+        return try MLTrainingSession(run, sessionParameters)
+    }
+
+    /// The session of the session directory.
+    public static func restoreTrainingSession(
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLTrainingSession<MLActivityClassifier> {
+        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
+    }
+
+    public static func resume(_ session: MLTrainingSession<MLActivityClassifier>) throws -> MLJob<MLActivityClassifier>
+    {
+        try session.resume()
+    }
+
+    private static func run(
+        _ source: DataSource,
+        _ features: [String],
+        _ labelColumn: String?,
+        _ recordingColumn: String?,
+        _ parameters: ModelParameters
+    ) throws -> SeriesRun<Self> {
+        let label = labelColumn ?? ActivityTable.labelColumn
+        let file = recordingColumn ?? ActivityTable.recordingColumn
+        for (index, name) in features.enumerated() where name.isEmpty || features[..<index].contains(name) {
+            throw MLCreateError.generic(reason: "the feature column '\(name)' is named twice or has no name")
+        }
+        let taken = ["stateIn", "stateOut", label, label + "Probability"]
+        if let name = features.first(where: { taken.contains($0) || $0.hasPrefix("net/") }) {
+            throw MLCreateError.generic(
+                reason: "a feature column cannot be called '\(name)', which names another part of the model"
+            )
+        }
+        let window = parameters.predictionWindowSize ?? 100
+        var training = try source.recordings(features, label, file)
+        var validation: [ActivityTable]?
+        switch parameters.validation {
+        case .none: break
+        case .dataSource(let other): validation = try other.recordings(features, label, file)
+        case .split(let strategy):
+            let parts = try strategy.split(count: training.count)
+            validation = parts.validation.isEmpty ? nil : parts.validation.map { training[$0] }
+            training = parts.training.map { training[$0] }
+        }
+        let numbers = LabelNumbers(training.flatMap { Set($0.labels) })
+        func data(_ tables: [ActivityTable], like other: ActivityData?) throws -> ActivityData {
+            let recordings = try tables.map { table in
+                ActivityRecording(
+                    sensors: table.sensors,
+                    labels: try table.labels.map { try numbers.number(of: $0) }
+                )
+            }
+            return try MLCreateError.translating {
+                try ActivityData(
+                    recordings,
+                    names: tables.map(\.name),
+                    window: window,
+                    standardization: other,
+                    allowsShort: other != nil
+                )
+            }
+        }
+        let own = try data(training, like: nil)
+        var settings = SequenceTrainingSettings()
+        settings.batchSize = parameters.batchSize ?? 32
+        settings.iterations = parameters.maximumIterations
+        let problem = SeriesProblem(
+            .activity(
+                training: own,
+                validation: try validation.map { try data($0, like: own) },
+                sensors: features
+            ),
+            labels: numbers.labels,
+            names: ClassifierNames(label: label),
+            settings: settings
+        )
+        return try SeriesRun(
+            problem,
+            SeriesOptions(
+                batchSize: parameters.batchSize,
+                iterations: parameters.maximumIterations,
+                window: window,
+                featureColumns: features,
+                labelColumn: label,
+                recordingColumn: file
+            )
+        )
+    }
+}
+
+extension MLActivityClassifier: SeriesTask {
+    static var taskName: String { "MLActivityClassifier" }
+
+    init(_ outcome: SeriesOutcome) {
+        self.init(
+            outcome,
+            ModelParameters(
+                validation: .split(strategy: .automatic),
+                batchSize: outcome.options.batchSize,
+                maximumIterations: outcome.options.iterations,
+                predictionWindowSize: outcome.options.window
+            )
+        )
+    }
+}
+
+extension MLActivityClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { outcome.text("Activity classifier of \(featureColumns)", "\(modelParameters)") }
+    public var debugDescription: String { description }
+}

@@ -1,0 +1,142 @@
+public import Foundation
+import MLSeriesTraining
+public import TabularData
+
+extension MLHandPoseClassifier {
+    /// Where labelled poses come from.  Of these, tables of key points can be read here; the others hold pictures, and say
+    /// what to do instead.
+    public enum DataSource {
+        case directoryWithImagesAndAnnotation(at: URL, annotationFile: URL, imageColumn: String, labelColumn: String)
+        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV).
+        case labeledDirectories(at: URL)
+        /// A folder of tables of key points (JSON, CSV): `label.1.json`.
+        case labeledFiles(at: URL)
+        case labeledImageDataFrame(
+            DataFrame,
+            imageColumn: String = __Defaults.imageColumnName,
+            labelColumn: String = __Defaults.labelColumnName
+        )
+        /// A table whose rows hold poses.
+        case labeledKeypointsDataFrame(
+            DataFrame,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
+        )
+
+        /// The key points as a table: session, label and the pose.
+        public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
+
+        /// The names of the files and their labels; `nil` for key points in memory.
+        public func gatherAnnotatedFileNames() throws -> DataFrame? {
+            switch self {
+            case .labeledDirectories(let url): return KeypointTable.table(try LabeledFolders.directories(at: url))
+            case .labeledFiles(let url): return KeypointTable.table(try LabeledFolders.files(at: url))
+            case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
+                return try DataFrame.seriesTable(at: file).selecting(columnNames: [image, label])
+            case .labeledImageDataFrame(let frame, let image, let label):
+                return frame.selecting(columnNames: [image, label])
+            case .labeledKeypointsDataFrame: return nil
+            }
+        }
+
+        /// The files of each label.
+        public func labeledMedia() throws -> [String: [URL]] {
+            switch self {
+            case .labeledDirectories(let url): return try LabeledFolders.directories(at: url)
+            case .labeledFiles(let url): return try LabeledFolders.files(at: url)
+            default:
+                throw MLCreateError.generic(reason: "only labelled directories and labelled files are files by label")
+            }
+        }
+
+        func sessions() throws -> [KeypointTable.Session] {
+            switch self {
+            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+                return try KeypointTable.sessions(
+                    frame,
+                    .hand,
+                    session: session,
+                    label: label,
+                    feature: feature
+                )
+            case .labeledDirectories(let url): return try sessions(LabeledFolders.directories(at: url))
+            case .labeledFiles(let url): return try sessions(LabeledFolders.files(at: url))
+            case .directoryWithImagesAndAnnotation, .labeledImageDataFrame:
+                throw KeypointTable.needsKeypoints("pictures", "MLHandPoseClassifier")
+            }
+        }
+
+        private func sessions(_ files: [String: [URL]]) throws -> [KeypointTable.Session] {
+            try KeypointTable.sessions(files, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier")
+        }
+    }
+
+    /// Changes of poses that training adds examples of, one for each pose and change.
+    public struct ImageAugmentationOptions: OptionSet, Codable, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let horizontallyFlip = ImageAugmentationOptions(rawValue: 1 << 0)
+        public static let rotate = ImageAugmentationOptions(rawValue: 1 << 1)
+        public static let scale = ImageAugmentationOptions(rawValue: 1 << 2)
+        public static let translate = ImageAugmentationOptions(rawValue: 1 << 3)
+
+        var augmentations: [PoseAugmentation] {
+            var result: [PoseAugmentation] = []
+            if contains(.horizontallyFlip) { result.append(.flip) }
+            if contains(.rotate) { result.append(.rotate) }
+            if contains(.scale) { result.append(.scale) }
+            if contains(.translate) { result.append(.translate) }
+            return result
+        }
+    }
+
+    /// How to train.
+    public struct ModelParameters {
+        public enum ModelAlgorithmType: Hashable, Sendable {
+            /// A graph network over the joints.
+            case gcn
+        }
+
+        /// What validates.
+        public enum ValidationData {
+            case none
+            case dataSource(MLHandPoseClassifier.DataSource)
+            /// A share of the sessions.
+            case split(strategy: MLSplitStrategy)
+        }
+
+        public var algorithm: ModelAlgorithmType
+        public var augmentationOptions: ImageAugmentationOptions
+        public var batchSize: Int
+        public var maximumIterations: Int
+        public var validation: ValidationData
+
+        public init(
+            validation: ValidationData = .split(strategy: .automatic),
+            batchSize: Int = MLHandPoseClassifier.__Defaults.batchSize,
+            maximumIterations: Int = MLHandPoseClassifier.__Defaults.maximumIterations,
+            augmentationOptions: ImageAugmentationOptions = [],
+            algorithm: ModelAlgorithmType = .gcn
+        ) {
+            self.validation = validation
+            self.batchSize = batchSize
+            self.maximumIterations = maximumIterations
+            self.augmentationOptions = augmentationOptions
+            self.algorithm = algorithm
+        }
+    }
+}
+
+extension MLHandPoseClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String {
+        """
+        Batch size: \(batchSize)
+        Maximum iterations: \(maximumIterations)
+        """
+    }
+
+    public var debugDescription: String { description }
+}

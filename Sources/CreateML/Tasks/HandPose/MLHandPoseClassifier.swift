@@ -1,0 +1,189 @@
+public import CoreML
+import Foundation
+import MLNumerics
+import MLSeriesTraining
+import TabularData
+
+/// Recognises the pose of a hand from its key points.
+///
+/// The model (Documentation/Behaviour.md): poses brought to one place and size, then a graph network over the 21 joints.
+/// It takes `poses`, [1, 3, 21].
+public struct MLHandPoseClassifier {
+    /// What stands in the place of values that are not given.
+    public struct __Defaults {
+        public static let sessionIdColumnName = "session_id"
+        public static let labelColumnName = "label"
+        public static let featureColumnName = "keypoints"
+        public static let imageColumnName = "imagePath"
+        public static let batchSize = 32
+        public static let maximumIterations = 80
+    }
+
+    public var model: MLModel
+    public let modelParameters: ModelParameters
+    public var trainingMetrics: MLClassifierMetrics
+    public var validationMetrics: MLClassifierMetrics
+
+    private let outcome: SeriesOutcome
+
+    public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
+        var run = try Self.run(trainingData, parameters)
+        self.init(try run.run().outcome, parameters)
+    }
+
+    /// The model of a checkpoint.
+    public init(checkpoint: MLCheckpoint) throws {
+        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
+    }
+
+    private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
+        self.outcome = outcome
+        modelParameters = parameters
+        model = outcome.model
+        trainingMetrics = outcome.training
+        validationMetrics = outcome.validation
+    }
+
+    /// Holds the model against labelled poses.
+    public func evaluation(on annotatedImages: DataSource) throws -> MLClassifierMetrics {
+        var (truth, predictions): ([String], [String]) = ([], [])
+        for session in try annotatedImages.sessions() {
+            for frame in 0..<session.poses.frameCount {
+                truth.append(session.label)
+                predictions.append(try results(session.poses, frame).first?.label ?? "")
+            }
+        }
+        return outcome.metrics(truth, predictions)
+    }
+
+    /// The pose of a file of key points: a JSON or CSV table with the column `keypoints`, of which the first row counts.
+    /// - Throws: for pictures, with what to do instead.
+    public func prediction(from image: URL) throws -> [(label: String, confidence: Double)] {
+        try results(KeypointTable.poses(at: image, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier"), 0)
+    }
+
+    public func predictions(from images: [URL]) throws -> [[(label: String, confidence: Double)]] {
+        try images.map { try prediction(from: $0) }
+    }
+
+    private func results(_ poses: PoseSequence, _ frame: Int) throws -> [(label: String, confidence: Double)] {
+        try outcome.results(of: model, "poses", poses.frames(frame..<frame + 1), [1, 3, Skeleton.hand.jointCount])
+    }
+
+    public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
+        try outcome.write(to: fileURL, metadata)
+    }
+
+    public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
+        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+    }
+
+    /// Trains in the background.
+    public static func train(
+        trainingData: DataSource,
+        parameters: ModelParameters = ModelParameters(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLJob<MLHandPoseClassifier> {
+        try resume(
+            makeTrainingSession(
+                trainingData: trainingData,
+                parameters: parameters,
+                sessionParameters: sessionParameters
+            )
+        )
+    }
+
+    /// A session, new or of the session directory.
+    public static func makeTrainingSession(
+        trainingData: DataSource,
+        parameters: ModelParameters = .init(),
+        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
+    ) throws -> MLTrainingSession<MLHandPoseClassifier> {
+        try MLTrainingSession(run(trainingData, parameters), sessionParameters)
+    }
+
+    /// The session of the session directory.
+    public static func restoreTrainingSession(
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLTrainingSession<MLHandPoseClassifier> {
+        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
+    }
+
+    public static func resume(_ session: MLTrainingSession<MLHandPoseClassifier>) throws -> MLJob<MLHandPoseClassifier>
+    {
+        try session.resume()
+    }
+
+    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
+        guard parameters.batchSize > 0, parameters.maximumIterations > 0 else {
+            throw MLCreateError.generic(
+                reason: "batchSize is \(parameters.batchSize) and maximumIterations \(parameters.maximumIterations); "
+                    + "both must be 1 or more"
+            )
+        }
+        var training = try source.sessions()
+        var validation: [KeypointTable.Session] = []
+        switch parameters.validation {
+        case .none: break
+        case .dataSource(let other): validation = try other.sessions()
+        case .split(let strategy):
+            let parts = try strategy.split(count: training.count)
+            validation = parts.validation.map { training[$0] }
+            training = parts.training.map { training[$0] }
+        }
+        let numbers = LabelNumbers(training.map(\.label))
+        var settings = SequenceTrainingSettings()
+        settings.batchSize = parameters.batchSize
+        settings.iterations = parameters.maximumIterations
+        func examples(
+            _ sessions: [KeypointTable.Session],
+            _ augmentations: [PoseAugmentation]
+        ) throws -> LabeledExamples {
+            try ActionWindows(skeleton: .hand, frames: 1).examples(
+                sessions,
+                numbers,
+                augmentations,
+                seed: settings.seed
+            )
+        }
+        let problem = SeriesProblem(
+            .poses(
+                .hand,
+                training: try examples(training, parameters.augmentationOptions.augmentations),
+                validation: validation.isEmpty ? nil : try examples(validation, [])
+            ),
+            labels: numbers.labels,
+            names: ClassifierNames(label: "label", probabilities: "labelProbabilities"),
+            settings: settings
+        )
+        return try SeriesRun(
+            problem,
+            SeriesOptions(
+                batchSize: parameters.batchSize,
+                iterations: parameters.maximumIterations,
+                augmentation: parameters.augmentationOptions.rawValue
+            )
+        )
+    }
+}
+
+extension MLHandPoseClassifier: SeriesTask {
+    static var taskName: String { "MLHandPoseClassifier" }
+
+    init(_ outcome: SeriesOutcome) {
+        let options = outcome.options
+        self.init(
+            outcome,
+            ModelParameters(
+                batchSize: options.batchSize ?? __Defaults.batchSize,
+                maximumIterations: options.iterations ?? __Defaults.maximumIterations,
+                augmentationOptions: ImageAugmentationOptions(rawValue: options.augmentation ?? 0)
+            )
+        )
+    }
+}
+
+extension MLHandPoseClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { outcome.text("Hand pose classifier", "\(modelParameters)") }
+    public var debugDescription: String { description }
+}

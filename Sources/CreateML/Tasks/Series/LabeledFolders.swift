@@ -1,0 +1,76 @@
+import Foundation
+
+/// Files by label, as folders and file names say it.
+enum LabeledFolders {
+    /// The files in each folder of `url`; the folder's name is their label.  Hidden files are left out, nothing deeper is
+    /// read.
+    /// - Throws: `MLCreateError.io` when there is no such folder or it holds no folders with files.
+    static func directories(at url: URL) throws -> [String: [URL]] {
+        var result: [String: [URL]] = [:]
+        for folder in try contents(of: url) where isFolder(folder) {
+            let files = try contents(of: folder).filter { !isFolder($0) }
+            if !files.isEmpty { result[folder.lastPathComponent] = files }
+        }
+        guard !result.isEmpty else {
+            throw MLCreateError.io(
+                reason: "\(url.path) holds no folders with files; put the files of each label into a folder of its name"
+            )
+        }
+        return result
+    }
+
+    /// The files of `url`; what stands before the first dot of a file's name is its label, as in `dog.1.wav`.
+    static func files(at url: URL) throws -> [String: [URL]] {
+        var result: [String: [URL]] = [:]
+        for file in try contents(of: url) where !isFolder(file) {
+            let label = String(file.lastPathComponent.prefix { $0 != "." })
+            result[label, default: []].append(file)
+        }
+        guard !result.isEmpty else {
+            throw MLCreateError.io(reason: "\(url.path) holds no files; name them label.1.wav, label.2.wav, …")
+        }
+        return result
+    }
+
+    private static func contents(of url: URL) throws -> [URL] {
+        do {
+            return try FileManager.default
+                .contentsOfDirectory(at: url, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+                .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        } catch {
+            throw MLCreateError.io(reason: "\(url.path) cannot be read as a folder: \(error.localizedDescription)")
+        }
+    }
+
+    private static func isFolder(_ url: URL) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+}
+
+extension LabeledFolders {
+    /// Shares out the files of each label by proportions.
+    static func split(
+        _ files: [String: [URL]],
+        _ proportions: [Double],
+        _ generator: inout some RandomNumberGenerator
+    ) throws -> [[String: [URL]]] {
+        guard !proportions.isEmpty, proportions.allSatisfy({ $0 > 0 }), abs(proportions.reduce(0, +) - 1) < 1e-6 else {
+            throw MLCreateError.generic(
+                reason: "the proportions \(proportions) are no shares; give numbers above 0 whose sum is 1"
+            )
+        }
+        var result = [[String: [URL]]](repeating: [:], count: proportions.count)
+        for label in files.keys.sorted() {
+            let shuffled = (files[label] ?? []).shuffled(using: &generator)
+            var (start, sum) = (0, 0.0)
+            for (part, proportion) in proportions.enumerated() {
+                sum += proportion
+                let end = part == proportions.count - 1 ? shuffled.count : Int((sum * Double(shuffled.count)).rounded())
+                if end > start { result[part][label] = Array(shuffled[start..<end]) }
+                start = max(start, end)
+            }
+        }
+        return result
+    }
+}

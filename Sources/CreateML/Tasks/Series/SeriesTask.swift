@@ -1,0 +1,103 @@
+import CoreML
+import Foundation
+import MLFiles
+import MLSeriesTraining
+import MLSpecification
+
+/// A public type that is a trained classifier of time series.
+protocol SeriesTask {
+    /// Written into session folders.
+    static var taskName: String { get }
+
+    init(_ outcome: SeriesOutcome)
+}
+
+/// What a user asked for, as far as it stands in the public parameters: kept with a session so that a model that is made of
+/// a checkpoint says it, too.  A task uses those that it has.
+struct SeriesOptions: Codable, Hashable, Sendable {
+    var batchSize: Int?
+    var iterations: Int?
+    var window: Int?
+    var frameRate: Double?
+    var overlap: Double?
+    var windowSeconds: Double?
+    var augmentation: Int?
+    var layerSizes: [Int]?
+    var featureColumns: [String]?
+    var labelColumn: String?
+    var recordingColumn: String?
+}
+
+/// A finished training.
+struct SeriesOutcome: Sendable {
+    /// What is written to a file.
+    let specification: SpecModel
+    var model: MLModel
+    let training: MLClassifierMetrics
+    let validation: MLClassifierMetrics
+    let options: SeriesOptions
+    let labels: [String]
+
+    /// The classes of examples and those that the model gives them, as metrics.
+    func metrics(_ truth: [String], _ predictions: [String]) -> MLClassifierMetrics {
+        var all = labels
+        for label in Set(truth).union(predictions).subtracting(labels).sorted() { all.append(label) }
+        let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, $0) })
+        return MLClassifierMetrics(
+            ConfusionCounts(
+                strings: all,
+                truth: truth.compactMap { numbers[$0] },
+                predictions: predictions.compactMap { numbers[$0] }
+            )
+        )
+    }
+
+    /// Writes the trained model with Create ML's metadata.
+    func write(to url: URL, _ metadata: MLModelMetadata?) throws {
+        var specification = specification
+        specification.apply(metadata ?? MLModelMetadata())
+        try MLCreateError.translating { try ModelFile.writeModel(specification, to: url.path) }
+    }
+
+    /// What is printed of a classifier.
+    func text(_ title: String, _ parameters: String) -> String {
+        """
+        \(title)
+
+        Parameters
+        \(parameters)
+
+        Performance on Training Data
+        \(training)
+        Performance on Validation Data
+        \(validation)
+        """
+    }
+}
+
+extension SpecModel {
+    /// The model, loaded.
+    func loaded() throws -> MLModel {
+        try MLModel(ModelFile(specification: self, path: "trained model"), configuration: MLModelConfiguration())
+    }
+}
+
+extension SeriesOutcome {
+    /// What the model says of an example, the likeliest class first.
+    func results(
+        of model: MLModel,
+        _ input: String,
+        _ values: [Float],
+        _ shape: [Int]
+    ) throws -> [(label: String, confidence: Double)] {
+        let array = MLMultiArray(MLShapedArray<Float>(scalars: values, shape: shape))
+        let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: [input: array]))
+        guard let name = model.modelDescription.predictedProbabilitiesName,
+            let probabilities = output.featureValue(for: name)?.dictionaryValue
+        else {
+            throw MLCreateError.generic(reason: "the model gives no probabilities; it is no classifier of this task")
+        }
+        return probabilities.map { (label: "\($0.key)", confidence: $0.value.doubleValue) }
+            .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
+    }
+}

@@ -1,0 +1,201 @@
+import Combine
+import CoreML
+import CreateML
+import Foundation
+import TabularData
+import Testing
+
+@Suite struct ActivityClassifierTests {
+    private static var parameters: MLActivityClassifier.ModelParameters {
+        .init(validation: .none, maximumIterations: 3, predictionWindowSize: 20)
+    }
+
+    private static func trained(_ parameters: MLActivityClassifier.ModelParameters = parameters) throws
+        -> MLActivityClassifier
+    {
+        try MLActivityClassifier(
+            trainingData: .dataFrame(SeriesData.activities(16, seed: 1)),
+            featureColumns: ["x", "y"],
+            labelColumn: "activity",
+            recordingFileColumn: "file",
+            parameters: parameters
+        )
+    }
+
+    @Test func `A table of recordings gives a model that streams`() throws {
+        let classifier = try Self.trained()
+        #expect(classifier.trainingMetrics.classificationError < 0.05)
+        #expect(!classifier.validationMetrics.isValid)
+        let test = SeriesData.activities(10, seed: 2)
+        let metrics = classifier.evaluation(on: .dataFrame(test), featureColumns: ["x", "y"])
+        #expect(metrics.classificationError < 0.2)
+        #expect(metrics.confusionDataFrame.shape.rows == 4)
+        let rows = try classifier.predictions(from: test)
+        let windows = try classifier.predictions(from: test, perWindowPrediction: true)
+        #expect(rows.count == 600 && windows.count == 30)
+        #expect(rows.indices.allSatisfy { rows[$0] == windows[$0 / 20] })
+
+        let folder = try TemporaryFolder()
+        let url = folder.file("activity.mlmodel")
+        try classifier.write(to: url, metadata: MLModelMetadata(author: "A walker", version: "7"))
+        let model = try MLModel(contentsOf: url)
+        #expect(model.modelDescription.metadata[.author] as? String == "A walker")
+        #expect(model.modelDescription.predictedFeatureName == "activity")
+        #expect(Set(model.modelDescription.inputDescriptionsByName.keys) == ["x", "y", "stateIn"])
+        // A stream of windows by hand.
+        var state = try MLMultiArray(shape: [400], dataType: .double)
+        for place in 0..<400 { state[place] = 0 }
+        let (x, y) = (test["x", Double.self], test["y", Double.self])
+        for window in 0..<3 {
+            let samples = { (column: Column<Double>) in
+                try MLMultiArray((window * 20..<window * 20 + 20).map { column[$0] ?? .nan })
+            }
+            let output = try model.prediction(
+                from: MLDictionaryFeatureProvider(dictionary: ["x": samples(x), "y": samples(y), "stateIn": state])
+            )
+            #expect(output.featureValue(for: "activity")?.stringValue == windows[window])
+            state = try #require(output.featureValue(for: "stateOut")?.multiArrayValue)
+        }
+    }
+
+    @Test func `Validation data are judged and choose the iteration`() throws {
+        var parameters = Self.parameters
+        parameters.validation = .dataSource(.dataFrame(SeriesData.activities(6, seed: 3, rows: 50)))
+        parameters.maximumIterations = 4
+        let classifier = try Self.trained(parameters)
+        #expect(classifier.validationMetrics.classificationError < 0.2)
+        parameters.validation = .split(strategy: .fixed(ratio: 0.25, seed: 1))
+        parameters.maximumIterations = 2
+        #expect(try Self.trained(parameters).validationMetrics.isValid)
+    }
+
+    @Test func `Folders of files by label and annotated files are read`() throws {
+        let folder = try TemporaryFolder()
+        let frame = SeriesData.activities(6, seed: 4, rows: 40)
+        var annotations = "file,activity,from,to\n"
+        for index in 0..<6 {
+            let label = index % 2 == 0 ? "walk" : "run"
+            let labelled = folder.file("labelled").appendingPathComponent(label)
+            try FileManager.default.createDirectory(at: labelled, withIntermediateDirectories: true)
+            var text = "t,x,y\n"
+            for row in index * 40..<index * 40 + 40 {
+                text +=
+                    "\(row - index * 40),\(frame["x", Double.self][row] ?? 0),\(frame["y", Double.self][row] ?? 0)\n"
+            }
+            try Data(text.utf8).write(to: labelled.appendingPathComponent("\(index).csv"))
+            try Data(text.utf8).write(to: folder.file("\(index).csv"))
+            annotations += "\(index).csv,\(label),5,34\n"
+        }
+        try Data(annotations.utf8).write(to: folder.file("annotations.csv"))
+        let labelled = MLActivityClassifier.DataSource.labeledDirectories(at: folder.file("labelled"))
+        let all = try labelled.gatherAnnotatedFeatures(featureColumns: ["x", "y"])
+        #expect(all.shape == (240, 4))
+        #expect(all.columns.map(\.name) == ["x", "y", "label", "recordingFile"])
+        let annotated = MLActivityClassifier.DataSource.directoryWithDataAndAnnotation(
+            at: folder.url,
+            annotationFileName: "annotations.csv",
+            timeStampColumn: "t",
+            labelStartTimeColumn: "from",
+            labelEndTimeColumn: "to"
+        )
+        let part = try annotated.gatherAnnotatedFeatures(
+            featureColumns: ["x", "y"],
+            labelColumn: "activity",
+            recordingFileColumn: "file"
+        )
+        #expect(part.shape == (180, 4))
+        #expect(part["x", Double.self][0].map { abs($0 - (frame["x", Double.self][5] ?? 0)) < 1e-5 } ?? false)
+        let classifier = try MLActivityClassifier(
+            trainingData: labelled,
+            featureColumns: ["x", "y"],
+            parameters: Self.parameters
+        )
+        #expect(classifier.labelColumn == "label")
+        #expect(classifier.trainingMetrics.classificationError < 0.2)
+    }
+
+    @Test func `A cancelled job goes on to the model of one that was not`() async throws {
+        let folder = try TemporaryFolder()
+        let data = MLActivityClassifier.DataSource.dataFrame(SeriesData.activities(8, seed: 5))
+        func session(_ name: String, iterations: Int) throws -> MLTrainingSession<MLActivityClassifier> {
+            try MLActivityClassifier.makeTrainingSession(
+                trainingData: data,
+                featureColumns: ["x", "y"],
+                labelColumn: "activity",
+                recordingFileColumn: "file",
+                parameters: Self.parameters,
+                sessionParameters: MLTrainingSessionParameters(
+                    sessionDirectory: folder.file(name),
+                    reportInterval: 1,
+                    checkpointInterval: 1,
+                    iterations: iterations
+                )
+            )
+        }
+        let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
+        _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
+        let rest = try MLActivityClassifier.restoreTrainingSession(
+            sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("part"), iterations: 3)
+        )
+        #expect(rest.iteration == 1)
+        let resumed = try await MLActivityClassifier.resume(rest).value
+        for (name, classifier) in [("a", whole), ("b", resumed)] {
+            try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))
+        }
+        #expect(try Data(contentsOf: folder.file("a")) == Data(contentsOf: folder.file("b")))
+        let checkpoint = try #require(rest.checkpoints.last)
+        #expect(checkpoint.metrics[.accuracy] is Double)
+        let again = try MLActivityClassifier(checkpoint: checkpoint)
+        #expect(again.featureColumns == ["x", "y"])
+        #expect(again.modelParameters.predictionWindowSize == 20)
+        #expect(again.trainingMetrics.classificationError == resumed.trainingMetrics.classificationError)
+    }
+
+    private static func message(
+        _ frame: DataFrame,
+        features: [String] = ["x", "y"],
+        label: String = "activity",
+        window: Int = 20
+    ) -> String {
+        do {
+            _ = try MLActivityClassifier(
+                trainingData: .dataFrame(frame),
+                featureColumns: features,
+                labelColumn: label,
+                recordingFileColumn: "file",
+                parameters: .init(validation: .none, maximumIterations: 1, predictionWindowSize: window)
+            )
+            return ""
+        } catch { return "\(error)" }
+    }
+
+    @Test func `Unusable tables are named`() throws {
+        let frame = SeriesData.activities(4, seed: 6)
+        #expect(Self.message(frame, features: ["z"]).contains("no column 'z'"))
+        #expect(Self.message(frame, features: []).contains("no feature columns"))
+        #expect(Self.message(frame, features: ["x", "x"]).contains("named twice"))
+        #expect(Self.message(frame, features: ["x", "activity"]).contains("cannot be called 'activity'"))
+        #expect(Self.message(frame, label: "what").contains("no column 'what'"))
+        #expect(Self.message(frame, features: ["file"]).contains("feature columns hold numbers"))
+        #expect(Self.message(frame, window: 61).contains("60 rows, fewer than a prediction window of 61"))
+        #expect(Self.message(frame, window: 0).contains("window is 0"))
+        #expect(Self.message(DataFrame()).contains("no rows"))
+        let one = DataFrame(frame.filter(on: "activity", String.self) { $0 == "run" })
+        #expect(Self.message(one).contains("one class, 'run'"))
+        var broken = frame
+        broken.replaceColumn(
+            "x",
+            with: Column<Double>(name: "x", contents: [.nan] + [Double](repeating: 1, count: 239))
+        )
+        #expect(Self.message(broken).contains("'recording 0', row 0: feature column 0 is nan"))
+        var missing = frame
+        missing.replaceColumn(
+            "y",
+            with: Column<Double>(name: "y", contents: [nil] + [Double?](repeating: 1, count: 239))
+        )
+        #expect(Self.message(missing).contains("row 0 of the column 'y' is empty"))
+        let metrics = try Self.trained().evaluation(on: .dataFrame(DataFrame()), featureColumns: ["x", "y"])
+        #expect(!metrics.isValid)
+        #expect(metrics.error.map { "\($0)".contains("no rows") } ?? false)
+    }
+}
