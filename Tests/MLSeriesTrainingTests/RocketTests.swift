@@ -5,14 +5,10 @@ import Testing
 
 /// The series that `scripts/series-oracles --fixture` makes.
 private func fixtureSeries() throws -> SeriesSet {
-    var values: [Float] = []
-    for i in 0..<RocketFixture.count {
-        for c in 0..<RocketFixture.channels {
-            for t in 0..<RocketFixture.length {
-                let number = (i * 7919 + c * 104_729 + t * 1_299_709) * 48271 % 2_147_483_647
-                values.append(Float(Double(number) / 2_147_483_647 - 0.5))
-            }
-        }
+    let count = RocketFixture.count * RocketFixture.channels * RocketFixture.length
+    let values = (0..<count).map { place -> Float in
+        var source = SplitMix64(seed: UInt64(place))
+        return Float(Double(source.next() >> 40) / 16_777_216 - 0.5)
     }
     return try SeriesSet(values: values, channelCount: RocketFixture.channels, length: RocketFixture.length)
 }
