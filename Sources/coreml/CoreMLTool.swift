@@ -6,20 +6,22 @@ import MLNumerics
 struct CoreMLTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml",
-        abstract: "Run, inspect and measure Core ML models.",
+        abstract: "Run, train, inspect and measure Core ML models.",
         discussion: """
             Examples:
               coreml inspect Digits.mlpackage
               coreml predict Digits.mlpackage --input image=three.png
               coreml predict Bert.mlpackage --input input_ids=ids.npy --output answer.npz
+              coreml train tabular houses.csv --target price
+              coreml evaluate houses.mlmodel sold.csv
               coreml profile ResNet50.mlpackage
               coreml edit Digits.mlmodel --updatable linear_1 --output Trainable.mlmodel
 
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
             """,
         subcommands: [
-            Predict.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self, Compile.self, Update.self,
-            Edit.self,
+            Predict.self, Evaluate.self, Train.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self,
+            Compile.self, Update.self, Edit.self,
             ConvertWire.self,
         ]
     )

@@ -257,6 +257,56 @@ struct OtherModelTests {
         #expect(message { () throws(ModelError) in try Pipeline([], interfaceOnly) }.contains("no models"))
     }
 
+    /// Adds what it is given to a state and gives the sum.
+    private struct Accumulator: ModelEngine {
+        var interface = SpecModelDescription()
+        let name: String
+
+        init(_ name: String, from input: String, to output: String) {
+            self.name = name
+            interface = model([(input, .number)], [(output, .number)], .identity(SpecIdentity())).description_p
+            var kept = SpecFeatureDescription()
+            kept.name = name
+            interface.state = [kept]
+        }
+
+        func makeState() -> ModelState { ModelState([name: Tensor(values: [0], scalarType: .float32, shape: [1])]) }
+
+        func prediction(
+            from inputs: [String: FeatureData],
+            backings: [String: FeatureData],
+            state: ModelState?
+        ) throws(ModelError) -> [String: FeatureData] {
+            guard let state, let kept = state[name], let given = inputs[interface.input[0].name]?.numbers.first else {
+                throw ModelError(.invalidInput, "no state '\(name)'")
+            }
+            let sum = kept.values[0] + given
+            state[name] = Tensor(values: [sum], scalarType: .float32, shape: [1])
+            return [interface.output[0].name: .double(sum)]
+        }
+    }
+
+    @Test func statesInPipelines() throws {
+        let stages = [
+            Pipeline.Stage(name: "sum", engine: Accumulator("total", from: "x", to: "y")),
+            Pipeline.Stage(name: "sum of sums", engine: Accumulator("grand total", from: "y", to: "z")),
+        ]
+        let interface = model([("x", .number)], [("z", .number)], .identity(SpecIdentity())).description_p
+        let pipeline = try Pipeline(stages, interface)
+        let state = pipeline.makeState()
+        for (given, expected) in [(1.0, 1.0), (2, 4), (3, 10)] {
+            let answer = try pipeline.prediction(from: ["x": .double(given)], backings: [:], state: state)
+            #expect(answer["z"]?.numbers == [expected])
+        }
+        #expect(
+            message { () throws(ModelError) in
+                try pipeline.prediction(from: ["x": .double(1)])
+            }.contains("no state 'total'")
+        )
+        let twins = [stages[0], Pipeline.Stage(name: "twin", engine: Accumulator("total", from: "y", to: "z"))]
+        #expect(message { () throws(ModelError) in try Pipeline(twins, interface) }.contains("names of their own"))
+    }
+
     private var interfaceOnly: SpecModelDescription {
         model([("x", .number)], [], .identity(SpecIdentity())).description_p
     }

@@ -6,6 +6,7 @@ final class JobProgress: Progress, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let subject = PassthroughSubject<Void, Never>()
     private var wasCancelled = false
+    private var history: [MLProgress] = []
 
     init(total: Int) {
         super.init(parent: nil, userInfo: nil)
@@ -34,11 +35,15 @@ final class JobProgress: Progress, @unchecked Sendable {
         set { lock.withLock { wasCancelled = newValue } }
     }
 
+    /// Everything that was reported, in order.
+    var reports: [MLProgress] { lock.withLock { history } }
+
     /// Whenever something was reported.
     var changes: AnyPublisher<Void, Never> { subject.eraseToAnyPublisher() }
 
     func report(_ progress: MLProgress, completed: Int, total: Int) {
         lock.withLock {
+            history.append(progress)
             setUserInfoObject(progress.phase, forKey: MLProgress.phaseKey)
             setUserInfoObject(progress.elapsedTime, forKey: MLProgress.elapsedTimeKey)
             setUserInfoObject(progress.itemCount, forKey: MLProgress.itemCountKey)

@@ -10,6 +10,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
     public let progress: Progress
     public let startDate = Date()
 
+    private let reported: JobProgress
     private let lock = NSLock()
     private let cancellation = JobCancellation()
     private let phases = CurrentValueSubject<MLPhase, Never>(.initialized)
@@ -32,6 +33,9 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
 
     /// The present phase and those that follow.
     public var phase: AnyPublisher<MLPhase, Never> { phases.eraseToAnyPublisher() }
+
+    /// What the job's progress has said so far, also before anybody listened.
+    package var reports: [MLProgress] { reported.reports }
 
     public var isCanceled: Bool { cancellation.isCancelled }
 
@@ -62,6 +66,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
         let plan = Plan(run, session.parameters.iterations)
         let progress = JobProgress(total: plan.total)
         self.progress = progress
+        reported = progress
         var fulfil: ((Swift.Result<Result, any Error>) -> Void)?
         future = Future { fulfil = $0 }
         promise = fulfil ?? { _ in }

@@ -22,7 +22,8 @@ package struct Pipeline: ModelEngine {
     package let stages: [Stage]
     private let outputNames: [String]
 
-    /// Checks that every stage finds its inputs, of the right kind, and that every output is made.
+    /// Checks that every stage finds its inputs, of the right kind, that every output is made, and that no two stages
+    /// keep states of one name.
     package init(_ stages: [Stage], _ interface: SpecModelDescription) throws(ModelError) {
         guard !stages.isEmpty else { throw ModelError(.invalidModel, "the pipeline has no models") }
         self.interface = interface
@@ -49,6 +50,18 @@ package struct Pipeline: ModelEngine {
                 }
             }
             for output in stage.engine.interface.output { known[output.name] = output }
+        }
+        var keepers: [String: String] = [:]
+        for stage in stages {
+            for state in stage.engine.interface.state {
+                if let other = keepers.updateValue(stage.name, forKey: state.name) {
+                    throw ModelError(
+                        .invalidModel,
+                        "it keeps a state '\(state.name)', and so does '\(other)'; give the states names of their own",
+                        at: stage.name
+                    )
+                }
+            }
         }
         for output in interface.output where known[output.name] == nil {
             throw ModelError(.invalidModel, "the output '\(output.name)' is made by no model of the pipeline")
@@ -83,6 +96,16 @@ package struct Pipeline: ModelEngine {
         var outputs: [String: FeatureData] = [:]
         for name in outputNames { outputs[name] = known[name] }
         return outputs
+    }
+
+    /// The buffers of all stages: each finds its own by name.
+    package func makeState() -> ModelState {
+        var tensors: [String: Tensor] = [:]
+        for stage in stages {
+            let state = stage.engine.makeState()
+            for kept in stage.engine.interface.state { tensors[kept.name] = state[kept.name] }
+        }
+        return ModelState(tensors)
     }
 
     package var prefersBatches: Bool { stages.contains { $0.engine.prefersBatches } }

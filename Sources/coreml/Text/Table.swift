@@ -8,6 +8,8 @@ struct Table {
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
+    mutating func add(_ cells: [String]) { rows.append(cells) }
+
     /// The rows, indented, with two spaces between columns.
     func text(indent: String = "  ") -> String {
         let count = rows.map(\.count).max() ?? 0

@@ -29,7 +29,8 @@ struct InputReader {
         return features
     }
 
-    /// One set of features for every row of a CSV file whose header names the inputs.
+    /// One set of features for every row of a CSV file whose header names the inputs.  An empty cell of a number is a
+    /// missing value, NaN.
     func rows(ofCSV path: String) throws -> [[String: FeatureData]] {
         let lines = try CSVRows.read(try text(path), name: path)
         guard let header = lines.first else { throw Failure("\(path): no header line") }
@@ -39,7 +40,12 @@ struct InputReader {
             }
             var features: [String: FeatureData] = [:]
             for (name, cell) in zip(header, row) where interface.input.contains(where: { $0.name == name }) {
-                features[name] = try value(cell, for: try feature(name))
+                let feature = try feature(name)
+                if cell.isEmpty, case .doubleType? = feature.type.type {
+                    features[name] = .double(.nan)
+                } else {
+                    features[name] = try value(cell, for: feature)
+                }
             }
             if let missing = interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
                 throw Failure("\(path): no column '\(missing.name)'\n\(inputList)")

@@ -1,0 +1,27 @@
+/// Text in pages.
+enum HTMLText {
+    /// With what has a meaning in HTML as references.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
+    }
+
+    /// A table whose first row is its head; all columns but the first are right-aligned.
+    static func table(_ rows: [[String]]) -> String {
+        let lines = rows.enumerated().map { index, row in
+            let tag = index == 0 ? "th" : "td"
+            return "<tr>" + row.map { "<\(tag)>\(escaped($0))</\(tag)>" }.joined() + "</tr>"
+        }
+        return "<table>\n\(lines.joined(separator: "\n"))\n</table>"
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+/// `coreml train` and `coreml evaluate` from the outside.
+struct TrainCommandTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("train-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    private func write(_ text: String, _ name: String) throws -> String {
+        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        return path(name)
+    }
+
+    /// Houses whose price follows from size and place; every tenth has no size.
+    private func houses(_ count: Int, from start: Int = 0) -> String {
+        let rows = (start..<start + count).map { index -> String in
+            let size = 40 + index * 37 % 160
+            let place = ["town", "suburb", "village"][index * 7 % 3]
+            let price = size * (place == "town" ? 9 : place == "suburb" ? 6 : 3) + index % 5
+            let kind = price > 700 ? "dear" : "cheap"
+            return "\(index % 10 == 9 ? "" : "\(size)"),\(place),\(index % 4),\(price),\(kind)"
+        }
+        return "size,place,rooms,price,kind\n" + rows.joined(separator: "\n") + "\n"
+    }
+
+    private func object(_ line: some StringProtocol) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+
+    @Test func aRegressorIsTrainedReportedAndEvaluated() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(300), "houses.csv")
+        let held = try write(houses(60, from: 300), "held.csv")
+        let (model, page) = (path("Houses.mlmodel"), path("report.html"))
+        let run = try coreml(
+            "train",
+            "tabular",
+            data,
+            "--target",
+            "price",
+            "--features",
+            "size",
+            "place",
+            "rooms",
+            "--algorithm",
+            "boosted-tree",
+            "--iterations",
+            "40",
+            "--validation",
+            held,
+            "-o",
+            model,
+            "--report",
+            page
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        for part in ["boosted-tree regressor of 'price'", "root mean squared error", "validation", "iterations", "┤"] {
+            #expect(run.output.contains(part), "\(part) is not in \(run.output)")
+        }
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(html.contains("<svg") && html.contains("maximum error") && html.hasSuffix("</html>\n"))
+
+        let evaluation = try coreml("evaluate", model, held, "--json")
+        #expect(evaluation.status == 0, "\(evaluation.errors)")
+        let scores = try #require(try object(evaluation.output)["scores"] as? [String: Double])
+        let error = try #require(scores["rootMeanSquaredError"])
+        #expect(error < 200 && error > 0, "prices deviate by 400, and a tenth of the houses has no size")
+        #expect(try #require(scores["maximumError"]) >= error)
+    }
+
+    @Test func classesAreCounted() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(200), "houses.csv")
+        let model = path("Kind.mlmodel")
+        let run = try coreml(
+            "train",
+            "tabular",
+            data,
+            "--target",
+            "kind",
+            "--algorithm",
+            "decision-tree",
+            "--validation-share",
+            "0",
+            "--json",
+            "-o",
+            model
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let last = try object(try #require(run.output.split(separator: "\n").last))
+        #expect(last["labels"] as? [String] == ["cheap", "dear"])
+        #expect((last["training"] as? [String: Double])?["accuracy"] == 1, "the price tells the kind")
+        #expect(last["validation"] == nil)
+        let confusion = try #require(last["confusion"] as? [[Int]])
+        #expect(confusion.joined().reduce(0, +) == 200)
+        let evaluation = try coreml("evaluate", model, data)
+        #expect(evaluation.status == 0, "\(evaluation.errors)")
+        #expect(evaluation.output.contains("100.0 %") && evaluation.output.contains("precision"))
+    }
+
+    @Test func theBestOfSeveralIsKept() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(200), "houses.csv")
+        let run = try coreml("train", "tabular", data, "--target", "kind", "-o", path("Best.mlpackage"))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("the best of those tried"))
+        #expect(FileManager.default.fileExists(atPath: path("Best.mlpackage/Manifest.json")))
+    }
+
+    @Test func aSessionIsGoneOnWith() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(200), "houses.csv")
+        func train(_ model: String, _ more: String...) throws -> Outcome {
+            try coreml(
+                arguments: [
+                    "train", "tabular", data, "--target", "price", "--algorithm", "boosted-tree", "-o", path(model),
+                ] + more
+            )
+        }
+        #expect(try train("Whole.mlmodel", "--iterations", "12").status == 0)
+        #expect(try train("Half.mlmodel", "--iterations", "6", "--resume", path("state")).status == 0)
+        let rest = try train("Resumed.mlmodel", "--iterations", "12", "--resume", path("state"), "--json")
+        #expect(rest.status == 0, "\(rest.errors)")
+        let first = try object(try #require(rest.output.split(separator: "\n").first))
+        #expect(first["iteration"] as? Int == 7)
+        #expect(
+            try Data(contentsOf: folder.appendingPathComponent("Whole.mlmodel"))
+                == Data(contentsOf: folder.appendingPathComponent("Resumed.mlmodel"))
+        )
+    }
+
+    @Test func mistakesAreNamed() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(50), "houses.csv")
+        let ragged = try write("a,b\n1,2\n3\n", "ragged.csv")
+        let start = ["train", "tabular"]
+        for (arguments, status, part) in [
+            (start + [data, "--target", "cost"], 1, "size, place, rooms, price, kind"),
+            (start + [path("missing.csv"), "--target", "price"], 1, "missing.csv"),
+            (start + [ragged, "--target", "a"], 1, "ragged.csv"),
+            (start + [data, "--target", "kind", "--algorithm", "linear"], 1, "logistic"),
+            (start + [data, "--target", "price", "--algorithm", "logistic"], 1, "--classifier"),
+            (start + [data, "--target", "price", "--depth", "3"], 64, "--algorithm"),
+            (start + [data, "--target", "price", "--algorithm", "linear", "--depth", "3"], 64, "linear"),
+            (start + [data, "--target", "price", "-o", path("x.txt")], 64, ".mlmodel"),
+        ] as [([String], Int32, String)] {
+            let run = try coreml(arguments: arguments)
+            #expect(run.status == status, "\(arguments): \(run.errors)")
+            #expect(run.errors.contains(part), "\(arguments): \(run.errors)")
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["houses.csv", "ragged.csv"]
+        )
+    }
+}
