@@ -1,4 +1,4 @@
-.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics test bench format setup build conformance zoo
+.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits test bench format setup build conformance zoo
 
 setup:
 	@scripts/setup
@@ -12,7 +12,7 @@ demo: setup
 demo-stickers: setup
 	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers
 
-demo-adapt demo-extractor demo-orders demo-houses demo-topics: setup
+demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits: setup
 	@swift run -c release $@
 
 test: setup

@@ -147,7 +147,10 @@ let package = Package(
         ),
         tests(
             "MLSeriesTrainingTests",
-            ["MLSeriesTraining", "MLAudio", "MLEngine", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
+            [
+                "MLSeriesTraining", "MLAudio", "MLEngine", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics",
+                "MLSpecification",
+            ]
         ),
         .executableTarget(
             name: "SeriesTrainingRunner",
@@ -173,7 +176,10 @@ let package = Package(
         ),
         tests(
             "CreateMLTests",
-            ["CreateML", "Combine", "CoreML", "NaturalLanguage", "TabularData", "MLSpecification", "MLFiles"]
+            [
+                "CreateML", "Combine", "CoreML", "NaturalLanguage", "TabularData", "MLFiles", "MLKernels",
+                "MLSpecification",
+            ]
         ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(

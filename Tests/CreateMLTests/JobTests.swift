@@ -112,10 +112,13 @@ import Testing
     }
 
     @Test func `Cancelling the task that waits cancels the job`() async throws {
-        let run = CountingRun(seed: 5, limit: 1_000_000) { _ in usleep(2000) }
+        let gate = DispatchSemaphore(value: 0)
+        let run = CountingRun(seed: 5) { step in if step == 7 { gate.wait() } }
         let job = try session(run).resume()
         let waiter = Task { try await job.value }
         waiter.cancel()
+        while !job.isCanceled { try await Task.sleep(for: .milliseconds(1)) }
+        gate.signal()
         await #expect { try await waiter.value } throws: {
             if case MLCreateError.cancelled = $0 { true } else { false }
         }

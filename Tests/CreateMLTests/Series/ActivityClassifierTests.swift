@@ -132,13 +132,16 @@ import Testing
                 )
             )
         }
-        let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
-        _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
-        let rest = try MLActivityClassifier.restoreTrainingSession(
-            sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("part"), iterations: 3)
-        )
-        #expect(rest.iteration == 1)
-        let resumed = try await MLActivityClassifier.resume(rest).value
+        let (whole, rest, begun, resumed) = try await heldStill {
+            let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
+            _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
+            let rest = try MLActivityClassifier.restoreTrainingSession(
+                sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("part"), iterations: 3)
+            )
+            let begun = rest.iteration
+            return (whole, rest, begun, try await MLActivityClassifier.resume(rest).value)
+        }
+        #expect(begun == 1)
         for (name, classifier) in [("a", whole), ("b", resumed)] {
             try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))
         }

@@ -48,23 +48,27 @@ import Testing
     @Test func `Features are extracted once`() async throws {
         let folder = try TemporaryFolder()
         let url = try Self.sounds(folder, "sounds", count: 4, seed: 7)
-        let features = try await MLSoundClassifier.extractFeatures(
-            trainingData: .labeledDirectories(at: url),
-            sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
-        ).value
+        let parameters = MLSoundClassifier.ModelParameters(
+            validation: .none,
+            maxIterations: 1,
+            algorithm: .transferLearning(featureExtractor: .vggish(), classifier: .logisticRegressor)
+        )
+        let (features, classifier, other) = try await heldStill {
+            let features = try await MLSoundClassifier.extractFeatures(
+                trainingData: .labeledDirectories(at: url),
+                sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
+            ).value
+            return (
+                features, try MLSoundClassifier(trainingData: features, parameters: parameters),
+                try MLSoundClassifier(trainingData: .labeledDirectories(at: url), parameters: parameters)
+            )
+        }
         guard case .featuresDataFrame(let frame, _, _, _) = features else {
             Issue.record("extraction gave something else than features")
             return
         }
         // Two seconds are three windows.
         #expect(frame.shape.rows == 2 * (3 + 3))
-        let parameters = MLSoundClassifier.ModelParameters(
-            validation: .none,
-            maxIterations: 1,
-            algorithm: .transferLearning(featureExtractor: .vggish(), classifier: .logisticRegressor)
-        )
-        let classifier = try MLSoundClassifier(trainingData: features, parameters: parameters)
-        let other = try MLSoundClassifier(trainingData: .labeledDirectories(at: url), parameters: parameters)
         try classifier.write(to: folder.file("a"), metadata: MLModelMetadata(author: "x"))
         try other.write(to: folder.file("b"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a")) == Data(contentsOf: folder.file("b")))
