@@ -3,6 +3,7 @@ import CreateML
 import Foundation
 import MLEngine
 import MLFiles
+import MLKernels
 import MLNumerics
 import MLSpecification
 
@@ -36,6 +37,7 @@ struct Evaluate: ParsableCommand {
     var json = false
 
     func run() throws {
+        if let threads { Workers.limit(to: threads) }
         let engine = try source.engine()
         let interface = engine.interface
         let predicted = try predictedFeature(interface)
@@ -45,7 +47,7 @@ struct Evaluate: ParsableCommand {
         guard let header = lines.first, let place = header.firstIndex(of: column) else {
             throw Failure("\(data) has no column '\(column)'; name the one with the truth with --target")
         }
-        let rows = try reader.rows(ofCSV: data)
+        let rows = try reader.rows(of: lines, data)
         guard !rows.isEmpty else { throw Failure("\(data) has a header but no rows") }
         let truth = lines.dropFirst().map { $0[place] }
         let outputs = try predictions(engine, rows).map { try prediction($0, predicted.name) }

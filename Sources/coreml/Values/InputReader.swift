@@ -32,7 +32,11 @@ struct InputReader {
     /// One set of features for every row of a CSV file whose header names the inputs.  An empty cell of a number is a
     /// missing value, NaN.
     func rows(ofCSV path: String) throws -> [[String: FeatureData]] {
-        let lines = try CSVRows.read(try text(path), name: path)
+        try rows(of: try CSVRows.read(try text(path), name: path), path)
+    }
+
+    /// The same for the cells of a file that was read already, its header first; `path` is named in errors.
+    func rows(of lines: [[String]], _ path: String) throws -> [[String: FeatureData]] {
         guard let header = lines.first else { throw Failure("\(path): no header line") }
         return try lines.dropFirst().enumerated().map { index, row in
             guard row.count == header.count else {
