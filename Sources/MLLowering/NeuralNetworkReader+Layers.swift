@@ -151,7 +151,8 @@ struct SequenceUse {
             case .simpleRecurrent, .gru, .uniDirectionalLstm, .biDirectionalLstm:
                 isUsed = true
                 states.formUnion(layer.input.dropFirst())
-            case .sequenceRepeat, .embedding: isUsed = true
+            // Regions to crop lie on the sequence axis.
+            case .sequenceRepeat, .embedding, .cropResize: isUsed = true
             case .concat(let concat): if concat.sequenceConcat { isUsed = true }
             case .permute(let permute): if let first = permute.axis.first, first != 0 { isUsed = true }
             case .reshape(let reshape):

@@ -27,8 +27,14 @@ GROUPS = {group.name: group for group in (
         # With wide vectors NumPy's argsort does not keep the order of equal numbers, which the tests of topK rely on.
         variables={"NPY_DISABLE_CPU_FEATURES":
                    "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR AVX2 FMA3"}),
-    Group("sklearn", ("test/sklearn_tests",), sampled=False, environment="classic", meaning="models of scikit-learn"),
-    Group("xgboost", ("test/xgboost_tests",), sampled=False, environment="classic", meaning="boosted trees"),
+    Group(
+        "sklearn", ("test/sklearn_tests",), sampled=False, environment="classic", meaning="models of scikit-learn",
+        # They fit, write and load hundreds of models each, of the kinds that the others cover, for minutes.
+        left_out="not stress"),
+    Group(
+        "xgboost", ("test/xgboost_tests",), sampled=False, environment="classic", meaning="boosted trees",
+        # As above.
+        left_out="not stress"),
     Group("pipeline", ("test/pipeline",), sampled=False, environment="classic", meaning="pipelines, updatable models"),
     Group("misc", (
         "test/api", "test/modelpackage", "test/ml_program", "test/blob", "converters/mil/backend",

@@ -218,6 +218,19 @@ import Testing
         #expect(y.values == [0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11])
     }
 
+    /// Several boxes lie on the sequence axis, one behind the other.
+    @Test func regionsAreASequence() throws {
+        let network = Network([[1, 2, 2], [4, 1, 1]], mapping: .rank5ArrayMapping) { layer in
+            layer.cropResize.targetSize = [1, 1]
+            layer.cropResize.mode.samplingMethod = .alignEndpointsMode
+            layer.cropResize.spatialScale = 1
+        }
+        let boxes = floats([0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 1], [3, 1, 4, 1, 1])
+        let y = try network(ramp([1, 1, 1, 2, 2]), boxes)
+        #expect(y.shape == [3, 1, 1, 1, 1])
+        #expect(isClose(y.values, [0, 1, 3]))
+    }
+
     /// Boxes cut from every image of a batch, or from the one that each names.
     @Test func regionsAreCutFromBatches() throws {
         for (box, images) in [([Float(0), 0, 1, 1], [0.0, 1]), ([1, 0, 0, 1, 1], [1])] {

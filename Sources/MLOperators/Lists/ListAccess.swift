@@ -129,11 +129,16 @@ private func listType(_ operands: Operands) throws(ModelError) -> ValueType {
     return type
 }
 
-/// The type of list 0 after elements of shape `element` were written to it: it may have grown.
+/// The type of list 0 after elements of shape `element` were written to it: it may have grown, and an extent of 0,
+/// which `MakeList` gives those that the first element decides, is the element's.
 private func writtenType(_ operands: Operands, element: Shape) throws(ModelError) -> ValueType {
     let list = try listType(operands)
-    let known = try unified(Shape(list.shape.dropFirst()), element)
-    return list.with([.unknown] + known)
+    let held = list.shape.dropFirst()
+    guard held.count == element.count else {
+        throw ModelError(.invalidModel, "elements of shape \(element) do not fit a list of elements \(Shape(held))")
+    }
+    let undecided = zip(held, element).map { $0.count == 0 ? $1 : $0 }
+    return list.with([.unknown] + (try unified(undecided, element)))
 }
 
 extension Tensor {

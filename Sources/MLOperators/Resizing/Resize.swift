@@ -156,7 +156,7 @@ package enum ResizeNearestNeighborForm: ResizeForm {
     package static func read(_ arguments: inout Arguments) throws(ModelError) -> ResizeAttributes {
         ResizeAttributes(
             .extents([try arguments.int("target_size_height"), try arguments.int("target_size_width")]),
-            .floor
+            .nearest(.standard)
         )
     }
 }

@@ -89,4 +89,17 @@ import Testing
         #expect(scattered.values == [1, 2, 7, 7, 5, 6, 8, 8])
         #expect(throws: ModelError.self) { try evaluated(ListRead(), three, index(9)) }
     }
+
+    /// A list is held with an extent of 0 until the first element decides it; one that is decided stays.
+    @Test(arguments: [(Shape([0, 3]), true), ([2, 3], true), ([.unknown, 3], true), ([4, 3], false), ([3], false)])
+    func elementsDecideExtents(held: Shape, fits: Bool) {
+        let list = Operands.Operand(type: ValueType(.float32, [5] + held, kind: .list))
+        let written = Operands([list, .init(type: ValueType(.int32, [])), .init(type: ValueType(.float32, [2, 3]))])
+        let scattered = Operands([
+            list, .init(type: ValueType(.int32, [7])), .init(type: ValueType(.float32, [7, 2, 3])),
+        ])
+        let expected = fits ? [ValueType(.float32, [.unknown, 2, 3], kind: .list)] : nil
+        #expect((try? ListWrite().resultTypes(of: written)) == expected)
+        #expect((try? ListScatter().resultTypes(of: scattered)) == expected)
+    }
 }

@@ -56,6 +56,14 @@ import TestSupport
             ]
         )[0]
         #expect(sized.values == [1, 1, 1, 2, 2, 2])
+        let centred = try OperatorTrial.program(
+            ResizeNearestNeighbor.self,
+            [
+                "x": OperatorTrial.floats([1, 2, 3, 4, 5], [1, 5, 1]), "target_size_height": OperatorTrial.int(2),
+                "target_size_width": OperatorTrial.int(1),
+            ]
+        )[0]
+        #expect(centred.values == [2, 4])
         let shaped = try OperatorTrial.program(
             ResizeToShape.self,
             [
@@ -88,7 +96,7 @@ import TestSupport
         let problems = [
             OperatorProblem("sized", ResizeBilinear(.extents([7, 5]), .linear(.standard)), [x]),
             OperatorProblem("aligned", ResizeBilinear(.extents([2, 9]), .linear(.strictAlignCorners)), [x]),
-            OperatorProblem("nearest", ResizeNearestNeighbor(.extents([8, 2]), .floor), [x]),
+            OperatorProblem("nearest", ResizeNearestNeighbor(.extents([8, 2]), .nearest(.standard)), [x]),
             OperatorProblem("factors", UpsampleBilinear(.factors([2, 1.5]), .linear(.unalignCorners)), [x]),
             OperatorProblem("one axis", ResizeBilinear(.extents([6]), .linear(.offsetCorners)), [x]),
             OperatorProblem("three axes", ResizeBilinear(.extents([3, 6, 2]), .linear(.standard)), [x]),
