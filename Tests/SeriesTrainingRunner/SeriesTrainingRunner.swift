@@ -13,7 +13,7 @@ import MLSeriesTraining
 struct SeriesTrainingRunner {
     struct Request: Decodable {
         /// `rocket`: MiniRocket and a linear classifier by least squares.  `activity`: the network with memory, for
-        /// recordings.  `sound`: files, by `sounds`.
+        /// recordings.  `sound`: files, by `sounds`.  `action`: windows of hands, [length, 3, 21] each.
         var kind: String
         var train: String
         var test: String
@@ -49,6 +49,7 @@ struct SeriesTrainingRunner {
                 case "rocket": try rocket(request)
                 case "activity": try activity(request)
                 case "sound": try sound(request)
+                case "action": try action(request)
                 default: throw ModelError(.invalidInput, "no request is of the kind '\(request.kind)'")
                 }
             FileHandle.standardOutput.write(try JSONEncoder().encode(answer) + Data("\n".utf8))
@@ -136,11 +137,42 @@ struct SeriesTrainingRunner {
         let start = processorSeconds()
         let training = try examples(request.trainSounds ?? [])
         let testing = try examples(request.testSounds ?? [])
+        return try learned(
+            .sounds(layerSizes: request.layerSizes ?? [], training: training, validation: nil),
+            request,
+            testing,
+            since: start
+        )
+    }
+
+    static func action(_ request: Request) throws -> Answer {
+        let (values, labels) = try read(request.train, request.rows)
+        let (tests, truth) = try read(request.test, request.testRows)
+        return try learned(
+            .actions(
+                .hand,
+                frames: request.length,
+                training: LabeledExamples(values: values, labels: labels),
+                validation: nil
+            ),
+            request,
+            LabeledExamples(values: tests, labels: truth),
+            since: processorSeconds()
+        )
+    }
+
+    /// What a learner makes of a problem, as Create ML's types use it.
+    static func learned(
+        _ kind: SeriesProblem.Kind,
+        _ request: Request,
+        _ testing: LabeledExamples,
+        since start: Double
+    ) throws -> Answer {
         var settings = SequenceTrainingSettings()
         settings.seed = request.seed
         settings.iterations = request.iterations
         let problem = SeriesProblem(
-            .sounds(layerSizes: request.layerSizes ?? [], training: training, validation: nil),
+            kind,
             labels: (0..<request.classes).map { "\($0)" },
             names: ClassifierNames(label: "classLabel"),
             settings: settings
