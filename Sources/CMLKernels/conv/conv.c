@@ -6,6 +6,7 @@
 // Panels longer than this are worked through in blocks, so that a block stays in the first cache for many tiles.
 #define PANEL_BYTES (96 << 10)
 #define BLOCK_TERMS 256
+#define MOST_PLACES 256
 
 // A set of neighbouring horizontal taps that are valid for the same pixels lo..<hi of a tile.
 typedef struct {
@@ -13,6 +14,11 @@ typedef struct {
     long first, taps;  // taps of the width axis
     long terms;        // per call: all taps together when they are contiguous in the input, else one tap's channels
 } run;
+
+// How many runs a place of a row has, and how many of them, the last ones, are valid for all its pixels.
+typedef struct {
+    long count, full;
+} found;
 
 typedef struct {
     const cml_isa *isa;
@@ -110,13 +116,21 @@ static void convolve(void *context, long index, int worker) {
     const long panel0 = panel_task * j->panels_each;
     const long panel1 = panel0 + j->panels_each < j->panels ? panel0 + j->panels_each : j->panels;
 
-    const size_t table = (size_t)taps * sizeof(long), lists = 2 * (size_t)w->taps * sizeof(run);
     const size_t panel_bytes = (size_t)(terms * width) * sizeof(float);
+    const int blocked = panel_bytes > PANEL_BYTES && tile1 - tile0 > 2;
+    // Tiles at the same place of different rows have the same runs, and so has a tile that another panel comes back to:
+    // they are found once, in rows that are not too long to keep them.
+    const long most = tile1 - tile0 < j->tiles_per_row ? tile1 - tile0 : j->tiles_per_row;
+    const int keeps = !blocked && most <= MOST_PLACES;
+    const long places = keeps ? most : 1;
+    const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
+    const size_t lists = (size_t)places * (list + sizeof(found));
     char *scratch = cml_scratch(3, lists + 2 * table + 64 + (j->storage == CML_F16 ? panel_bytes : 0));
     run *runs = (run *)scratch;
+    found *known = (found *)(scratch + (size_t)places * list);
+    for (long part = 0; part < places; part++) known[part].count = -1;
     long *tap_a = (long *)(scratch + lists), *tap_b = tap_a + taps;
     float *widened = (float *)(scratch + ((lists + 2 * table + 63) & ~(size_t)63));
-    const int blocked = panel_bytes > PANEL_BYTES && tile1 - tile0 > 2;
     static const long zero = 0;
     // A residual in the result's own place is what the first partial sum starts from.
     const int in_place = e->residual == j->y && e->ldr == s->out_channels;
@@ -147,8 +161,11 @@ static void convolve(void *context, long index, int worker) {
             for (long tile = tile0; tile < tile1; tile++) {
                 t.ahead = ahead ? ahead + (tile - tile0) * terms * t.ahead_step : NULL;
                 const place p = locate(j, group, tile);
-                long full;
-                const long count = find_runs(j, p.q0, p.q1, runs, &full);
+                const long part = (tile - tile0) % places;
+                run *const own = runs + part * 2 * w->taps;
+                if (!keeps || known[part].count < 0)
+                    known[part].count = find_runs(j, p.q0, p.q1, own, &known[part].full);
+                const long count = known[part].count, full = known[part].full;
                 t.last = 0;
                 t.accumulate = in_place;
                 if (count > full && !in_place) {
@@ -159,7 +176,7 @@ static void convolve(void *context, long index, int worker) {
                 }
                 int finished = 0;
                 for (long r = 0; r < count; r++) {
-                    const run *u = &runs[r];
+                    const run *u = &own[r];
                     long n = 0;
                     for (long a = 0; a < d->taps; a++) {
                         for (long b = 0; b < h->taps; b++) {

@@ -30,21 +30,25 @@ static void columns(void *context, long task, int worker) {
     }
 }
 
-static inline int32_t saturated(double x) {
-    return x >= 2147483647.0 ? INT32_MAX : x <= -2147483648.0 ? INT32_MIN : (int32_t)x;
-}
+static inline int32_t saturated(int64_t x) { return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x; }
 
-// One line or part of it, from `start` on in the direction of the sum.
+// One line or part of it, from `first` on in the direction of the sum.
 static void line(const job *j, long first, long count, double sum) {
     const long step = j->reverse ? -1 : 1;
     long at = j->reverse ? first + count - 1 : first;
     if (j->is_integer) {
+        // 2³¹ numbers of 32 bits fit into 64, and a term waits for one addition of integers only.
         const int32_t *x = j->x;
         int32_t *y = j->y;
-        for (long i = 0; i < count; i++, at += step) {
-            const double before = sum;
-            sum += x[at];
-            y[at] = saturated(j->exclusive ? before : sum);
+        int64_t whole = (int64_t)sum;
+        if (j->exclusive) {
+            for (long i = 0; i < count; i++, at += step) {
+                const int32_t own = x[at];  // x and y may be the same
+                y[at] = saturated(whole);
+                whole += own;
+            }
+        } else {
+            for (long i = 0; i < count; i++, at += step) y[at] = saturated(whole += x[at]);
         }
     } else {
         const float *x = j->x;

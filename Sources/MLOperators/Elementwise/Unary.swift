@@ -120,7 +120,12 @@ private enum IntegerFunction {
         Workers.parallelFor((count + chunk - 1) / chunk) { part, _ in
             let range = part * chunk..<Swift.min((part + 1) * chunk, count)
             switch self {
-            case .absolute: for index in range { y[index] = Swift.abs(Swift.max(x[index], -Int32.max)) }
+            case .absolute:
+                for index in range {
+                    let value = Swift.max(x[index], -Int32.max)
+                    let sign = value >> 31
+                    y[index] = (value ^ sign) &- sign
+                }
             case .sign: for index in range { y[index] = x[index].signum() }
             case .square:
                 for index in range {

@@ -44,22 +44,24 @@ package struct RandomCategorical: Operator {
         let values = x.values
         var generator = RandomGenerator(seed: seed)
         var result: [Double] = []
+        result.reserveCapacity(operands.shape().elementCount)
         for start in stride(from: 0, to: values.count, by: max(classes, 1)) {
             let line = values[start..<(start + classes)]
             let largest = line.max() ?? 0
-            let weights = isLogarithmic ? line.map { exp($0 - largest) } : Array(line)
-            let total = weights.reduce(0, +)
+            var total = 0.0
+            let sums = line.map { value in
+                total += isLogarithmic ? exp(value - largest) : value
+                return total
+            }
             for _ in 0..<count {
-                var rest = generator.uniform() * total
-                var choice = classes - 1
-                for (index, weight) in weights.enumerated() {
-                    rest -= weight
-                    if rest < 0 {
-                        choice = index
-                        break
-                    }
+                // The first class whose running sum is greater; the last one where weights are not numbers.
+                let place = generator.uniform() * total
+                var (first, last) = (0, classes - 1)
+                while first < last {
+                    let middle = (first + last) / 2
+                    if sums[middle] > place { last = middle } else { first = middle + 1 }
                 }
-                result.append(Double(choice))
+                result.append(Double(first))
             }
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: operands.shape())]

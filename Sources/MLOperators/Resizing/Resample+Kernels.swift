@@ -29,7 +29,7 @@ extension Resample {
         let sampling = self
         return [
             Kernel("sample", scratchByteCount: SampledPoints.byteCount(count)) { context in
-                let sampled = SampledPoints(context.scratch, count: count)
+                let sampled = SampledPoints(context.scratch, count: count, taps: sampling.isLinear ? 4 : 1)
                 for image in 0..<images {
                     let point = points(context, image)
                     let chunk = 512

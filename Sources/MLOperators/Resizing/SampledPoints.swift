@@ -2,33 +2,36 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// The elements and shares of which points of a plane consist, in a step's scratch memory: four taps each.
+/// The elements and shares of which points of a plane consist, in a step's scratch memory: up to four taps each.
 struct SampledPoints {
     private let places: UnsafeMutablePointer<Int32>
     private let shares: UnsafeMutablePointer<Float>
     private let added: UnsafeMutablePointer<Float>
     private let count: Int
+    private let taps: Int
 
     /// The bytes that `count` points take.
     static func byteCount(_ count: Int) -> Int { count * 9 * 4 }
 
-    init(_ memory: UnsafeMutableRawPointer, count: Int) {
+    /// - Parameter taps: how many taps a point has at the most (1...4).
+    init(_ memory: UnsafeMutableRawPointer, count: Int, taps: Int = 4) {
         places = memory.assumingMemoryBound(to: Int32.self)
         shares = (memory + 4 * count * 4).assumingMemoryBound(to: Float.self)
         added = (memory + 8 * count * 4).assumingMemoryBound(to: Float.self)
         self.count = count
+        self.taps = taps
     }
 
     /// Makes point `index` of nothing but `value`.
     func start(_ index: Int, _ value: Double) {
-        for tap in 0..<4 {
+        for tap in 0..<taps {
             places[tap * count + index] = 0
             shares[tap * count + index] = 0
         }
         added[index] = Float(value)
     }
 
-    /// Gives `tap` (0..<4) of point `index` a share of the element at `place`.
+    /// Gives `tap` (0..<taps) of point `index` a share of the element at `place`.
     func set(_ tap: Int, of index: Int, place: Int, share: Double) {
         places[tap * count + index] = Int32(truncatingIfNeeded: place)
         shares[tap * count + index] = Float(share)
@@ -41,7 +44,7 @@ struct SampledPoints {
             into: y,
             planes: planes,
             plane: plane,
-            taps: 4,
+            taps: taps,
             places: places,
             shares: shares,
             added: added,
