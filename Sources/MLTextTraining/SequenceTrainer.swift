@@ -27,10 +27,12 @@ package struct SequenceSettings: Sendable {
 /// gives the same model on any number of threads.
 package final class SequenceTrainer {
     package let tags: [String]
-    package let settings: SequenceSettings
+    package private(set) var settings: SequenceSettings
     package private(set) var passes = 0
     /// The sum of the negative log-likelihoods of the last pass, each before its sequence was learnt from.
     package private(set) var loss = 0.0
+    /// Of the sequences that are learnt from.
+    package var tokenCount: Int { table.tokenCount }
     package var isFinished: Bool { passes >= settings.passes }
 
     private let table: SequenceTable
@@ -88,6 +90,10 @@ package final class SequenceTrainer {
             step()
         }
     }
+
+    /// Asks for another number of passes than the settings did.
+    /// - Parameter passes: at least 1.
+    package func limit(passes: Int) { settings.passes = passes }
 
     /// One pass over the sequences.
     package func step() {

@@ -37,11 +37,16 @@ package struct TextClassifierSettings: Sendable {
 /// One thread descends, so the same seed gives the same model on any number of threads.
 package final class TextClassifierTrainer {
     package let labels: [String]
-    package let settings: TextClassifierSettings
+    package private(set) var settings: TextClassifierSettings
     package private(set) var passes = 0
-    package private(set) var isFinished = false
+    package var isFinished: Bool { isConverged || passes >= settings.passes }
     /// The share of texts that the last pass scored right before it learnt from them.
     package private(set) var accuracy = 0.0
+    /// The mean over the texts of Σ max(0, 1 − y·score)² over the labels, in the last pass, before it learnt from each.
+    package private(set) var loss = 0.0
+
+    /// Whether the last pass came as near to the optimum as the settings ask for.
+    private var isConverged = false
 
     private let features: TextFeatures
     private let table: TextTable
@@ -164,16 +169,22 @@ package final class TextClassifierTrainer {
         let result = descend(order(targets.count, seed: settings.seed, pass: passes), weights, duals)
         passes += 1
         accuracy = Double(result.right) / Double(Swift.max(targets.count, 1))
-        isFinished = passes >= settings.passes || result.furthest < settings.tolerance
+        loss = result.loss / Double(Swift.max(targets.count, 1))
+        isConverged = result.furthest < settings.tolerance
     }
 
+    /// Asks for another number of passes than the settings did.
+    /// - Parameter passes: at least 1.
+    package func limit(passes: Int) { settings.passes = passes }
+
     /// Minimises the loss of some texts, one after the other, by their dual variables.
-    /// - Returns: how many texts were scored right before, and the furthest that the scores of one were from its optimum.
+    /// - Returns: how many texts were scored right before, the sum of their losses then, and the furthest that the scores
+    ///   of one were from its optimum.
     private func descend(
         _ texts: [Int],
         _ weights: FloatRows,
         _ duals: FloatRows
-    ) -> (right: Int, furthest: Float) {
+    ) -> (right: Int, loss: Double, furthest: Float) {
         let stride = weights.stride
         let scratch = FloatRows(count: 2, width: labels.count)
         let (scores, changes) = (scratch[0], scratch[1])
@@ -181,6 +192,7 @@ package final class TextClassifierTrainer {
         let padding = SIMD4<Float>(0, 1, 2, 3) .>= Float(labels.count - (stride - 1) * 4)
         var furthest: Float = 0
         var right = 0
+        var loss = 0.0
         for text in texts {
             score(text, weights, into: scores)
             let target = targets[text]
@@ -189,20 +201,28 @@ package final class TextClassifierTrainer {
             let inverse = 1 / (squares[text] + shrinkage)
             let duals = duals[text]
             var moved = SIMD4<Float>.zero
+            var missed = SIMD4<Float>.zero
             for index in 0..<stride {
                 // The sign that a label's score should have.
                 var sign = SIMD4<Float>(repeating: -1)
                 if index == target / 4 { sign[target % 4] = 1 }
-                let gradient = sign * scores[index] - 1 + duals[index] * shrinkage
+                var margin = sign * scores[index] - 1
+                let gradient = margin + duals[index] * shrinkage
                 var dual = duals[index] - gradient * inverse
                 dual.replace(with: 0, where: dual .< 0)
+                margin.replace(with: 0, where: margin .> 0)
                 // What lies behind the last label is no label.
-                if index == stride - 1 { dual.replace(with: 0, where: padding) }
+                if index == stride - 1 {
+                    dual.replace(with: 0, where: padding)
+                    margin.replace(with: 0, where: padding)
+                }
+                missed += margin * margin
                 let change = dual - duals[index]
                 moved += change * change
                 duals[index] = dual
                 changes[index] = change * sign
             }
+            loss += Double(missed.sum())
             let distance = moved.sum().squareRoot()
             guard distance > 0 else { continue }
             furthest = Swift.max(furthest, distance / inverse)
@@ -211,7 +231,7 @@ package final class TextClassifierTrainer {
                 for index in 0..<stride { weights[index] += changes[index] * value }
             }
         }
-        return (right, furthest)
+        return (right, loss, furthest)
     }
 
     /// Trains to the end.
@@ -276,8 +296,10 @@ package final class TextClassifierTrainer {
     }
 
     /// The classifier so far.
-    package func model() -> TextModel {
-        let factor = Float(calibration())
+    /// - Parameter isCalibrated: `false` leaves out what makes probabilities of the scores, which takes as long as some
+    ///   passes and does not change which label is the likeliest.
+    package func model(isCalibrated: Bool = true) -> TextModel {
+        let factor: Float = isCalibrated ? Float(calibration()) : 1
         let values = weights.values.map { $0 * factor }
         let (known, width) = (table.table.count, labels.count)
         return TextModel(
@@ -294,7 +316,7 @@ package final class TextClassifierTrainer {
         )
     }
 
-    private static let stateKind = "SWTEXT01"
+    private static let stateKind = "SWTEXT02"
 
     private var fingerprint: UInt64 {
         var print = Fingerprint()
@@ -314,7 +336,7 @@ package final class TextClassifierTrainer {
             kind: Self.stateKind,
             fingerprint: fingerprint,
             passes: passes,
-            arrays: [weights.values, duals.values]
+            arrays: [weights.values, duals.values, [isConverged ? 1 : 0]]
         )
     }
 
@@ -325,11 +347,11 @@ package final class TextClassifierTrainer {
             state,
             kind: Self.stateKind,
             fingerprint: fingerprint,
-            lengths: [weights.count * labels.count, duals.count * labels.count]
+            lengths: [weights.count * labels.count, duals.count * labels.count, 1]
         )
         weights.set(state.arrays[0])
         duals.set(state.arrays[1])
         passes = state.passes
-        isFinished = passes >= settings.passes
+        isConverged = state.arrays[2] == [1]
     }
 }

@@ -143,6 +143,30 @@ struct ClassifierTrainingTests {
         #expect(throws: ModelError.self) { try others.resume(state) }
     }
 
+    /// A training that came near enough to its optimum is at its end for who goes on with it, too, however many passes
+    /// are asked for; one that ended by its passes is not.
+    @Test func whatHasConvergedStaysAtItsEnd() throws {
+        let corpus = Corpus.topics(3, texts: 200, seed: 5)
+        let whole = try trained(corpus, 3) { ($0.passes, $0.tolerance) = (100, 0.1) }
+        try whole.train()
+        #expect(whole.passes < 100)
+        let second = try trained(corpus, 3) { ($0.passes, $0.tolerance) = (100, 0.1) }
+        try second.resume(whole.state)
+        second.limit(passes: 200)
+        #expect(second.isFinished)
+        second.step()
+        #expect(second.passes == whole.passes)
+
+        let short = try trained(corpus, 3) { $0.passes = 2 }
+        try short.train()
+        #expect(short.isFinished && short.loss > 0 && short.accuracy > 0)
+        short.limit(passes: 3)
+        #expect(!short.isFinished)
+        let loss = short.loss
+        short.step()
+        #expect(short.isFinished && short.passes == 3 && short.loss < loss)
+    }
+
     @Test func cancels() throws {
         let trainer = try trained(Corpus.topics(3, texts: 100, seed: 5), 3)
         var passes = 0

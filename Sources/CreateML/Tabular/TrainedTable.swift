@@ -85,17 +85,7 @@ public struct _TrainedTable: Sendable {
         }
         var model = specification
         if let metadata { model.apply(metadata) }
-        try MLCreateError.translating {
-            let folder = FileAccess.folder(of: path)
-            try FileAccess.makeFolder(folder)
-            if path.hasSuffix(".mlmodel") {
-                try ModelFile.writeModel(model, to: path)
-            } else if path.hasSuffix(".mlpackage") {
-                try ModelFile.writePackage(model, to: path)
-            } else {
-                throw MLCreateError.io(reason: "\(path) ends neither in .mlmodel nor in .mlpackage; name it so")
-            }
-        }
+        try model.write(to: path)
     }
 
     // MARK: Predictions

@@ -85,7 +85,7 @@ package struct ActivityData: Sendable {
                 throw ModelError(
                     .invalidInput,
                     "recording '\(name)' has \(rows) rows, fewer than a prediction window of \(window); "
-                        + "use a smaller predictionWindowSize or remove the recording"
+                        + "use a smaller prediction window or remove the recording"
                 )
             }
             if let labels = recording.labels, labels.count != rows {

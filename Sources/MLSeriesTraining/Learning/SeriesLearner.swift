@@ -6,7 +6,7 @@ package import MLSpecification
 /// Everything that is not learned step by step (features, the linear classifier to start from) is made when the learner is,
 /// from the seed; a learner that was made of the same problem and restored goes on as the first would have.
 package struct SeriesLearner: Sendable {
-    package let problem: SeriesProblem
+    package private(set) var problem: SeriesProblem
     private var work: Work
 
     private enum Work: Sendable {
@@ -23,14 +23,8 @@ package struct SeriesLearner: Sendable {
     /// - Throws: `.invalidInput` for examples that cannot be learned from.
     package init(_ problem: SeriesProblem) throws(ModelError) {
         self.problem = problem
+        try problem.checkLabels()
         let classCount = problem.labels.count
-        guard classCount > 1 else {
-            throw ModelError(
-                .invalidInput,
-                "the training data has \(classCount == 0 ? "no class" : "one class, '\(problem.labels[0])'"); "
-                    + "a classifier needs at least two"
-            )
-        }
         switch problem.kind {
         case .activity(let training, let validation, _):
             let network = ActivityNetwork(
@@ -202,6 +196,22 @@ package struct SeriesLearner: Sendable {
         case .dense(var trainer, let rocket, let training, let validation):
             defer { work = .dense(trainer, rocket, training: training, validation: validation) }
             return try trainer.iterate()
+        }
+    }
+
+    /// Asks for another number of iterations than the problem did; `nil`: until the validation loss stops becoming less.
+    package mutating func limit(iterations: Int?) {
+        problem.settings.iterations = iterations
+        switch work {
+        case .activity(var trainer, let training, let validation):
+            trainer.limit(iterations: iterations)
+            work = .activity(trainer, training: training, validation: validation)
+        case .poses(var trainer, let training, let validation):
+            trainer.limit(iterations: iterations)
+            work = .poses(trainer, training: training, validation: validation)
+        case .dense(var trainer, let rocket, let training, let validation):
+            trainer.limit(iterations: iterations)
+            work = .dense(trainer, rocket, training: training, validation: validation)
         }
     }
 

@@ -1,4 +1,4 @@
-import MLNumerics
+package import MLNumerics
 
 /// What a classifier of time series is made of: examples, some of them set aside for validation, and how to learn.
 package struct SeriesProblem: Sendable {
@@ -26,6 +26,17 @@ package struct SeriesProblem: Sendable {
         self.labels = labels
         self.names = names
         self.settings = settings
+    }
+
+    /// - Throws: `.invalidInput` when there is only one class to tell, or none.
+    package func checkLabels() throws(ModelError) {
+        guard labels.count > 1 else {
+            throw ModelError(
+                .invalidInput,
+                "the training data has \(labels.isEmpty ? "no class" : "one class, '\(labels[0])'"); "
+                    + "a classifier needs at least two"
+            )
+        }
     }
 }
 

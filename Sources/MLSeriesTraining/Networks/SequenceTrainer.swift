@@ -28,7 +28,7 @@ package struct SequenceTrainingSettings: Sendable, Hashable {
 /// network, on any number of threads, and when training goes on from a checkpoint.
 package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
     package let network: Network
-    package let settings: SequenceTrainingSettings
+    package private(set) var settings: SequenceTrainingSettings
     /// Iterations done.
     package private(set) var iteration = 0
     /// Of the last iteration.
@@ -112,6 +112,9 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
         guard let best else { return iteration >= SequenceTrainingSettings.iterationLimit / 4 }
         return iteration - best.iteration >= settings.patience
     }
+
+    /// Asks for another number of iterations than the settings did; `nil`: until the validation loss stops becoming less.
+    package mutating func limit(iterations: Int?) { settings.iterations = iterations }
 
     /// The parameters of the network so far, in the order of its own.
     package var parameters: [Tensor] { best?.parameters ?? trainer.parameters }

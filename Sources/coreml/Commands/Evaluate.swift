@@ -1,44 +1,190 @@
 import ArgumentParser
+import CoreML
 import CreateML
 import Foundation
 import MLEngine
-import MLFiles
 import MLKernels
+import MLModels
 import MLNumerics
 import MLSpecification
 
 struct Evaluate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Hold a model against labelled rows.",
+        abstract: "Hold a model against labelled data.",
         discussion: """
             Examples:
               coreml evaluate Houses.mlmodel sold.csv
-              coreml evaluate Mail.mlmodel mail.csv --target spam --report mail.html
-              coreml evaluate Regressor.mlmodel data.csv --json
+              coreml evaluate Mail.mlmodel mail.csv --text body --label folder --report mail.html
+              coreml evaluate Tagger.mlmodel tokens.csv --text token --label tag --sentence number
+              coreml evaluate Birds.mlmodel recordings/
+              coreml evaluate Activities.mlmodel motion.csv --label activity --recording session --json
 
-            DATA is a .csv file whose header names the model's inputs and, besides, the feature that it predicts; an empty
-            cell of a number is a missing value. A classifier gives accuracy, confusion matrix, precision and recall; a
-            model that gives a number its root mean squared and its maximum error.
+            For models of texts, words, sounds and activities DATA is what 'coreml train text', 'sound' and 'activity' take;
+            words are counted token by token, sounds window by window, activities sample by sample. For all others DATA
+            is a .csv file whose header names the model's inputs and, besides, the feature that it predicts; an empty cell
+            of a number is a missing value. A classifier gives accuracy, confusion matrix, precision and recall; a model
+            that gives a number its root mean squared and its maximum error.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """
     )
 
     @OptionGroup var source: ModelOptions
-    @Argument(help: "A .csv file.")
+    @Argument(help: "A .csv file; for texts, words, sounds and activities what the command takes that trains them.")
     var data: String
-    @Option(help: "The column with the truth; the feature that the model predicts by default.")
+    @Option(
+        name: [.customLong("target"), .customLong("label")],
+        help:
+            "The column with the truth; by default the feature that the model predicts, or that of the command that trains."
+    )
     var target: String?
+    @Option(help: "Texts and words: the column of the texts or tokens.")
+    var text: String?
+    @Option(help: "Words: the column whose value changes from sentence to sentence in a table of tokens.")
+    var sentence: String?
+    @Option(help: "Sounds: the column of the files.")
+    var file: String?
+    @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
+    var overlap: Double?
+    @Option(help: "Activities: the column whose equal values say that samples follow one another.")
+    var recording: String?
+    @OptionGroup var cells: DelimiterOption
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
-    @Option(help: "Write a page with scores and confusion matrix to this .html file.")
+    @Option(help: "Write scores and confusion matrix to this file: an .html page or a .png picture.")
     var report: String?
     @Flag(help: "Print JSON.")
     var json = false
 
+    func validate() throws {
+        guard threads ?? 1 > 0 else { throw ValidationError("--threads takes numbers from 1") }
+        if let overlap, !(0..<1).contains(overlap) {
+            throw ValidationError("--overlap takes a number from 0 to below 1")
+        }
+        try ReportFile.validate(report)
+    }
+
+    /// What a model predicts, as far as it decides what the data look like.
+    private enum Kind {
+        case text, words, sound, activity, other
+
+        init(_ engine: any ModelEngine) {
+            let inputs = engine.interface.input
+            if engine is TextClassifier {
+                self = .text
+            } else if engine is WordTagger {
+                self = .words
+            } else if inputs.count == 1, inputs[0].name == "audioSamples",
+                !engine.interface.predictedFeatureName.isEmpty
+            {
+                self = .sound
+            } else if SensorInputs(engine.interface) != nil {
+                self = .activity
+            } else {
+                self = .other
+            }
+        }
+
+        /// The options that it alone has.
+        var options: Set<String> {
+            switch self {
+            case .text: ["--text"]
+            case .words: ["--text", "--sentence"]
+            case .sound: ["--file", "--overlap"]
+            case .activity: ["--recording"]
+            case .other: []
+            }
+        }
+    }
+
     func run() throws {
         if let threads { Workers.limit(to: threads) }
-        let engine = try source.engine()
+        let opened = try source.open()
+        let engine = try source.engine(of: opened)
+        let kind = Kind(engine)
+        let given = [
+            ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
+            ("--overlap", overlap != nil), ("--recording", recording != nil),
+        ]
+        if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
+            throw Failure("\(option.0) says nothing about this model's data; see 'coreml evaluate --help'")
+        }
+        var report = TrainingReport(title: "\(source.model) on \(data)")
+        let count: Int
+        if case .other = kind {
+            count = try evaluateRows(engine, &report)
+        } else {
+            count = try evaluate(kind, try MLModel(opened, configuration: MLModelConfiguration()), &report)
+        }
+        if let file = self.report { try ReportFile.write(report, to: file) }
+        guard json else {
+            print(report.text)
+            return
+        }
+        var object = report.json
+        object["rows"] = count
+        object["scores"] = object.removeValue(forKey: "validation") ?? [String: Any]()
+        print(try JSONFeature.text(object))
+    }
+
+    /// - Returns: how many examples there are.
+    private func evaluate(_ kind: Kind, _ model: MLModel, _ report: inout TrainingReport) throws -> Int {
+        let metrics: MLClassifierMetrics
+        let unit: String
+        switch kind {
+        case .text, .words:
+            var isOfWords = false
+            if case .words = kind { isOfWords = true }
+            let reader = TextData(isOfTagger: isOfWords, text: text, label: target, sentence: sentence, cells)
+            if isOfWords {
+                metrics = MLWordTagger.evaluation(of: model, on: try reader.sentences(data))
+                unit = "tokens"
+            } else {
+                metrics = MLTextClassifier.evaluation(
+                    of: model,
+                    on: try reader.texts(data),
+                    textColumn: reader.textColumn,
+                    labelColumn: reader.labelColumn
+                )
+                unit = "texts"
+            }
+        case .sound:
+            let reader = SoundData(
+                fileColumn: file ?? "file",
+                labelColumn: target ?? "label",
+                delimiter: cells.delimiter
+            )
+            metrics = MLSoundClassifier.evaluation(
+                of: model,
+                on: .filesByLabel(try reader.files(data)),
+                overlapFactor: overlap ?? 0.5
+            )
+            unit = "windows"
+        case .activity, .other:
+            let reader = SensorData(
+                labelColumn: target ?? "label",
+                recordingColumn: recording ?? "recording",
+                delimiter: cells.delimiter
+            )
+            let sensors = SensorInputs(model.engine.interface)?.names
+            metrics = MLActivityClassifier.evaluation(
+                of: model,
+                on: try reader.recordings(data, features: sensors).source,
+                labelColumn: reader.labelColumn,
+                recordingFileColumn: reader.recordingColumn
+            )
+            unit = "samples"
+        }
+        guard let counts = metrics.counts else {
+            throw Failure("\(data): \(metrics.error.map { "\($0)" } ?? "nothing was counted")")
+        }
+        report.facts = [(unit, "\(counts.total)")]
+        report.add(training: nil, validation: metrics)
+        return counts.total
+    }
+
+    /// - Returns: how many rows there are.
+    private func evaluateRows(_ engine: any ModelEngine, _ report: inout TrainingReport) throws -> Int {
         let interface = engine.interface
         let predicted = try predictedFeature(interface)
         let column = target ?? predicted.name
@@ -51,20 +197,9 @@ struct Evaluate: ParsableCommand {
         guard !rows.isEmpty else { throw Failure("\(data) has a header but no rows") }
         let truth = lines.dropFirst().map { $0[place] }
         let outputs = try predictions(engine, rows).map { try prediction($0, predicted.name) }
-        var report = TrainingReport(title: "\(source.model) on \(data)")
         report.facts = [("rows", "\(rows.count)"), ("predicted", predicted.name)]
         try score(predicted, truth, outputs, &report)
-        if let page = self.report {
-            try failing { () throws(ModelError) in try FileAccess.write(report.html, to: page) }
-        }
-        guard json else {
-            print(report.text)
-            return
-        }
-        var object = report.json
-        object["rows"] = rows.count
-        object["scores"] = object.removeValue(forKey: "validation") ?? [String: Any]()
-        print(try JSONFeature.text(object))
+        return rows.count
     }
 
     /// The class label, or the only number or label that the model gives.

@@ -14,9 +14,10 @@ struct ModelOptions: ParsableArguments {
 
     func open() throws -> ModelFile { try failing { () throws(ModelError) in try ModelFile.open(path: model) } }
 
-    func engine() throws -> any ModelEngine {
-        let file = try open()
-        return try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
+    func engine() throws -> any ModelEngine { try engine(of: open()) }
+
+    func engine(of file: ModelFile) throws -> any ModelEngine {
+        try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CreateML
 
 /// `coreml train`: a command for each kind of data.
 struct Train: ParsableCommand {
@@ -7,9 +8,11 @@ struct Train: ParsableCommand {
         discussion: """
             Examples:
               coreml train tabular houses.csv --target price
-              coreml train tabular mail.csv --target spam --algorithm boosted-tree --report spam.html
+              coreml train text mail.csv --label folder --report mail.html
+              coreml train sound recordings/ -o Birds.mlmodel
+              coreml train activity motion.csv --label activity --recording session
             """,
-        subcommands: [TrainTabular.self]
+        subcommands: [TrainTabular.self, TrainText.self, TrainSound.self, TrainActivity.self]
     )
 }
 
@@ -21,7 +24,7 @@ struct TrainingOptions: ParsableArguments {
     var resume: String?
     @Option(help: "Iterations between two checkpoints.")
     var checkpointInterval = 10
-    @Option(help: "Write a page with scores, learning curve and confusion matrix to this .html file.")
+    @Option(help: "Write scores, learning curve and confusion matrix to this file: an .html page or a .png picture.")
     var report: String?
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
@@ -31,11 +34,42 @@ struct TrainingOptions: ParsableArguments {
     func validate() throws {
         guard checkpointInterval > 0 else { throw ValidationError("--checkpoint-interval takes numbers from 1") }
         guard threads ?? 1 > 0 else { throw ValidationError("--threads takes numbers from 1") }
-        for (name, path, ends) in [
-            ("--output", output, [".mlmodel", ".mlpackage"]), ("--report", report, [".html", ".htm"]),
-        ] {
-            guard let path, !ends.contains(where: path.hasSuffix) else { continue }
-            throw ValidationError("\(name) takes a name that ends in \(ends.joined(separator: " or ")), not '\(path)'")
+        if let output, ![".mlmodel", ".mlpackage"].contains(where: output.hasSuffix) {
+            throw ValidationError("--output takes a name that ends in .mlmodel or .mlpackage, not '\(output)'")
+        }
+        try ReportFile.validate(report)
+    }
+}
+
+/// What a model is held against while it is trained and after.
+struct ValidationOptions: ParsableArguments {
+    @Option(help: "Data in the form of DATA to validate with; by default a part of DATA is set aside.")
+    var validation: String?
+    @Option(help: "The share of DATA to set aside; 0 for none.")
+    var validationShare: Double?
+    @Option(help: "The seed of what is drawn at random.")
+    var seed: Int?
+
+    func validate() throws {
+        guard validation == nil || validationShare == nil else {
+            throw ValidationError("--validation brings the data; leave out --validation-share")
+        }
+        if let validationShare, !(0..<1).contains(validationShare) {
+            throw ValidationError("--validation-share takes a number from 0 to below 1")
+        }
+    }
+
+    /// What was asked for, as a task takes it.
+    func choice<Choice>(
+        none: Choice,
+        split: (MLSplitStrategy) -> Choice,
+        data: (String) throws -> Choice
+    ) rethrows -> Choice {
+        if let validation { return try data(validation) }
+        switch validationShare {
+        case 0?: return none
+        case let share?: return split(.fixed(ratio: share, seed: seed ?? 42))
+        case nil: return split(.automatic)
         }
     }
 }

@@ -1,9 +1,5 @@
 import ArgumentParser
 import CreateML
-import Foundation
-import MLFiles
-import MLKernels
-import MLNumerics
 import TabularData
 
 struct TrainTabular: ParsableCommand {
@@ -35,7 +31,7 @@ struct TrainTabular: ParsableCommand {
         case randomForest = "random-forest"
     }
 
-    @Argument(help: "A .csv file.")
+    @Argument(help: "A .csv, .tsv or .json file.")
     var data: String
     @Option(help: "The column to predict.")
     var target: String
@@ -45,15 +41,8 @@ struct TrainTabular: ParsableCommand {
     var algorithm = Algorithm.automatic
     @Flag(help: "The target's whole numbers are classes.")
     var classifier = false
-    @Option(help: "The character between cells.")
-    var delimiter = ","
-
-    @Option(help: "A .csv file to validate with; by default some rows of DATA are set aside.")
-    var validation: String?
-    @Option(help: "The share of the rows of DATA to set aside; 0 for none.")
-    var validationShare: Double?
-    @Option(help: "The seed of what is drawn at random.")
-    var seed: Int?
+    @OptionGroup var cells: DelimiterOption
+    @OptionGroup var held: ValidationOptions
 
     @Option(help: "The most iterations: rounds of boosting, trees of a forest, steps of a linear model.")
     var iterations: Int?
@@ -83,14 +72,6 @@ struct TrainTabular: ParsableCommand {
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {
-        try training.validate()
-        guard delimiter.count == 1 else { throw ValidationError("--delimiter takes one character") }
-        guard validation == nil || validationShare == nil else {
-            throw ValidationError("--validation brings the rows; leave out --validation-share")
-        }
-        if let validationShare, !(0..<1).contains(validationShare) {
-            throw ValidationError("--validation-share takes a number from 0 to below 1")
-        }
         guard iterations ?? 1 > 0, earlyStopping ?? 1 > 0 else {
             throw ValidationError("--iterations and --early-stopping take numbers from 1")
         }
@@ -100,7 +81,7 @@ struct TrainTabular: ParsableCommand {
                 throw ValidationError("\(option.name) needs an --algorithm")
             }
             if training.resume != nil { throw ValidationError("--resume needs an --algorithm") }
-            if validation != nil || validationShare != nil {
+            if held.validation != nil || held.validationShare != nil {
                 throw ValidationError("--validation and --validation-share need an --algorithm")
             }
         }
@@ -130,55 +111,43 @@ struct TrainTabular: ParsableCommand {
     }
 
     func run() throws {
-        let start = ContinuousClock.now
-        if let threads = training.threads { Workers.limit(to: threads) }
-        Interruption.watch()
-        let frame = try TableFile.read(data, delimiter: delimiter)
-        guard let column = frame.columns.first(where: { $0.name == target }) else {
-            throw Failure(
-                "\(data) has no column '\(target)'; its columns are \(frame.columns.map(\.name).joined(separator: ", "))"
-            )
-        }
-        let isClassifier =
-            classifier || column.wrappedElementType == String.self || column.wrappedElementType == Bool.self
-        let outcome = try isClassifier ? classify(frame) : regress(frame)
-        try finish(outcome, frame.shape.rows, seconds: (ContinuousClock.now - start) / .seconds(1))
+        let flow = TrainingFlow(training)
+        flow.announce("reading \(data)")
+        let frame = try TableFile.read(data, delimiter: cells.delimiter)
+        try TableFile.require(target, in: frame, data)
+        for feature in features { try TableFile.require(feature, in: frame, data) }
+        let type = frame[target].wrappedElementType
+        let isClassifier = classifier || type == String.self || type == Bool.self
+        if algorithm == .automatic { flow.announce("trying what suits the data") }
+        var outcome = try isClassifier ? classify(frame, flow) : regress(frame, flow)
+        outcome.facts.insert(("data", "\(data), \(frame.shape.rows) rows"), at: 0)
+        outcome.json["rows"] = frame.shape.rows
+        try flow.finish(outcome, name: TableFile.name(data))
     }
 
     // MARK: Training
 
-    /// What is the same for all kinds of models once they are trained.
-    private struct Outcome {
-        let description: String
-        let features: [String]
-        let write: (String) throws -> Void
-        var report: TrainingReport
-    }
-
-    private func classify(_ frame: DataFrame) throws -> Outcome {
+    private func classify(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
         case .automatic:
             let model = try MLClassifier(trainingData: frame, targetColumn: target, featureColumns: chosen)
             var report = TrainingReport(title: "")
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            return Outcome(
-                description: model.algorithmName + " classifier",
-                features: model.featureColumns,
-                write: { try model.write(toFile: $0, metadata: nil) },
-                report: report
-            )
+            return outcome(model.algorithmName + " classifier", model.featureColumns, report) {
+                try model.write(toFile: $0, metadata: nil)
+            }
         case .logistic:
             var parameters = MLLogisticRegressionClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxIterations, &parameters.convergenceThreshold)
             if let l1 { parameters.l1Penalty = l1 }
             if let l2 { parameters.l2Penalty = l2 }
             if let stepSize { parameters.stepSize = stepSize }
-            return try train(MLLogisticRegressionClassifier.self, parameters, frame)
+            return try train(MLLogisticRegressionClassifier.self, parameters, frame, flow)
         case .supportVector:
             var parameters = MLSupportVectorClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxIterations, &parameters.convergenceThreshold)
             if let penalty { parameters.penalty = penalty }
-            return try outcome(
+            return outcome(
                 try MLSupportVectorClassifier(
                     trainingData: frame,
                     targetColumn: target,
@@ -190,8 +159,8 @@ struct TrainTabular: ParsableCommand {
         case .decisionTree:
             var parameters = MLDecisionTreeClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            if let seed { parameters.randomSeed = seed }
-            return try train(MLDecisionTreeClassifier.self, parameters, frame)
+            if let seed = held.seed { parameters.randomSeed = seed }
+            return try train(MLDecisionTreeClassifier.self, parameters, frame, flow)
         case .boostedTree:
             var parameters = MLBoostedTreeClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
@@ -199,42 +168,39 @@ struct TrainTabular: ParsableCommand {
             if let iterations { parameters.maxIterations = iterations }
             if let stepSize { parameters.stepSize = stepSize }
             parameters.earlyStoppingRounds = earlyStopping
-            return try train(MLBoostedTreeClassifier.self, parameters, frame)
+            return try train(MLBoostedTreeClassifier.self, parameters, frame, flow)
         case .randomForest:
             var parameters = MLRandomForestClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
             apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
             if let iterations { parameters.maxIterations = iterations }
-            return try train(MLRandomForestClassifier.self, parameters, frame)
+            return try train(MLRandomForestClassifier.self, parameters, frame, flow)
         case .linear:
             throw Failure("a linear model predicts numbers, but '\(target)' has classes; use --algorithm logistic")
         }
     }
 
-    private func regress(_ frame: DataFrame) throws -> Outcome {
+    private func regress(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
         case .automatic:
             let model = try MLRegressor(trainingData: frame, targetColumn: target, featureColumns: chosen)
             var report = TrainingReport(title: "")
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            return Outcome(
-                description: model.algorithmName + " regressor",
-                features: model.featureColumns,
-                write: { try model.write(toFile: $0, metadata: nil) },
-                report: report
-            )
+            return outcome(model.algorithmName + " regressor", model.featureColumns, report) {
+                try model.write(toFile: $0, metadata: nil)
+            }
         case .linear:
             var parameters = MLLinearRegressor.ModelParameters(validation: try rows())
             apply(&parameters.maxIterations, &parameters.convergenceThreshold)
             if let l1 { parameters.l1Penalty = l1 }
             if let l2 { parameters.l2Penalty = l2 }
             if let stepSize { parameters.stepSize = stepSize }
-            return try train(MLLinearRegressor.self, parameters, frame)
+            return try train(MLLinearRegressor.self, parameters, frame, flow)
         case .decisionTree:
             var parameters = MLDecisionTreeRegressor.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            if let seed { parameters.randomSeed = seed }
-            return try train(MLDecisionTreeRegressor.self, parameters, frame)
+            if let seed = held.seed { parameters.randomSeed = seed }
+            return try train(MLDecisionTreeRegressor.self, parameters, frame, flow)
         case .boostedTree:
             var parameters = MLBoostedTreeRegressor.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
@@ -242,13 +208,13 @@ struct TrainTabular: ParsableCommand {
             if let iterations { parameters.maxIterations = iterations }
             if let stepSize { parameters.stepSize = stepSize }
             parameters.earlyStoppingRounds = earlyStopping
-            return try train(MLBoostedTreeRegressor.self, parameters, frame)
+            return try train(MLBoostedTreeRegressor.self, parameters, frame, flow)
         case .randomForest:
             var parameters = MLRandomForestRegressor.ModelParameters(validation: try rows())
             apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
             apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
             if let iterations { parameters.maxIterations = iterations }
-            return try train(MLRandomForestRegressor.self, parameters, frame)
+            return try train(MLRandomForestRegressor.self, parameters, frame, flow)
         case .logistic, .supportVector:
             throw Failure(
                 "\(algorithm.rawValue) predicts classes, but '\(target)' has numbers; give --classifier when they are "
@@ -261,11 +227,8 @@ struct TrainTabular: ParsableCommand {
 
     /// The rows to validate with.
     private func rows() throws -> _TabularValidation {
-        if let validation { return .dataFrame(try TableFile.read(validation, delimiter: delimiter)) }
-        switch validationShare {
-        case 0?: return .none
-        case let share?: return .split(strategy: .fixed(ratio: share, seed: seed ?? 42))
-        case nil: return .split(strategy: .automatic)
+        try held.choice(none: .none, split: { .split(strategy: $0) }) {
+            .dataFrame(try TableFile.read($0, delimiter: cells.delimiter))
         }
     }
 
@@ -278,7 +241,7 @@ struct TrainTabular: ParsableCommand {
     private func apply(_ rows: inout Double, _ columns: inout Double, _ randomSeed: inout Int) {
         if let rowSubsample { rows = rowSubsample }
         if let columnSubsample { columns = columnSubsample }
-        if let seed { randomSeed = seed }
+        if let seed = held.seed { randomSeed = seed }
     }
 
     private func apply(_ maxIterations: inout Int, _ convergenceThreshold: inout Double) {
@@ -286,78 +249,50 @@ struct TrainTabular: ParsableCommand {
         if let threshold { convergenceThreshold = threshold }
     }
 
-    /// Trains as a job, with progress and checkpoints.
+    /// Trains as a job.
     private func train<Task: _TabularJobTask>(
         _: Task.Type,
         _ parameters: Task.ModelParameters,
-        _ frame: DataFrame
-    ) throws -> Outcome {
-        let progress = TrainingProgress(json: training.json)
-        let session = MLTrainingSessionParameters(
-            sessionDirectory: training.resume.map { URL(fileURLWithPath: $0, isDirectory: true) },
-            reportInterval: 1,
-            checkpointInterval: training.checkpointInterval,
-            iterations: max(1000, iterations ?? 0)
-        )
-        let job = try Task.train(
-            trainingData: frame,
-            targetColumn: target,
-            featureColumns: chosen,
-            parameters: parameters,
-            sessionParameters: session
-        )
-        do {
-            return try outcome(try progress.result(of: job), progress.curves)
-        } catch MLCreateError.cancelled where Interruption.signal != 0 {
-            var text = "interrupted; no model is written"
-            if let folder = training.resume { text += "; run the same command again to go on from '\(folder)'" }
-            FileHandle.standardError.write(Data("\(text)\n".utf8))
-            throw ExitCode(128 + Interruption.signal)
+        _ frame: DataFrame,
+        _ flow: TrainingFlow
+    ) throws -> TrainingFlow.Outcome {
+        let (model, curves) = try flow.train(iterations: iterations) { session in
+            try Task.train(
+                trainingData: frame,
+                targetColumn: target,
+                featureColumns: chosen,
+                parameters: parameters,
+                sessionParameters: session
+            )
         }
+        return outcome(model, curves)
     }
 
-    private func outcome<Task: _TabularTask>(_ model: Task, _ curves: [LearningCurve]) throws -> Outcome {
+    private func outcome<Task: _TabularTask>(_ model: Task, _ curves: [LearningCurve]) -> TrainingFlow.Outcome {
         var report = TrainingReport(title: "", curves: curves)
         if let model = model as? any _TabularClassifier {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         } else if let model = model as? any _TabularRegressor {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         }
-        return Outcome(
-            description: "\(algorithm.rawValue) \(Task._isClassifier ? "classifier" : "regressor")",
-            features: model.featureColumns,
-            write: { try model.write(toFile: $0) },
-            report: report
-        )
+        let name = "\(algorithm.rawValue) \(Task._isClassifier ? "classifier" : "regressor")"
+        return outcome(name, model.featureColumns, report) { try model.write(toFile: $0) }
     }
 
-    // MARK: The end
-
-    private func finish(_ outcome: Outcome, _ rowCount: Int, seconds: Double) throws {
-        let path = training.output ?? TableFile.name(data) + ".mlmodel"
-        try outcome.write(path)
-        var report = outcome.report
-        let choice = algorithm == .automatic ? ", the best of those tried" : ""
-        report.title = "\(path): \(outcome.description) of '\(target)'\(choice)"
-        report.facts = [
-            ("data", "\(data), \(rowCount) rows"),
-            ("features", outcome.features.joined(separator: ", ")),
-            ("time", String(format: "%.1f s", seconds)),
-        ]
-        if let page = training.report {
-            try failing { () throws(ModelError) in try FileAccess.write(report.html, to: page) }
-        }
-        guard training.json else {
-            print(report.text)
-            return
-        }
-        var object = report.json
-        object["model"] = path
-        object["algorithm"] = outcome.description
-        object["rows"] = rowCount
-        object["features"] = outcome.features
-        object["seconds"] = seconds
-        print(try JSONFeature.text(object))
+    private func outcome(
+        _ name: String,
+        _ features: [String],
+        _ report: TrainingReport,
+        _ write: @escaping (String) throws -> Void
+    ) -> TrainingFlow.Outcome {
+        TrainingFlow.Outcome(
+            title: "\(name) of '\(target)'" + (algorithm == .automatic ? ", the best of those tried" : ""),
+            algorithm: name,
+            facts: [("features", features.joined(separator: ", "))],
+            json: ["features": features],
+            report: report,
+            write: write
+        )
     }
 }
 
@@ -382,21 +317,4 @@ extension MLRegressor {
         case .randomForest: "random-forest"
         }
     }
-}
-
-/// Tables on the command line.
-enum TableFile {
-    static func read(_ path: String, delimiter: String = ",") throws -> DataFrame {
-        guard FileManager.default.fileExists(atPath: path) else { throw Failure("cannot read '\(path)'") }
-        var options = CSVReadingOptions(delimiter: delimiter.first ?? ",")
-        options.floatingPointType = .double
-        do {
-            return try DataFrame(contentsOfCSVFile: URL(fileURLWithPath: path), options: options)
-        } catch let error as CSVReadingError {
-            throw Failure("\(path): \(error)")
-        }
-    }
-
-    /// The name of a file without its folder and its extension.
-    static func name(_ path: String) -> String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
 }

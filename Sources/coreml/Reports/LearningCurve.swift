@@ -43,7 +43,11 @@ struct LearningCurve {
         }
         let (top, bottom) = (Self.label(values.upperBound), Self.label(values.lowerBound))
         let margin = max(top.count, bottom.count)
-        func edge(_ row: Int) -> String { row == 0 ? top : row == height - 1 ? bottom : "" }
+        func edge(_ row: Int) -> String {
+            // Of a flat curve the value stands where the curve is.
+            guard span > 0 else { return row == height / 2 - 1 ? top : "" }
+            return row == 0 ? top : row == height - 1 ? bottom : ""
+        }
         let legend = drawn.enumerated().map { "\(marks[$0 % marks.count]) \($1.name)" }.joined(separator: "   ")
         var lines = ["  \(metric)   \(legend)"]
         for (row, characters) in rows.enumerated() {
@@ -67,34 +71,40 @@ struct LearningCurve {
         guard let (iterations, values) = bounds else { return nil }
         let (left, right, top, bottom) = (70.0, 20.0, 20.0, 40.0)
         let colours = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"]
-        let span = values.upperBound - values.lowerBound
-        func x(_ iteration: Int) -> Double {
-            let share = Double(iteration - iterations.lowerBound) / Double(iterations.count - 1)
-            return left + share * (Double(width) - left - right)
-        }
+        let vertical = Axis(values)
+        let across = Axis(
+            Double(iterations.lowerBound)...Double(iterations.upperBound),
+            count: 6,
+            isWhole: true,
+            isExact: true
+        )
+        func x(_ iteration: Double) -> Double { left + across.share(iteration) * (Double(width) - left - right) }
         func y(_ value: Double) -> Double {
-            let share = span > 0 ? (value - values.lowerBound) / span : 0.5
-            return Double(height) - bottom - share * (Double(height) - top - bottom)
+            Double(height) - bottom - vertical.share(value) * (Double(height) - top - bottom)
         }
         func number(_ value: Double) -> String { String(format: "%.1f", value) }
         var lines = [
             #"<svg viewBox="0 0 \#(width) \#(height)" width="\#(width)" role="img" aria-label="\#(HTMLText.escaped(metric))">"#
         ]
-        for step in 0...4 {
-            let value = values.lowerBound + span * Double(step) / 4
-            let height = number(y(value))
+        for tick in vertical.ticks {
+            let height = number(y(tick.value))
             lines.append(
                 #"<line x1="\#(left)" x2="\#(Double(width) - right)" y1="\#(height)" y2="\#(height)" stroke="lightgray"/>"#
             )
-            lines.append(#"<text x="\#(left - 6)" y="\#(height)" class="y">\#(Self.label(value))</text>"#)
+            lines.append(#"<text x="\#(left - 6)" y="\#(height)" class="y">\#(tick.label)</text>"#)
         }
-        for iteration in [iterations.lowerBound, iterations.upperBound] {
-            let base = Double(height) - bottom + 18
-            lines.append(#"<text x="\#(number(x(iteration)))" y="\#(base)" class="x">\#(iteration)</text>"#)
+        let base = Double(height) - bottom + 18
+        for tick in across.ticks {
+            lines.append(#"<text x="\#(number(x(tick.value)))" y="\#(base)" class="x">\#(tick.label)</text>"#)
         }
+        lines.append(
+            #"<text x="\#((left + Double(width) - right) / 2)" y="\#(base + 18)" class="x">iteration</text>"#
+        )
         for (number_, line) in drawn.enumerated() {
             let colour = colours[number_ % colours.count]
-            let points = line.points.map { "\(number(x($0.iteration))),\(number(y($0.value)))" }.joined(separator: " ")
+            let points = line.points.map { "\(number(x(Double($0.iteration)))),\(number(y($0.value)))" }.joined(
+                separator: " "
+            )
             lines.append(#"<polyline points="\#(points)" fill="none" stroke="\#(colour)" stroke-width="2"/>"#)
             let place = left + 10 + Double(number_) * 140
             lines.append(

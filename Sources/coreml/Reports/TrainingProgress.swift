@@ -91,7 +91,10 @@ final class TrainingProgress: Sendable {
             state.points[metric, default: []].append((report.itemCount, value))
             values[metric.rawValue] = JSONFeature.json(.double(value))
         }
-        if json, let line = try? JSONFeature.text(values) { print(line) }
+        // Whoever reads a pipe gets each line when it is there.
+        if json, let line = try? JSONFeature.text(values) {
+            FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        }
     }
 
     private func show(_ report: MLProgress, _ fraction: Double, _ state: inout State) {
@@ -108,8 +111,17 @@ final class TrainingProgress: Sendable {
         state.isOpen = true
     }
 
+    /// Says what is done before there are figures; nothing but on a terminal.
+    func announce(_ text: String) {
+        guard isTerminal, !json else { return }
+        state.withLock { state in
+            write("\r\(text)…\u{1B}[K")
+            state.isOpen = true
+        }
+    }
+
     /// Ends the line of the bar.
-    private func close() {
+    func close() {
         state.withLock { state in
             if state.isOpen { write("\r\u{1B}[K") }
             state.isOpen = false

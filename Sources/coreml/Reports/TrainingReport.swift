@@ -82,7 +82,7 @@ struct TrainingReport {
     private func number(_ value: Double?) -> String { value.map(LearningCurve.label) ?? "–" }
     private func percent(_ value: Double?) -> String { value.map { String(format: "%.1f %%", $0 * 100) } ?? "–" }
 
-    private var scoreRows: [[String]]? {
+    var scoreRows: [[String]]? {
         guard !scores.isEmpty else { return nil }
         func text(_ score: Score, _ value: Double?) -> String {
             score.key == "accuracy" ? percent(value) : number(value)
@@ -94,14 +94,14 @@ struct TrainingReport {
             + scores.map { [$0.name, text($0, $0.training), text($0, $0.validation)] }
     }
 
-    private func names(_ counts: ConfusionCounts) -> [String] {
+    func names(_ counts: ConfusionCounts) -> [String] {
         switch counts.labels {
         case .strings(let labels): labels
         case .integers(let labels): labels.map(String.init)
         }
     }
 
-    private func classRows(_ counts: ConfusionCounts) -> [[String]] {
+    func classRows(_ counts: ConfusionCounts) -> [[String]] {
         [["class", "precision", "recall"]]
             + names(counts).enumerated().map { index, name in
                 [name, percent(counts.precision(index)), percent(counts.recall(index))]
@@ -114,7 +114,7 @@ struct TrainingReport {
             + names.indices.map { truth in [names[truth]] + names.indices.map { "\(counts.count(truth, $0))" } }
     }
 
-    private func mistakeRows(_ counts: ConfusionCounts) -> [[String]] {
+    func mistakeRows(_ counts: ConfusionCounts) -> [[String]] {
         let names = names(counts)
         var mistakes: [(truth: Int, prediction: Int, count: Int)] = []
         for truth in names.indices {

@@ -142,10 +142,10 @@ import Testing
             return (whole, rest, begun, try await MLActivityClassifier.resume(rest).value)
         }
         #expect(begun == 1)
-        for (name, classifier) in [("a", whole), ("b", resumed)] {
+        for (name, classifier) in [("a.mlmodel", whole), ("b.mlmodel", resumed)] {
             try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))
         }
-        #expect(try Data(contentsOf: folder.file("a")) == Data(contentsOf: folder.file("b")))
+        #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
         let checkpoint = try #require(rest.checkpoints.last)
         #expect(checkpoint.metrics[.accuracy] is Double)
         let again = try MLActivityClassifier(checkpoint: checkpoint)
@@ -190,7 +190,7 @@ import Testing
             "x",
             with: Column<Double>(name: "x", contents: [.nan] + [Double](repeating: 1, count: 239))
         )
-        #expect(Self.message(broken).contains("'recording 0', row 0: feature column 0 is nan"))
+        #expect(Self.message(broken).contains("row 0 of the column 'x' is nan"))
         var missing = frame
         missing.replaceColumn(
             "y",

@@ -69,9 +69,9 @@ import Testing
         }
         // Two seconds are three windows.
         #expect(frame.shape.rows == 2 * (3 + 3))
-        try classifier.write(to: folder.file("a"), metadata: MLModelMetadata(author: "x"))
-        try other.write(to: folder.file("b"), metadata: MLModelMetadata(author: "x"))
-        #expect(try Data(contentsOf: folder.file("a")) == Data(contentsOf: folder.file("b")))
+        try classifier.write(to: folder.file("a.mlmodel"), metadata: MLModelMetadata(author: "x"))
+        try other.write(to: folder.file("b.mlmodel"), metadata: MLModelMetadata(author: "x"))
+        #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
         #expect(classifier.evaluation(on: features).classificationError == 0)
     }
 

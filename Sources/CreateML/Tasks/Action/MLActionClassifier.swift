@@ -74,7 +74,7 @@ public struct MLActionClassifier: @unchecked Sendable {
             let start = index * max(1, frames / 2)
             return Prediction(
                 frameRange: start..<min(start + frames, poses.frameCount),
-                results: try outcome.results(of: model, "poses", window, [frames, 3, Skeleton.body.jointCount])
+                results: try SeriesOutcome.results(of: model, "poses", window, [frames, 3, Skeleton.body.jointCount])
             )
         }
     }

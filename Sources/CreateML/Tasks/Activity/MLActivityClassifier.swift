@@ -1,6 +1,8 @@
 public import CoreML
 import Foundation
+import MLFeatures
 import MLSeriesTraining
+import MLSpecification
 public import TabularData
 
 /// Recognises what somebody does from the samples of motion sensors.
@@ -67,16 +69,49 @@ public struct MLActivityClassifier: @unchecked Sendable {
                 labelColumn ?? self.labelColumn,
                 recordingFileColumn ?? self.recordingFileColumn
             )
-            var (truth, predictions): ([String], [String]) = ([], [])
-            for recording in recordings {
-                let windows = try self.predictions(of: recording.sensors)
-                for (row, label) in recording.labels.enumerated() {
-                    truth.append(label)
-                    predictions.append(windows[row / window])
-                }
-            }
-            return outcome.metrics(truth, predictions)
+            return try Self.metrics(recordings, window, outcome.labels) { try predictions(of: $0.sensors) }
         } catch { return MLClassifierMetrics(error) }
+    }
+
+    /// Holds a model, which any program may have trained, against labelled recordings, row by row.
+    ///
+    /// The feature columns are the model's inputs, but for its state.
+    package static func evaluation(
+        of model: MLModel,
+        on testingData: DataSource,
+        labelColumn: String,
+        recordingFileColumn: String
+    ) -> MLClassifierMetrics {
+        do {
+            guard let inputs = SensorInputs(model.engine.interface) else {
+                throw MLCreateError.type(
+                    reason:
+                        "the model is no classifier of activities: one takes a window of each sensor and 'stateIn', "
+                        + "and gives a class and 'stateOut'"
+                )
+            }
+            let recordings = try testingData.recordings(inputs.names, labelColumn, recordingFileColumn)
+            return try metrics(recordings, inputs.window, []) { try inputs.labels(of: $0.sensors, model) }
+        } catch { return MLClassifierMetrics(error) }
+    }
+
+    /// - Parameter predict: gives the label of every window.
+    private static func metrics(
+        _ recordings: [ActivityTable],
+        _ window: Int,
+        _ labels: [String],
+        _ predict: (ActivityTable) throws -> [String]
+    ) throws -> MLClassifierMetrics {
+        var (truth, predictions): ([String], [String]) = ([], [])
+        for recording in recordings {
+            let windows: [String]
+            do { windows = try predict(recording) } catch let error as MLCreateError {
+                throw MLCreateError.generic(reason: "recording '\(recording.name)': \(error)")
+            }
+            truth += recording.labels
+            predictions += recording.labels.indices.map { windows[$0 / window] }
+        }
+        return MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
     /// The label of each row, or of each window when `perWindowPrediction` is true.
@@ -107,31 +142,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
                     + "\(outcome.options.featureColumns ?? [])"
             )
         }
-        let count = sensors.first?.count ?? 0
-        var state: MLFeatureValue?
-        var labels: [String] = []
-        for start in stride(from: 0, to: count, by: window) {
-            var inputs: [String: Any] = [:]
-            for (name, values) in zip(outcome.options.featureColumns ?? [], sensors) {
-                let samples = (start..<start + window).map { Double(values[min($0, count - 1)]) }
-                if let place = samples.firstIndex(where: { !$0.isFinite }) {
-                    throw MLCreateError.generic(
-                        reason: "row \(start + place) of the column '\(name)' is \(samples[place]); fill or remove it"
-                    )
-                }
-                inputs[name] = try MLMultiArray(samples)
-            }
-            if let state { inputs["stateIn"] = state }
-            let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: inputs))
-            state = output.featureValue(for: "stateOut")
-            guard let name = model.modelDescription.predictedFeatureName,
-                let value = output.featureValue(for: name)
-            else {
-                throw MLCreateError.generic(reason: "the model gives no class; it is no classifier of activities")
-            }
-            labels.append(value.stringValue)
-        }
-        return labels
+        return try SensorInputs(names: outcome.options.featureColumns ?? [], window: window).labels(of: sensors, model)
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = MLModelMetadata()) throws {

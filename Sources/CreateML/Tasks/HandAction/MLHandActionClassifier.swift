@@ -75,7 +75,7 @@ public struct MLHandActionClassifier {
             let start = index * max(1, frames / 2)
             return Prediction(
                 frameRange: start..<min(start + frames, poses.frameCount),
-                results: try outcome.results(of: model, "poses", window, [frames, 3, Skeleton.hand.jointCount])
+                results: try SeriesOutcome.results(of: model, "poses", window, [frames, 3, Skeleton.hand.jointCount])
             )
         }
     }

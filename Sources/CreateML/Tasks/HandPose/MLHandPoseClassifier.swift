@@ -67,7 +67,12 @@ public struct MLHandPoseClassifier {
     }
 
     private func results(_ poses: PoseSequence, _ frame: Int) throws -> [(label: String, confidence: Double)] {
-        try outcome.results(of: model, "poses", poses.frames(frame..<frame + 1), [1, 3, Skeleton.hand.jointCount])
+        try SeriesOutcome.results(
+            of: model,
+            "poses",
+            poses.frames(frame..<frame + 1),
+            [1, 3, Skeleton.hand.jointCount]
+        )
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {

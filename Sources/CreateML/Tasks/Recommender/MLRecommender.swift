@@ -249,15 +249,7 @@ public struct MLRecommender {
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         var model = specification
         if let metadata { model.apply(metadata) }
-        try MLCreateError.translating {
-            if path.hasSuffix(".mlmodel") {
-                try ModelFile.writeModel(model, to: path)
-            } else if path.hasSuffix(".mlpackage") {
-                try ModelFile.writePackage(model, to: path)
-            } else {
-                throw MLCreateError.io(reason: "\(path) ends neither in .mlmodel nor in .mlpackage; name it so")
-            }
-        }
+        try model.write(to: path)
     }
 }
 

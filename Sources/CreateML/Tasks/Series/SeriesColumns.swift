@@ -15,7 +15,7 @@ extension DataFrame {
     }
 
     /// The numbers of a column.
-    /// - Throws: `MLCreateError.type` for a column of something else, `.generic` where a number is missing.
+    /// - Throws: `MLCreateError.type` for a column of something else, `.generic` where a number is missing or none.
     func seriesNumbers(_ name: String) throws -> [Float] {
         let column = try seriesColumn(name, for: "a feature column")
         var result: [Float] = []
@@ -33,6 +33,11 @@ extension DataFrame {
                 throw MLCreateError.type(
                     reason: "row \(row) of the column '\(name)' is '\(value)' (\(type(of: value))); "
                         + "feature columns hold numbers"
+                )
+            }
+            guard result[row].isFinite else {
+                throw MLCreateError.generic(
+                    reason: "row \(row) of the column '\(name)' is \(result[row]); fill it or remove the row"
                 )
             }
         }

@@ -10,22 +10,21 @@ import MLSeriesTraining
 struct SeriesRun<Product: SeriesTask>: TrainingRun {
     static var taskName: String { Product.taskName }
 
-    private let problem: SeriesProblem
-    private let options: SeriesOptions
-    private let data: [UInt8]
+    private var problem: SeriesProblem
+    private var options: SeriesOptions
     let fingerprint: UInt64
     private var learner: SeriesLearner?
 
     init(_ problem: SeriesProblem, _ options: SeriesOptions) throws {
         self.problem = problem
         self.options = options
-        data = try SeriesArchive.write(problem, options)
         fingerprint = try Self.fingerprint(problem)
+        // Said now, so that data which nothing can be learnt from begin no session.
+        try MLCreateError.translating { try problem.checkLabels() }
     }
 
     init(data: [UInt8]) throws {
         (problem, options) = try SeriesArchive.read(data)
-        self.data = data
         fingerprint = try Self.fingerprint(problem)
     }
 
@@ -95,7 +94,13 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
         }
     }
 
-    func encodedData() throws -> [UInt8] { data }
+    mutating func takeLimits(of other: SeriesRun) {
+        problem.settings.iterations = other.problem.settings.iterations
+        options.iterations = other.options.iterations
+        learner?.limit(iterations: problem.settings.iterations)
+    }
+
+    func encodedData() throws -> [UInt8] { try SeriesArchive.write(problem, options) }
 
     func encodedState() throws -> [UInt8] { learner?.checkpoint ?? [] }
 
@@ -287,7 +292,7 @@ enum SeriesArchive {
 
 extension JSONEncoder {
     /// Keys in the order of the alphabet: the same value, the same bytes.
-    fileprivate static var sorted: JSONEncoder {
+    static var sorted: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         return encoder

@@ -40,23 +40,14 @@ struct SeriesOutcome: Sendable {
 
     /// The classes of examples and those that the model gives them, as metrics.
     func metrics(_ truth: [String], _ predictions: [String]) -> MLClassifierMetrics {
-        var all = labels
-        for label in Set(truth).union(predictions).subtracting(labels).sorted() { all.append(label) }
-        let numbers = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, $0) })
-        return MLClassifierMetrics(
-            ConfusionCounts(
-                strings: all,
-                truth: truth.compactMap { numbers[$0] },
-                predictions: predictions.compactMap { numbers[$0] }
-            )
-        )
+        MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
     /// Writes the trained model with Create ML's metadata.
     func write(to url: URL, _ metadata: MLModelMetadata?) throws {
         var specification = specification
         specification.apply(metadata ?? MLModelMetadata())
-        try MLCreateError.translating { try ModelFile.writeModel(specification, to: url.path) }
+        try specification.write(to: url.path)
     }
 
     /// What is printed of a classifier.
@@ -84,7 +75,7 @@ extension SpecModel {
 
 extension SeriesOutcome {
     /// What the model says of an example, the likeliest class first.
-    func results(
+    static func results(
         of model: MLModel,
         _ input: String,
         _ values: [Float],

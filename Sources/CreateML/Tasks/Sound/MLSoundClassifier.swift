@@ -68,18 +68,39 @@ public struct MLSoundClassifier: @unchecked Sendable {
                     predictions.append(try results(spectrogram: spectrogram).first?.label ?? "")
                 }
             default:
-                let files = try testingData.labeledSounds()
-                for label in files.keys.sorted() {
-                    for file in files[label] ?? [] {
-                        for window in try windows(file, modelParameters.overlapFactor) {
-                            truth.append(label)
-                            predictions.append(try results(samples: window).first?.label ?? "")
-                        }
-                    }
-                }
+                return try Self.metrics(of: model, testingData, modelParameters.overlapFactor, outcome.labels)
             }
             return outcome.metrics(truth, predictions)
         } catch { return MLClassifierMetrics(error) }
+    }
+
+    /// Holds a model, which any program may have trained, against labelled files, window by window.
+    /// - Parameter model: takes `audioSamples`, 15,600 of them.
+    package static func evaluation(
+        of model: MLModel,
+        on testingData: DataSource,
+        overlapFactor: Double
+    ) -> MLClassifierMetrics {
+        do { return try metrics(of: model, testingData, overlapFactor, []) } catch { return MLClassifierMetrics(error) }
+    }
+
+    private static func metrics(
+        of model: MLModel,
+        _ data: DataSource,
+        _ overlap: Double,
+        _ labels: [String]
+    ) throws -> MLClassifierMetrics {
+        var (truth, predictions): ([String], [String]) = ([], [])
+        let files = try data.labeledSounds()
+        for label in files.keys.sorted() {
+            for file in files[label] ?? [] {
+                for window in try windows(file, overlap) {
+                    truth.append(label)
+                    predictions.append(try results(of: model, samples: window).first?.label ?? "")
+                }
+            }
+        }
+        return MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
     public func evaluation(on testingData: [String: [URL]]) -> MLClassifierMetrics {
@@ -103,21 +124,23 @@ public struct MLSoundClassifier: @unchecked Sendable {
         try SoundFeatures.check(window: predictionTimeWindowSize)
         return try audioFiles.map { file in
             var sums: [String: Double] = [:]
-            for window in try windows(file, overlapFactor) {
-                for result in try results(samples: window) { sums[result.label, default: 0] += result.confidence }
+            for window in try Self.windows(file, overlapFactor) {
+                for result in try Self.results(of: model, samples: window) {
+                    sums[result.label, default: 0] += result.confidence
+                }
             }
             return sums.min { ($1.value, $0.key) < ($0.value, $1.key) }?.key ?? ""
         }
     }
 
-    private func windows(_ file: URL, _ overlap: Double) throws -> [[Float]] {
+    private static func windows(_ file: URL, _ overlap: Double) throws -> [[Float]] {
         try MLCreateError.translating {
             try SoundWindows(overlap: overlap).windows(SoundWindows.samples(ofFile: file.path))
         }
     }
 
-    private func results(samples: [Float]) throws -> [(label: String, confidence: Double)] {
-        try outcome.results(of: model, "audioSamples", samples, [SoundWindows.samples])
+    private static func results(of model: MLModel, samples: [Float]) throws -> [(label: String, confidence: Double)] {
+        try SeriesOutcome.results(of: model, "audioSamples", samples, [SoundWindows.samples])
     }
 
     /// What the part of the model behind the spectrogram says.
@@ -138,7 +161,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
             throw MLCreateError.generic(reason: "the model gives no features; it is no classifier of sounds")
         }
         let values = (0..<array.count).map { array[$0].floatValue }
-        return try outcome.results(of: models[2].loaded(), "features", values, [values.count])
+        return try SeriesOutcome.results(of: models[2].loaded(), "features", values, [values.count])
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {

@@ -27,7 +27,7 @@ public struct MLTextClassifier: Sendable {
     }
 
     /// Texts with their labels.
-    struct Examples {
+    struct Examples: Sendable {
         var texts: [String] = []
         var labels: [String] = []
 
@@ -82,26 +82,29 @@ public struct MLTextClassifier: Sendable {
     }
 
     private init(_ examples: Examples, _ parameters: ModelParameters) throws {
+        var run = try Self.run(examples, parameters, measuresValidation: false)
+        self = try run.run()
+    }
+
+    private static func run(
+        _ examples: Examples,
+        _ parameters: ModelParameters,
+        measuresValidation: Bool
+    ) throws -> TextRun<Self> {
         let (training, validation) = try parameters.validation.split(examples)
-        let places = LabelPlaces(examples.labels + (validation?.labels ?? []))
-        let settings = try parameters.settings()
-        let trained = try MLCreateError.translating {
-            let trainer = try TextClassifierTrainer(
-                texts: training.texts,
-                targets: training.labels.map { places[$0] },
-                labels: places.labels,
-                settings: settings
-            )
-            try trainer.train()
-            return trainer.model()
-        }
-        task = try TextTaskModel(TextModelFiles.classifier(trained))
-        modelParameters = parameters
-        let engine = try task.engine(TextClassifier.self)
-        trainingMetrics = Self.metrics(engine, training)
-        validationMetrics =
-            validation.map { Self.metrics(engine, $0) }
-            ?? MLClassifierMetrics(MLCreateError.generic(reason: "no texts were set aside for validation"))
+        return try TextRun(training, validation, parameters, measuresValidation: measuresValidation)
+    }
+
+    /// Trains in the background: what Apple's interface has for other tasks.
+    package static func train(
+        trainingData: DataFrame,
+        textColumn: String,
+        labelColumn: String,
+        parameters: ModelParameters,
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLJob<MLTextClassifier> {
+        let run = try run(Examples(trainingData, textColumn, labelColumn), parameters, measuresValidation: true)
+        return try MLTrainingSession(run, sessionParameters).resume()
     }
 
     private static func labels(_ engine: TextClassifier, _ texts: [String]) throws -> [String] {
@@ -117,6 +120,19 @@ public struct MLTextClassifier: Sendable {
         do {
             let predictions = try labels(engine, examples.texts)
             return MLClassifierMetrics(counted(examples.labels, predictions, labels: engine.labels))
+        } catch { return MLClassifierMetrics(error) }
+    }
+
+    /// How well a model, which any program may have trained, recognises labelled texts.
+    package static func evaluation(
+        of model: MLModel,
+        on dataFrame: DataFrame,
+        textColumn: String,
+        labelColumn: String
+    ) -> MLClassifierMetrics {
+        do {
+            let engine = try TextTaskModel.engine(of: model, TextClassifier.self)
+            return metrics(engine, try Examples(dataFrame, textColumn, labelColumn))
         } catch { return MLClassifierMetrics(error) }
     }
 
@@ -167,6 +183,27 @@ public struct MLTextClassifier: Sendable {
 
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+    }
+}
+
+extension MLTextClassifier: TextTask {
+    typealias Learner = TextClassifierLearner
+
+    static var taskName: String { "MLTextClassifier" }
+
+    init(
+        _ task: TextTaskModel,
+        _ parameters: ModelParameters,
+        training: Examples,
+        validation: Examples?
+    ) throws {
+        self.task = task
+        modelParameters = parameters
+        let engine = try task.engine(TextClassifier.self)
+        trainingMetrics = Self.metrics(engine, training)
+        validationMetrics =
+            validation.map { Self.metrics(engine, $0) }
+            ?? MLClassifierMetrics(MLCreateError.generic(reason: "no texts were set aside for validation"))
     }
 }
 

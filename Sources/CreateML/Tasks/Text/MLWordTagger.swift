@@ -49,30 +49,50 @@ public struct MLWordTagger: Sendable {
         trainingData: [(tokens: [Token], labels: [String])],
         parameters: ModelParameters = ModelParameters(validation: .split(strategy: .automatic))
     ) throws {
-        let (training, validation) = try parameters.validation.split(trainingData)
-        let settings = try parameters.settings()
-        let trained = try MLCreateError.translating {
-            let features = try TaggerFeatures(language: parameters.language?.tag ?? "")
-            let trainer = try SequenceTrainer(SequenceTable(training, features), settings: settings)
-            try trainer.train()
-            return trainer.model(features)
-        }
-        task = try TextTaskModel(TextModelFiles.tagger(trained))
-        modelParameters = parameters
-        let engine = try task.engine(WordTagger.self)
-        trainingMetrics = Self.metrics(engine, training)
-        validationMetrics =
-            validation.map { Self.metrics(engine, $0) }
-            ?? MLWordTaggerMetrics(
-                MLClassifierMetrics(MLCreateError.generic(reason: "no sentences were set aside for validation"))
-            )
+        var run = try Self.run(trainingData, parameters, measuresValidation: false)
+        self = try run.run()
     }
 
-    fileprivate static func sequences(
+    private static func run(
+        _ sentences: [Sentence],
+        _ parameters: ModelParameters,
+        measuresValidation: Bool
+    ) throws -> TextRun<Self> {
+        let (training, validation) = try parameters.validation.split(sentences)
+        return try TextRun(
+            TaggedSentences(training),
+            validation.map(TaggedSentences.init),
+            parameters,
+            measuresValidation: measuresValidation
+        )
+    }
+
+    /// Trains in the background: what Apple's interface has for other tasks.
+    package static func train(
+        trainingData: [(tokens: [Token], labels: [String])],
+        parameters: ModelParameters,
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLJob<MLWordTagger> {
+        let run = try run(trainingData, parameters, measuresValidation: true)
+        return try MLTrainingSession(run, sessionParameters).resume()
+    }
+
+    /// How well a model, which any program may have trained, labels the tokens of sentences.
+    package static func evaluation(
+        of model: MLModel,
+        on labeledTokens: [(tokens: [Token], labels: [String])]
+    ) -> MLClassifierMetrics {
+        do { return metrics(try TextTaskModel.engine(of: model, WordTagger.self), labeledTokens).counted } catch {
+            return MLClassifierMetrics(error)
+        }
+    }
+
+    /// The sentences of a table with a column of arrays of tokens, and one of as many labels.
+    package static func sequences(
         _ frame: DataFrame,
         _ tokenColumn: String,
         _ labelColumn: String
-    ) throws -> [Sentence] {
+    ) throws -> [(tokens: [Token], labels: [String])] {
         let tokens = try frame.stringLists(tokenColumn, for: "token")
         let labels = try frame.stringLists(labelColumn, for: "label")
         return zip(tokens, labels).map { ($0, $1) }
@@ -155,6 +175,29 @@ public struct MLWordTagger: Sendable {
 
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+    }
+}
+
+extension MLWordTagger: TextTask {
+    typealias Learner = WordTaggerLearner
+
+    static var taskName: String { "MLWordTagger" }
+
+    init(
+        _ task: TextTaskModel,
+        _ parameters: ModelParameters,
+        training: TaggedSentences,
+        validation: TaggedSentences?
+    ) throws {
+        self.task = task
+        modelParameters = parameters
+        let engine = try task.engine(WordTagger.self)
+        trainingMetrics = Self.metrics(engine, training.sentences)
+        validationMetrics =
+            validation.map { Self.metrics(engine, $0.sentences) }
+            ?? MLWordTaggerMetrics(
+                MLClassifierMetrics(MLCreateError.generic(reason: "no sentences were set aside for validation"))
+            )
     }
 }
 

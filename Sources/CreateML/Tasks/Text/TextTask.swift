@@ -25,11 +25,12 @@ struct TextTaskModel: Sendable {
 
     /// The engine of the model that is used now.
     /// - Throws: `MLCreateError.type` when the caller put a model of another kind in its place.
-    func engine<Engine>(_ type: Engine.Type) throws -> Engine {
+    func engine<Engine>(_ type: Engine.Type) throws -> Engine { try Self.engine(of: model, type) }
+
+    static func engine<Engine>(of model: MLModel, _ type: Engine.Type) throws -> Engine {
         guard let engine = model.engine as? Engine else {
             throw MLCreateError.type(
-                reason: "the model that was set is \(Swift.type(of: model.engine)), not \(type); "
-                    + "set one of the same task"
+                reason: "the model is \(Swift.type(of: model.engine)), not \(type); give one of the same task"
             )
         }
         return engine
@@ -44,16 +45,7 @@ struct TextTaskModel: Sendable {
         }
         var model = specification
         if let metadata { model.apply(metadata) }
-        try MLCreateError.translating {
-            try FileAccess.makeFolder(FileAccess.folder(of: path))
-            if path.hasSuffix(".mlmodel") {
-                try ModelFile.writeModel(model, to: path)
-            } else if path.hasSuffix(".mlpackage") {
-                try ModelFile.writePackage(model, to: path)
-            } else {
-                throw MLCreateError.io(reason: "\(path) ends neither in .mlmodel nor in .mlpackage; name it so")
-            }
-        }
+        try model.write(to: path)
     }
 }
 

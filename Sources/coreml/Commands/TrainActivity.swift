@@ -1,0 +1,119 @@
+import ArgumentParser
+import CreateML
+import Foundation
+
+struct TrainActivity: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "activity",
+        abstract: "Train a classifier of activities from recordings of sensors.",
+        discussion: """
+            Examples:
+              coreml train activity motion.csv --label activity --recording session -o Activities.mlmodel
+              coreml train activity motion.csv --features acc_x acc_y acc_z --window 50 --report motion.html
+              coreml train activity recordings/ --seconds 2 --frequency 50 --iterations 30
+              coreml train activity by-label/ --validation held-out/
+
+            DATA is a .csv, .tsv or .json table with a sample of all sensors in each row, its label, and the recording that
+            it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables for each label,
+            which then need no column of labels. The model takes a window of each sensor and the state that the prediction
+            before left; 'coreml evaluate' feeds it so.
+
+            Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
+            """
+    )
+
+    @Argument(help: "A table of samples, a folder of tables, or a folder with a folder of tables for each label.")
+    var data: String
+    @OptionGroup var columns: SensorColumnOptions
+    @Option(parsing: .upToNextOption, help: "The columns of the sensors; by default all other columns of numbers.")
+    var features: [String] = []
+    @Option(help: "Samples of a window; 100 by default.")
+    var window: Int?
+    @Option(help: "Seconds of a window, instead of --window; needs --frequency.")
+    var seconds: Double?
+    @Option(help: "Samples a second.")
+    var frequency: Double?
+    @Option(help: "Sequences of up to 20 windows that a step takes.")
+    var batchSize = 32
+    @Option(help: "The most iterations, each of 50 steps or more.")
+    var iterations = 10
+    @OptionGroup var held: ValidationOptions
+    @OptionGroup var training: TrainingOptions
+
+    func validate() throws {
+        guard window ?? 1 > 0, batchSize > 0, iterations > 0 else {
+            throw ValidationError("--window, --batch-size and --iterations take numbers from 1")
+        }
+        guard (seconds == nil) == (frequency == nil), seconds == nil || window == nil else {
+            throw ValidationError("give --window, or --seconds and --frequency")
+        }
+        if let seconds, let frequency {
+            guard seconds > 0, frequency > 0, (1...1e6).contains((seconds * frequency).rounded()) else {
+                throw ValidationError("--seconds times --frequency is the number of samples of a window, 1 or more")
+            }
+        }
+    }
+
+    /// Samples of a window.
+    private var samples: Int {
+        if let seconds, let frequency { return Int((seconds * frequency).rounded()) }
+        return window ?? 100
+    }
+
+    func run() throws {
+        let flow = TrainingFlow(training)
+        flow.announce("reading \(data)")
+        let reader = columns.reader
+        let recordings = try reader.recordings(data, features: features.isEmpty ? nil : features)
+        let parameters = MLActivityClassifier.ModelParameters(
+            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
+                .dataSource(try reader.recordings($0, features: recordings.features).source)
+            },
+            batchSize: batchSize,
+            maximumIterations: iterations,
+            predictionWindowSize: samples
+        )
+        let (model, curves) = try flow.train(iterations: iterations) { session in
+            try MLActivityClassifier.train(
+                trainingData: recordings.source,
+                featureColumns: recordings.features,
+                labelColumn: columns.label,
+                recordingFileColumn: columns.recording,
+                parameters: parameters,
+                sessionParameters: session
+            )
+        }
+        var report = TrainingReport(title: "", curves: curves)
+        report.add(training: model.trainingMetrics, validation: model.validationMetrics)
+        try flow.finish(
+            TrainingFlow.Outcome(
+                title: "activity classifier",
+                algorithm: "activity classifier",
+                facts: [
+                    ("data", "\(data), \(recordings.count)"),
+                    ("features", recordings.features.joined(separator: ", ")),
+                    ("window", "\(samples) samples"),
+                ],
+                json: ["features": recordings.features, "window": samples],
+                report: report,
+                write: { try model.write(toFile: $0) }
+            ),
+            name: TableFile.name(data)
+        )
+    }
+}
+
+/// Where labels and recordings are in a table of samples.
+struct SensorColumnOptions: ParsableArguments {
+    @Option(help: "The column of the labels.")
+    var label = "label"
+    @Option(
+        help: "The column whose equal values say that samples follow one another; a table without it is one recording."
+    )
+    var recording = "recording"
+    @OptionGroup var cells: DelimiterOption
+
+    var reader: SensorData {
+        SensorData(labelColumn: label, recordingColumn: recording, delimiter: cells.delimiter)
+    }
+}

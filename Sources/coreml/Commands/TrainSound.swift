@@ -1,0 +1,95 @@
+import ArgumentParser
+import CreateML
+import Foundation
+
+struct TrainSound: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sound",
+        abstract: "Train a classifier of sounds.",
+        discussion: """
+            Examples:
+              coreml train sound recordings/ -o Birds.mlmodel
+              coreml train sound clips.csv --file path --label species --report birds.html
+              coreml train sound recordings/ --overlap 0.75 --iterations 50 --validation held-out/
+              coreml train sound recordings/ --layers 128 64
+
+            DATA is a folder with a folder of sound files for each label; a folder of files whose names begin with their
+            labels, as dog.1.wav; or a .csv, .tsv or .json table of files, as seen from the table, and labels. What
+            libsndfile reads is read (WAV, FLAC, Ogg, MP3, AIFF …), at any rate, channels mixed. The model takes 0.975
+            seconds at 16 kHz, 15,600 samples; files are learnt from window by window.
+
+            Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
+            """
+    )
+
+    @Argument(help: "A folder of sounds, or a table of files and labels.")
+    var data: String
+    @OptionGroup var columns: SoundColumnOptions
+    @Option(parsing: .upToNextOption, help: "Dense layers of these sizes in front of the classes; none by default.")
+    var layers: [Int] = []
+    @Option(help: "The most iterations.")
+    var iterations = 25
+    @OptionGroup var held: ValidationOptions
+    @OptionGroup var training: TrainingOptions
+
+    func validate() throws {
+        guard iterations > 0, layers.allSatisfy({ $0 > 0 }) else {
+            throw ValidationError("--iterations and --layers take numbers from 1")
+        }
+    }
+
+    func run() throws {
+        let flow = TrainingFlow(training)
+        flow.announce("listening to \(data)")
+        let reader = columns.reader
+        let files = try reader.files(data)
+        let parameters = MLSoundClassifier.ModelParameters(
+            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
+                .dictionary(try reader.files($0))
+            },
+            maxIterations: iterations,
+            overlapFactor: columns.overlap,
+            algorithm: .transferLearning(
+                featureExtractor: .vggish(),
+                classifier: layers.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layers)
+            )
+        )
+        let (model, curves) = try flow.train(iterations: iterations) { session in
+            try MLSoundClassifier.train(trainingData: files, parameters: parameters, sessionParameters: session)
+        }
+        var report = TrainingReport(title: "", curves: curves)
+        report.add(training: model.trainingMetrics, validation: model.validationMetrics)
+        let count = files.values.reduce(0) { $0 + $1.count }
+        try flow.finish(
+            TrainingFlow.Outcome(
+                title: "sound classifier",
+                algorithm: "sound classifier",
+                facts: [
+                    ("data", "\(data), \(count) files"),
+                    ("windows", "0.975 s, each repeats \(LearningCurve.label(columns.overlap)) of the one before"),
+                ],
+                json: ["files": count, "overlap": columns.overlap],
+                report: report,
+                write: { try model.write(toFile: $0) }
+            ),
+            name: TableFile.name(data)
+        )
+    }
+}
+
+/// Where files and labels are in a table of sounds, and how sounds are divided into windows.
+struct SoundColumnOptions: ParsableArguments {
+    @Option(help: "The column of the files in a table.")
+    var file = "file"
+    @Option(help: "The column of the labels in a table.")
+    var label = "label"
+    @Option(help: "The part of a window of sound that the next one repeats, from 0 to below 1.")
+    var overlap = 0.5
+    @OptionGroup var cells: DelimiterOption
+
+    func validate() throws {
+        guard (0..<1).contains(overlap) else { throw ValidationError("--overlap takes a number from 0 to below 1") }
+    }
+
+    var reader: SoundData { SoundData(fileColumn: file, labelColumn: label, delimiter: cells.delimiter) }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import MLFiles
+import MLNumerics
+
+/// A report as a file, in the form that its name says.
+enum ReportFile {
+    private static let endings = [".html", ".htm", ".png"]
+
+    /// - Throws: `ValidationError` for a name with another ending.
+    static func validate(_ path: String?) throws {
+        guard let path, !endings.contains(where: path.hasSuffix) else { return }
+        throw ValidationError("--report takes a name that ends in \(endings.joined(separator: ", ")), not '\(path)'")
+    }
+
+    /// Writes the file in the place of an older one; folders on the way are made.
+    static func write(_ report: TrainingReport, to path: String) throws {
+        let bytes = path.hasSuffix(".png") ? try ReportPicture.png(report) : Array(report.html.utf8)
+        try failing { () throws(ModelError) in
+            try FileAccess.makeFolder(FileAccess.folder(of: path))
+            try FileAccess.write(bytes, to: path)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import CreateML
+import Foundation
+import TabularData
+
+/// Labelled recordings of sensors on the command line.
+struct SensorData {
+    /// The columns of a table.
+    var labelColumn: String
+    var recordingColumn: String
+    var delimiter: String?
+
+    /// Recordings, ready to train with.
+    struct Recordings {
+        var source: MLActivityClassifier.DataSource
+        /// The columns of the sensors.
+        var features: [String]
+        /// How many there are, as text.
+        var count: String
+    }
+
+    /// The recordings of a table; of a folder of tables, each a recording; or of a folder with such a folder for each
+    /// label.
+    /// - Parameter features: the columns of the sensors; all columns of numbers when `nil`.
+    func recordings(_ path: String, features: [String]?) throws -> Recordings {
+        guard TableFile.isFolder(path) else {
+            let frame = try table(path, features, hasLabels: true)
+            let features = try features ?? sensors(of: frame, path)
+            guard frame.shape.rows > 0 else { throw Failure("\(path) has no rows") }
+            var count = "\(frame.shape.rows) rows"
+            if frame.columns.contains(where: { $0.name == recordingColumn }) {
+                count += ", \(Set(frame[recordingColumn].map { "\($0 ?? "")" }).count) recordings"
+            }
+            return Recordings(source: .dataFrame(frame), features: features, count: count)
+        }
+        let contents = try TableFile.contents(ofFolder: path)
+        let folders = contents.filter(TableFile.isFolder)
+        guard folders.isEmpty else {
+            let files = try folders.flatMap(TableFile.contents(ofFolder:)).filter { !TableFile.isFolder($0) }
+            guard let first = files.first else {
+                throw Failure(
+                    "the folders of '\(path)' are empty; put the tables of each label into the folder of its name"
+                )
+            }
+            let features = try features ?? sensors(of: try table(first, nil, hasLabels: false), first)
+            return Recordings(
+                source: .labeledDirectories(at: URL(fileURLWithPath: path)),
+                features: features,
+                count: "\(files.count) recordings"
+            )
+        }
+        let files = contents.filter { file in [".csv", ".tsv", ".json"].contains(where: file.hasSuffix) }
+        guard let first = files.first else {
+            throw Failure("'\(path)' holds no .csv, .tsv or .json files; put a table of each recording into it")
+        }
+        let features = try features ?? sensors(of: try table(first, nil, hasLabels: true), first)
+        return Recordings(
+            source: .dataFrame(try joined(files, features)),
+            features: features,
+            count: "\(files.count) recordings"
+        )
+    }
+
+    /// Files that are a recording each as one table.
+    private func joined(_ files: [String], _ features: [String]) throws -> DataFrame {
+        var sensors = features.map { Column<Double>(name: $0, capacity: 0) }
+        var labels = Column<String>(name: labelColumn, capacity: 0)
+        var recordings = Column<String>(name: recordingColumn, capacity: 0)
+        for file in files {
+            let frame = try table(file, features, hasLabels: true)
+            for (index, name) in features.enumerated() {
+                for (row, value) in frame[name].enumerated() {
+                    switch value {
+                    case let value as Double: sensors[index].append(value)
+                    case let value as Int: sensors[index].append(Double(value))
+                    case nil: throw Failure("\(file): row \(row + 2) has nothing in '\(name)'; fill it in or remove it")
+                    case let value?: throw Failure("\(file): row \(row + 2) has '\(value)' in '\(name)', no number")
+                    }
+                }
+            }
+            for value in frame[labelColumn] { labels.append(value.map { "\($0)" }) }
+            recordings.append(contentsOf: [String](repeating: file, count: frame.shape.rows))
+        }
+        return DataFrame(
+            columns: sensors.map { $0.eraseToAnyColumn() } + [labels.eraseToAnyColumn()] + [
+                recordings.eraseToAnyColumn()
+            ]
+        )
+    }
+
+    private func table(_ path: String, _ features: [String]?, hasLabels: Bool) throws -> DataFrame {
+        let types = [labelColumn: CSVType.string, recordingColumn: .string]
+        let frame = try TableFile.read(path, delimiter: delimiter, types: types)
+        if hasLabels { try TableFile.require(labelColumn, in: frame, path, option: "--label") }
+        for name in features ?? [] { try TableFile.require(name, in: frame, path) }
+        return frame
+    }
+
+    /// The columns of numbers.
+    private func sensors(of frame: DataFrame, _ path: String) throws -> [String] {
+        let names = frame.columns.filter { column in
+            let type = column.wrappedElementType
+            return column.name != labelColumn && column.name != recordingColumn
+                && (type == Double.self || type == Int.self || type == Float.self)
+        }.map(\.name)
+        guard !names.isEmpty else {
+            throw Failure(
+                "\(path) has no columns of numbers to learn from; its columns are "
+                    + frame.columns.map(\.name).joined(separator: ", ")
+            )
+        }
+        return names
+    }
+}

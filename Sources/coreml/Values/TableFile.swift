@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import TabularData
+
+/// Tables on the command line.
+enum TableFile {
+    /// The table of a `.csv`, `.tsv` or `.json` file.
+    /// - Parameters:
+    ///   - delimiter: between the cells; by default a tab in `.tsv` files, a comma in others.
+    ///   - types: of columns whose type is not to be found out.
+    ///   - missing: cells that stand for a missing value; TabularData's by default.
+    static func read(
+        _ path: String,
+        delimiter: String? = nil,
+        types: [String: CSVType] = [:],
+        missing: Set<String>? = nil
+    ) throws -> DataFrame {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Failure("cannot read '\(path)': there is no such file")
+        }
+        guard !isFolder.boolValue else { throw Failure("'\(path)' is a folder, where a table is expected") }
+        let url = URL(fileURLWithPath: path)
+        do {
+            if path.hasSuffix(".json") { return try DataFrame(contentsOfJSONFile: url) }
+            let cells = delimiter ?? (path.hasSuffix(".tsv") ? "\t" : ",")
+            var options = CSVReadingOptions(delimiter: cells.first ?? ",")
+            options.floatingPointType = .double
+            if let missing { options.nilEncodings = missing }
+            return try DataFrame(contentsOfCSVFile: url, types: types, options: options)
+        } catch { throw Failure("\(path): \(error)") }
+    }
+
+    /// - Throws: when a column is missing, naming those that there are.
+    static func require(_ name: String, in frame: DataFrame, _ path: String, option: String? = nil) throws {
+        guard !frame.columns.contains(where: { $0.name == name }) else { return }
+        let names = frame.columns.map(\.name).joined(separator: ", ")
+        let hint = option.map { "; name the column with \($0)" } ?? ""
+        throw Failure("\(path) has no column '\(name)'; its columns are \(names)\(hint)")
+    }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    /// What is in a folder, hidden files left out, by name.
+    static func contents(ofFolder path: String) throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasPrefix(".") }.sorted()
+                .map { path + "/" + $0 }
+        } catch { throw Failure("'\(path)' cannot be listed: \(error.localizedDescription)") }
+    }
+
+    /// The name of a file or folder without the folder that it is in and its extension.
+    static func name(_ path: String) -> String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
+}
+
+/// The option for the character between cells.
+struct DelimiterOption: ParsableArguments {
+    @Option(help: "The character between the cells of a table; a comma by default, in .tsv files a tab.")
+    var delimiter: String?
+
+    func validate() throws {
+        guard delimiter?.count ?? 1 == 1 else { throw ValidationError("--delimiter takes one character") }
+    }
+}

@@ -1,0 +1,94 @@
+import CreateML
+import Foundation
+import TabularData
+
+/// Labelled texts and sentences on the command line.
+struct TextData {
+    typealias Sentence = (tokens: [String], labels: [String])
+
+    /// The columns of a table.
+    let textColumn: String
+    let labelColumn: String
+    /// The column that says to which sentence a row's token belongs; `nil` when a row is a text or a sentence.
+    private let sentenceColumn: String?
+    private let delimiter: String?
+
+    /// - Parameters:
+    ///   - isOfTagger: whether tokens are labelled, not texts.
+    ///   - text: the column's name; "text" by default, of arrays "tokens", of single tokens "token".
+    ///   - label: the column's name; "label" by default, of arrays "labels".
+    init(isOfTagger: Bool, text: String?, label: String?, sentence: String?, _ cells: DelimiterOption) {
+        let isOfArrays = isOfTagger && sentence == nil
+        textColumn = text ?? (isOfArrays ? "tokens" : isOfTagger ? "token" : "text")
+        labelColumn = label ?? (isOfArrays ? "labels" : "label")
+        sentenceColumn = sentence
+        delimiter = cells.delimiter
+    }
+
+    /// Labelled texts as a table with the two columns.
+    /// - Parameter path: a table, or a folder with a folder of UTF-8 texts for each label.
+    func texts(_ path: String) throws -> DataFrame {
+        guard TableFile.isFolder(path) else {
+            let frame = try table(path)
+            guard frame.shape.rows > 0 else { throw Failure("\(path) has no rows") }
+            return frame
+        }
+        let folders = try MLTextClassifier.DataSource.labeledDirectories(at: URL(fileURLWithPath: path)).labeledTexts()
+        var (texts, labels): ([String], [String]) = ([], [])
+        for (label, contents) in folders.sorted(by: { $0.key < $1.key }) {
+            texts += contents
+            labels += [String](repeating: label, count: contents.count)
+        }
+        guard !texts.isEmpty else {
+            throw Failure("the folders of '\(path)' are empty; put the texts of each label into the folder of its name")
+        }
+        return DataFrame(columns: [
+            Column<String>(name: textColumn, contents: texts).eraseToAnyColumn(),
+            Column<String>(name: labelColumn, contents: labels).eraseToAnyColumn(),
+        ])
+    }
+
+    /// Sentences with labelled tokens: a sentence in each row (arrays, as JSON files have them), or a token in each row.
+    func sentences(_ path: String) throws -> [Sentence] {
+        let frame = try table(path)
+        guard let sentenceColumn else {
+            guard path.hasSuffix(".json") else {
+                throw Failure(
+                    "\(path): a tagger learns from a .json file whose objects have arrays of tokens and labels, or from "
+                        + "a table with a token in each row and a column --sentence"
+                )
+            }
+            return try MLWordTagger.sequences(frame, textColumn, labelColumn)
+        }
+        func cells(_ name: String) throws -> [String] {
+            try frame[name].enumerated().map { row, value in
+                guard let value else {
+                    throw Failure(
+                        "\(path): row \(row + 2) has nothing in the column '\(name)'; fill it in or remove it"
+                    )
+                }
+                return "\(value)"
+            }
+        }
+        let (tokens, labels) = (try cells(textColumn), try cells(labelColumn))
+        var result: [Sentence] = []
+        var last: String?
+        for (row, sentence) in try cells(sentenceColumn).enumerated() {
+            if sentence != last { result.append(([], [])) }
+            last = sentence
+            result[result.count - 1].tokens.append(tokens[row])
+            result[result.count - 1].labels.append(labels[row])
+        }
+        return result
+    }
+
+    private func table(_ path: String) throws -> DataFrame {
+        let columns: [(name: String, option: String)] =
+            [(textColumn, "--text"), (labelColumn, "--label")] + (sentenceColumn.map { [($0, "--sentence")] } ?? [])
+        // A text such as NA or 12 is a text.
+        let types = Dictionary(columns.map { ($0.name, CSVType.string) }) { first, _ in first }
+        let frame = try TableFile.read(path, delimiter: delimiter, types: types, missing: [""])
+        for (name, option) in columns { try TableFile.require(name, in: frame, path, option: option) }
+        return frame
+    }
+}
