@@ -170,11 +170,11 @@ package struct SeriesLearner: Sendable {
             classCount: problem.labels.count
         )
         var settings = problem.settings
-        // Thousands of features that say the same move the result by as much as one that is moved thousandfold.
-        settings.learningRate = Swift.min(
-            settings.learningRate,
-            (layerSizes.isEmpty ? 0.1 : 3) / Double(own.inputCount)
-        )
+        // Thousands of features that say the same move the result by as much as one that is moved thousandfold.  What
+        // starts from the solution of least squares is only refined: its gradients are small, but Adam's steps are not,
+        // and greater ones would lead to a solution that knows the training examples by heart.
+        let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.001) : 3
+        settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
         let trainer = try SequenceTrainer(
             network,
             settings: settings,
