@@ -7,6 +7,16 @@ public struct MLClassifierMetrics: Sendable {
     private enum Content: Sendable {
         case counts(ConfusionCounts)
         case failure(any Error)
+        case given(Given)
+    }
+
+    /// What somebody else counted.
+    ///
+    /// `@unchecked Sendable`: nothing changes the frames.
+    private struct Given: @unchecked Sendable {
+        let classificationError: Double
+        let confusion: DataFrame
+        let precisionRecall: DataFrame
     }
 
     private let content: Content
@@ -18,22 +28,39 @@ public struct MLClassifierMetrics: Sendable {
             : .failure(MLCreateError.generic(reason: "there are no examples to hold the classifier against"))
     }
 
+    /// Metrics that somebody else computed; not valid when a table is not.
+    public init(classificationError: Double, confusion: MLDataTable, precisionRecall: MLDataTable) {
+        do {
+            content = .given(
+                Given(
+                    classificationError: classificationError,
+                    confusion: try confusion.dataFrame(),
+                    precisionRecall: try precisionRecall.dataFrame()
+                )
+            )
+        } catch { content = .failure(error) }
+    }
+
     /// Metrics that could not be computed.
     package init(_ error: any Error) { content = .failure(MLCreateError.translated(error)) }
 
-    /// What was counted; `nil` when the metrics are not valid.
+    private var given: Given? {
+        if case .given(let given) = content { given } else { nil }
+    }
+
+    /// What was counted here; `nil` when the metrics are not valid, or somebody else's.
     package var counts: ConfusionCounts? {
         if case .counts(let counts) = content { counts } else { nil }
     }
 
     /// The share of examples whose label was not recognised; NaN when the metrics are not valid.
-    public var classificationError: Double { counts.map { 1 - $0.accuracy } ?? .nan }
+    public var classificationError: Double { given?.classificationError ?? counts.map { 1 - $0.accuracy } ?? .nan }
 
     /// How often each label was taken for each: the columns `True Label`, `Predicted` and `Count`.
-    public var confusionDataFrame: DataFrame { counts?.confusion ?? DataFrame() }
+    public var confusionDataFrame: DataFrame { given?.confusion ?? counts?.confusion ?? DataFrame() }
 
     /// Precision and recall of each label: the columns `Class`, `Precision` and `Recall`.
-    public var precisionRecallDataFrame: DataFrame { counts?.precisionRecall ?? DataFrame() }
+    public var precisionRecallDataFrame: DataFrame { given?.precisionRecall ?? counts?.precisionRecall ?? DataFrame() }
 
     /// Why there are no metrics.
     public var error: (any Error)? {
@@ -45,6 +72,9 @@ public struct MLClassifierMetrics: Sendable {
 
 extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
+        if let given {
+            return "Classification error: \(given.classificationError)\n\(given.confusion)\n\(given.precisionRecall)"
+        }
         guard let counts else { return "No metrics: \(error.map { "\($0)" } ?? "")" }
         let line = String(repeating: "-", count: 34)
         let labels = (0..<counts.labels.count).map(counts.labels.text)

@@ -210,6 +210,7 @@ struct PreparedTable: Sendable {
 
         var own = (contents: contents, targets: targets)
         var other: (contents: [ColumnContent], targets: TargetContent)?
+        var held: DataFrame?
         switch strategy {
         case .none: break
         case .split(let strategy):
@@ -218,7 +219,10 @@ struct PreparedTable: Sendable {
                 own = (contents.map { $0.rows(training) }, targets.rows(training))
                 other = (contents.map { $0.rows(validation) }, targets.rows(validation))
             }
-        case .dataFrame(let frame):
+        case .dataFrame(let frame): held = frame
+        case .table(let table): held = try table.dataFrame()
+        }
+        if let frame = held {
             guard frame.shape.rows > 0 else {
                 throw MLCreateError.generic(reason: "the validation data have no rows; pass .none for no validation")
             }

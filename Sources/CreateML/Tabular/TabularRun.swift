@@ -86,7 +86,7 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
             case .none: .none
             case .split(.automatic): .automatic
             case .split(.fixed(let ratio, let seed)): .fixed(ratio, seed)
-            case .dataFrame: .dataFrame
+            case .dataFrame, .table: .dataFrame
             }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

@@ -41,7 +41,7 @@ public struct _LearnerSettings: Sendable {
 
 /// Which rows a tabular task is validated on.
 ///
-/// `@unchecked Sendable`: nothing changes a data frame that somebody else holds.
+/// `@unchecked Sendable`: nothing changes a data frame or a table that somebody else holds.
 public enum _TabularValidation: @unchecked Sendable {
     /// None.
     case none
@@ -49,6 +49,8 @@ public enum _TabularValidation: @unchecked Sendable {
     case split(strategy: MLSplitStrategy)
     /// Rows with the same columns.
     case dataFrame(DataFrame)
+    /// Rows with the same columns.
+    case table(MLDataTable)
 }
 
 extension _TabularValidation: CustomStringConvertible {
@@ -58,6 +60,7 @@ extension _TabularValidation: CustomStringConvertible {
         case .split(.automatic): "automatic split"
         case .split(.fixed(let ratio, let seed)): "split \(ratio)" + (seed.map { ", seed \($0)" } ?? "")
         case .dataFrame(let frame): "\(frame.shape.rows) rows"
+        case .table(let table): "\(table.size.rows) rows"
         }
     }
 }

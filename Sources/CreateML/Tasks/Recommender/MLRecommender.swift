@@ -36,7 +36,7 @@ public struct MLRecommender {
         userColumn: String,
         itemColumn: String,
         ratingColumn: String? = nil,
-        parameters: ModelParameters = ModelParameters(nearestItemsDataFrame: nil)
+        parameters: ModelParameters = ModelParameters(nearestItems: nil)
     ) throws {
         userIdentifierColumn = userColumn
         itemIdentifierColumn = itemColumn
@@ -108,7 +108,7 @@ public struct MLRecommender {
     ///
     /// Items that the training data do not have have no rows.
     /// - Throws: `MLCreateError` when items are not of the item column's type.
-    public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> DataFrame {
+    public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
         let places = try items.map { try observations.items.place($0, "item") }
         var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []
         for case let place? in places {
@@ -117,7 +117,7 @@ public struct MLRecommender {
                 rows.append((place, Int(neighbor.item), neighbor.similarity, rank + 1))
             }
         }
-        return frame(
+        return try table(
             rows,
             observations.items.column(itemIdentifierColumn, rows.map(\.owner)),
             observations.items.column("similar", rows.map(\.item))
@@ -136,9 +136,9 @@ public struct MLRecommender {
         fromUsers users: [any MLIdentifier],
         maxCount: Int = 10,
         restrictingToItems: [any MLIdentifier]? = nil,
-        excluding userItemObservations: DataFrame? = nil,
+        excluding userItemObservations: MLDataTable? = nil,
         excludingObserved: Bool = true
-    ) throws -> DataFrame {
+    ) throws -> MLDataTable {
         guard maxCount >= 0 else {
             throw MLCreateError.generic(reason: "maxCount is \(maxCount); it must be 0 or more")
         }
@@ -148,7 +148,12 @@ public struct MLRecommender {
         }
         var excluded: [Identifier: Set<Int>] = [:]
         if let userItemObservations {
-            let rows = try Observations(userItemObservations, userIdentifierColumn, itemIdentifierColumn, nil)
+            let rows = try Observations(
+                userItemObservations.dataFrame(),
+                userIdentifierColumn,
+                itemIdentifierColumn,
+                nil
+            )
             for entry in rows.userPlaces.indices {
                 let item = rows.items.identifiers[Int(rows.itemPlaces[entry])]
                 guard let place = observations.items.places[item] else { continue }
@@ -168,22 +173,22 @@ public struct MLRecommender {
             for (rank, item) in best.enumerated() { rows.append((number, item, scores[item], rank + 1)) }
         }
         let names = try users.map { try observations.users.identifier($0, "user") }
-        return frame(
+        return try table(
             rows,
             Identifiers.column(userIdentifierColumn, rows.map { names[$0.owner] }, observations.users.areTexts),
             observations.items.column(itemIdentifierColumn, rows.map(\.item))
         )
     }
 
-    private func frame(
+    private func table(
         _ rows: [(owner: Int, item: Int, score: Double, rank: Int)],
         _ columns: AnyColumn...
-    ) -> DataFrame {
+    ) throws -> MLDataTable {
         var frame = DataFrame()
         for column in columns { frame.append(column: column) }
         frame.append(column: Column(name: "score", contents: rows.map(\.score)))
         frame.append(column: Column(name: "rank", contents: rows.map(\.rank)))
-        return frame
+        return try MLDataTable(converting: frame)
     }
 
     // MARK: Metrics
@@ -275,6 +280,8 @@ extension MLRecommender {
         public var maxCount: Int
         /// Similarities to use instead of those of the data: rows of the item column's name, `similar` and `score`.
         public var nearestItemsDataFrame: DataFrame?
+        /// The same as a table; `nearestItemsDataFrame` goes before it.
+        public var nearestItems: MLDataTable?
         /// Has no effect: similarities are found in one pass, whatever there is of them.
         public var maxSimilarityIterations: Int
 
@@ -290,6 +297,23 @@ extension MLRecommender {
             self.maxCount = maxCount
             self.nearestItemsDataFrame = nearestItemsDataFrame
             self.maxSimilarityIterations = maxSimilarityIterations
+        }
+
+        public init(
+            algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
+            threshold: Double = 0.001,
+            maxCount: Int = 64,
+            nearestItems: MLDataTable?,
+            maxSimilarityIterations: Int = 1024
+        ) {
+            self.init(
+                algorithm: algorithm,
+                threshold: threshold,
+                maxCount: maxCount,
+                nearestItemsDataFrame: nil,
+                maxSimilarityIterations: maxSimilarityIterations
+            )
+            self.nearestItems = nearestItems
         }
     }
 }
@@ -317,7 +341,7 @@ extension MLRecommender.ModelParameters {
                 reason: "maxSimilarityIterations is \(maxSimilarityIterations); it must be 1 or more"
             )
         }
-        guard let nearestItemsDataFrame else {
+        guard let nearest = try nearestItemsDataFrame ?? nearestItems?.dataFrame() else {
             return try ItemSimilarities(
                 of: observations.trained,
                 measure: measure,
@@ -325,7 +349,7 @@ extension MLRecommender.ModelParameters {
                 maxCount: maxCount
             )
         }
-        let given = try Observations(nearestItemsDataFrame, itemColumn, "similar", "score")
+        let given = try Observations(nearest, itemColumn, "similar", "score")
         var lists = [[ItemSimilarities.Neighbor]](repeating: [], count: observations.items.count)
         for entry in given.userPlaces.indices {
             let names = (

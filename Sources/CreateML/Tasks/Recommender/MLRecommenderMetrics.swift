@@ -21,6 +21,18 @@ public struct MLRecommenderMetrics {
         error = nil
     }
 
+    /// Metrics that somebody else computed; not valid when the table is not.
+    public init(precisionRecall: MLDataTable, excludingObserved: Bool) {
+        self.excludingObserved = excludingObserved
+        do {
+            table = try precisionRecall.dataFrame()
+            error = nil
+        } catch {
+            table = DataFrame()
+            self.error = error
+        }
+    }
+
     /// Metrics that could not be computed.
     init(_ error: any Error, excludingObserved: Bool) {
         table = DataFrame()

@@ -3,11 +3,18 @@ import MLNumerics
 import TabularData
 
 /// What names a user or an item.
-public protocol MLIdentifier: Sendable {}
+public protocol MLIdentifier {
+    /// A string or an integer.
+    var identifierValue: MLDataValue { get }
+}
 
-extension String: MLIdentifier {}
+extension String: MLIdentifier {
+    public var identifierValue: MLDataValue { .string(self) }
+}
 
-extension Int: MLIdentifier {}
+extension Int: MLIdentifier {
+    public var identifierValue: MLDataValue { .int(self) }
+}
 
 /// A user's or an item's name.
 enum Identifier: Hashable, Sendable, CustomStringConvertible {
@@ -78,9 +85,9 @@ struct Identifiers: Sendable {
     }
 
     func identifier(_ value: any MLIdentifier, _ role: String) throws -> Identifier {
-        switch value {
-        case let text as String where areTexts: return .text(text)
-        case let number as Int where !areTexts: return .number(Int64(number))
+        switch value.identifierValue {
+        case .string(let text) where areTexts: return .text(text)
+        case .int(let number) where !areTexts: return .number(Int64(number))
         default:
             throw MLCreateError.type(
                 reason: "the \(role) \(value) is a \(type(of: value)); the column '\(columnName)' holds "

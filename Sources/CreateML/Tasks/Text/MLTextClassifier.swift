@@ -341,7 +341,7 @@ extension MLTextClassifier {
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// Which texts the model is held against.
         ///
-        /// `@unchecked Sendable`: nothing changes a data frame that somebody else holds.
+        /// `@unchecked Sendable`: nothing changes a data frame or a table that somebody else holds.
         public enum ValidationData: @unchecked Sendable {
             case none
             /// A part of the training data.
@@ -350,6 +350,8 @@ extension MLTextClassifier {
             case dataSource(DataSource)
             /// Texts by their labels.
             case dictionary([String: [String]])
+            /// A column without a name is that of the training data.
+            case table(MLDataTable, textColumn: String, labelColumn: String)
 
             func split(_ examples: Examples) throws -> (training: Examples, validation: Examples?) {
                 switch self {
@@ -362,6 +364,8 @@ extension MLTextClassifier {
                     return (examples, try Examples(frame, textColumn, labelColumn))
                 case .dataSource(let source): return (examples, Examples(try source.labeledTexts()))
                 case .dictionary(let dictionary): return (examples, Examples(dictionary))
+                case .table(let table, let textColumn, let labelColumn):
+                    return (examples, try Examples(table.dataFrame(), textColumn, labelColumn))
                 }
             }
 
@@ -372,6 +376,7 @@ extension MLTextClassifier {
                 case .dataFrame(let frame, _, _): "\(frame.shape.rows) rows"
                 case .dataSource: "a data source"
                 case .dictionary(let texts): "\(texts.values.reduce(0) { $0 + $1.count }) texts"
+                case .table(let table, _, _): "\(table.size.rows) rows"
                 }
             }
         }

@@ -254,13 +254,15 @@ extension MLWordTagger {
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// Which sentences the model is held against.
         ///
-        /// `@unchecked Sendable`: nothing changes a data frame that somebody else holds.
+        /// `@unchecked Sendable`: nothing changes a data frame or a table that somebody else holds.
         public enum ValidationData: @unchecked Sendable {
             case none
             /// A part of the training data.
             case split(strategy: MLSplitStrategy)
             case dataFrame(DataFrame, tokenColumn: String, labelColumn: String)
             case tuples([(tokens: [Token], labels: [String])])
+            /// A column without a name is that of the training data.
+            case table(MLDataTable, tokenColumn: String, labelColumn: String)
 
             func split(_ sequences: [Sentence]) throws -> (training: [Sentence], validation: [Sentence]?) {
                 switch self {
@@ -272,6 +274,8 @@ extension MLWordTagger {
                 case .dataFrame(let frame, let tokenColumn, let labelColumn):
                     return (sequences, try MLWordTagger.sequences(frame, tokenColumn, labelColumn))
                 case .tuples(let validation): return (sequences, validation)
+                case .table(let table, let tokenColumn, let labelColumn):
+                    return (sequences, try MLWordTagger.sequences(table.dataFrame(), tokenColumn, labelColumn))
                 }
             }
 
@@ -281,6 +285,7 @@ extension MLWordTagger {
                 case .split(let strategy): strategy.text
                 case .dataFrame(let frame, _, _): "\(frame.shape.rows) rows"
                 case .tuples(let sequences): "\(sequences.count) sentences"
+                case .table(let table, _, _): "\(table.size.rows) rows"
                 }
             }
         }

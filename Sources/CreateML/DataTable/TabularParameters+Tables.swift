@@ -1,0 +1,203 @@
+// Without a table a part of the training data validates.
+
+extension MLLinearRegressor.ModelParameters {
+    public init(
+        validationData: MLDataTable? = nil,
+        maxIterations: Int = 10,
+        l1Penalty: Double = 0,
+        l2Penalty: Double = 0.01,
+        stepSize: Double = 1.0,
+        convergenceThreshold: Double = 0.01,
+        featureRescaling: Bool = true
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxIterations: maxIterations,
+            l1Penalty: l1Penalty,
+            l2Penalty: l2Penalty,
+            stepSize: stepSize,
+            convergenceThreshold: convergenceThreshold,
+            featureRescaling: featureRescaling
+        )
+    }
+}
+
+extension MLDecisionTreeRegressor.ModelParameters {
+    public init(
+        validationData: MLDataTable? = nil,
+        maxDepth: Int = 6,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed
+        )
+    }
+}
+
+extension MLBoostedTreeRegressor.ModelParameters {
+    public init(
+        validationData: MLDataTable? = nil,
+        maxDepth: Int = 6,
+        maxIterations: Int = 10,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42,
+        stepSize: Double = 0.3,
+        earlyStoppingRounds: Int? = nil,
+        rowSubsample: Double = 1.0,
+        columnSubsample: Double = 1.0
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            maxIterations: maxIterations,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed,
+            stepSize: stepSize,
+            earlyStoppingRounds: earlyStoppingRounds,
+            rowSubsample: rowSubsample,
+            columnSubsample: columnSubsample
+        )
+    }
+}
+
+extension MLRandomForestRegressor.ModelParameters {
+    public init(
+        validationData: MLDataTable? = nil,
+        maxDepth: Int = 6,
+        maxIterations: Int = 10,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42,
+        rowSubsample: Double = 0.8,
+        columnSubsample: Double = 0.8
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            maxIterations: maxIterations,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed,
+            rowSubsample: rowSubsample,
+            columnSubsample: columnSubsample
+        )
+    }
+}
+
+extension MLLogisticRegressionClassifier.ModelParameters {
+    public init(
+        validationData: MLDataTable?,
+        maxIterations: Int = 10,
+        l1Penalty: Double = 0,
+        l2Penalty: Double = 0.01,
+        stepSize: Double = 1.0,
+        convergenceThreshold: Double = 0.01,
+        featureRescaling: Bool = true
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxIterations: maxIterations,
+            l1Penalty: l1Penalty,
+            l2Penalty: l2Penalty,
+            stepSize: stepSize,
+            convergenceThreshold: convergenceThreshold,
+            featureRescaling: featureRescaling
+        )
+    }
+}
+
+extension MLDecisionTreeClassifier.ModelParameters {
+    public init(
+        validationData: MLDataTable?,
+        maxDepth: Int = 6,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed
+        )
+    }
+}
+
+extension MLBoostedTreeClassifier.ModelParameters {
+    public init(
+        validationData: MLDataTable?,
+        maxDepth: Int = 6,
+        maxIterations: Int = 10,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42,
+        stepSize: Double = 0.3,
+        earlyStoppingRounds: Int? = nil,
+        rowSubsample: Double = 1.0,
+        columnSubsample: Double = 1.0
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            maxIterations: maxIterations,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed,
+            stepSize: stepSize,
+            earlyStoppingRounds: earlyStoppingRounds,
+            rowSubsample: rowSubsample,
+            columnSubsample: columnSubsample
+        )
+    }
+}
+
+extension MLRandomForestClassifier.ModelParameters {
+    public init(
+        validationData: MLDataTable?,
+        maxDepth: Int = 6,
+        maxIterations: Int = 10,
+        minLossReduction: Double = 0,
+        minChildWeight: Double = 0.1,
+        randomSeed: Int = 42,
+        rowSubsample: Double = 0.8,
+        columnSubsample: Double = 0.8
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxDepth: maxDepth,
+            maxIterations: maxIterations,
+            minLossReduction: minLossReduction,
+            minChildWeight: minChildWeight,
+            randomSeed: randomSeed,
+            rowSubsample: rowSubsample,
+            columnSubsample: columnSubsample
+        )
+    }
+}
+
+extension MLSupportVectorClassifier.ModelParameters {
+    public init(
+        validationData: MLDataTable?,
+        maxIterations: Int = 11,
+        penalty: Double = 1.0,
+        convergenceThreshold: Double = 0.01,
+        featureRescaling: Bool = true
+    ) {
+        self.init(
+            validation: ValidationData(validationData),
+            maxIterations: maxIterations,
+            penalty: penalty,
+            convergenceThreshold: convergenceThreshold,
+            featureRescaling: featureRescaling
+        )
+    }
+}
