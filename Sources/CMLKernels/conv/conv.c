@@ -100,6 +100,57 @@ static const float *input_row(const job *j, const place *p, long a, long b) {
     return p->x + (z * h->in_size + y) * j->axes[2].in_size * j->shape->in_channels;
 }
 
+static int alike(const run *one, const run *other) {
+    return one->lo == other->lo && one->hi == other->hi && one->terms == other->terms;
+}
+
+// Where the taps of some runs of a tile begin: in the input from the tile's first pixel, and in the panel.
+typedef struct {
+    long *a, *b;
+    long count;
+    int whole;               // no tap of the depth and height axes lies outside the input
+    long lo, taps, runs;     // of the runs listed: first pixel, taps of each, number
+    long *first;             // and their first taps
+} tap_list;
+
+// True when every tap of the depth and height axes lies inside the input.
+static int is_inside(const job *j, const place *p) {
+    for (int axis = 0; axis < 2; axis++) {
+        const cml_axis *x = &j->axes[axis];
+        const long at = p->rows[axis + 1] * x->in_stride;
+        for (long tap = 0; tap < x->taps; tap++)
+            if (at + x->offset[tap] < 0 || at + x->offset[tap] >= x->in_size) return 0;
+    }
+    return 1;
+}
+
+// True when `list` is that of these runs: tiles inside the input share it.
+static int holds(const tap_list *list, const run *runs, long count, int inside) {
+    if (!inside || !list->whole || list->runs != count || list->lo != runs->lo || list->taps != runs->taps) return 0;
+    for (long r = 0; r < count; r++)
+        if (list->first[r] != runs[r].first) return 0;
+    return 1;
+}
+
+static void list_taps(const job *j, tap_list *list, const run *runs, long count, const place *p, int inside) {
+    const cml_conv_shape *s = j->shape;
+    const cml_axis *d = &j->axes[0], *h = &j->axes[1], *w = &j->axes[2];
+    *list = (tap_list){list->a, list->b, 0, inside, runs->lo, runs->taps, count, list->first};
+    for (long r = 0; r < count; r++) {
+        const run *u = &runs[r];
+        list->first[r] = u->first;
+        for (long a = 0; a < d->taps; a++) {
+            for (long b = 0; b < h->taps; b++) {
+                if (!inside && !input_row(j, p, a, b)) continue;
+                list->a[list->count] = ((d->offset[a] * h->in_size + h->offset[b]) * w->in_size
+                    + u->lo * w->in_stride + w->offset[u->first]) * s->in_channels;
+                list->b[list->count++] = ((d->tap[a] * s->kernel[1] + h->tap[b]) * s->kernel[2] + w->tap[u->first])
+                    * j->in_channels * j->isa->panel;
+            }
+        }
+    }
+}
+
 static void convolve(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;
@@ -125,12 +176,14 @@ static void convolve(void *context, long index, int worker) {
     const long places = keeps ? most : 1;
     const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
     const size_t lists = (size_t)places * (list + sizeof(found));
-    char *scratch = cml_scratch(3, lists + 2 * table + 64 + (j->storage == CML_F16 ? panel_bytes : 0));
+    const size_t firsts = (size_t)w->taps * sizeof(long);
+    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F16 ? panel_bytes : 0));
     run *runs = (run *)scratch;
     found *known = (found *)(scratch + (size_t)places * list);
     for (long part = 0; part < places; part++) known[part].count = -1;
     long *tap_a = (long *)(scratch + lists), *tap_b = tap_a + taps;
-    float *widened = (float *)(scratch + ((lists + 2 * table + 63) & ~(size_t)63));
+    tap_list listed = {.a = tap_a, .b = tap_b, .first = tap_b + taps};
+    float *widened = (float *)(scratch + ((lists + 2 * table + firsts + 63) & ~(size_t)63));
     static const long zero = 0;
     // A residual in the result's own place is what the first partial sum starts from.
     const int in_place = e->residual == j->y && e->ldr == s->out_channels;
@@ -175,24 +228,19 @@ static void convolve(void *context, long index, int worker) {
                     t.accumulate = 1;
                 }
                 int finished = 0;
-                for (long r = 0; r < count; r++) {
+                const int inside = is_inside(j, &p);
+                const float *const base = p.x + (p.rows[1] * d->in_stride * h->in_size + p.rows[2] * h->in_stride)
+                    * w->in_size * s->in_channels + p.q0 * w->in_stride * s->in_channels;
+                for (long r = 0, next; r < count; r = next) {
                     const run *u = &own[r];
-                    long n = 0;
-                    for (long a = 0; a < d->taps; a++) {
-                        for (long b = 0; b < h->taps; b++) {
-                            const float *row = input_row(j, &p, a, b);
-                            if (!row) continue;
-                            tap_a[n] = row - p.x + ((p.q0 + u->lo) * w->in_stride + w->offset[u->first]) * s->in_channels;
-                            tap_b[n++] = ((d->tap[a] * s->kernel[1] + h->tap[b]) * s->kernel[2] + w->tap[u->first])
-                                * j->in_channels * width;
-                        }
-                    }
-                    t.taps = n;
+                    for (next = r + 1; next < count && alike(u, &own[next]); next++) continue;
+                    if (!holds(&listed, u, next - r, inside)) list_taps(j, &listed, u, next - r, &p, inside);
+                    t.taps = listed.count;
                     t.k = u->terms;
-                    t.a = p.x;
+                    t.a = base;
                     t.b = weights;
                     t.c = p.y + column + u->lo * t.ldc;
-                    t.last = r == count - 1 && full > 0;
+                    t.last = next == count && full > 0;
                     t.residual = p.residual && !in_place ? p.residual + column : NULL;
                     kernels[u->hi - u->lo](&t);
                     t.accumulate = 1;

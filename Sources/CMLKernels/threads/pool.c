@@ -32,6 +32,7 @@ static struct {
     cml_task task;
     void *context;
     int participants;
+    _Atomic int processor;  // where the caller of the newest job was when it opened it
     int threads;
     _Atomic int limit;
     int spins;
@@ -62,6 +63,18 @@ static void drain(int worker, int participants) {
     }
 }
 
+// Leaves the caller's processor.  The kernel wakes a worker where it last ran, and of few processors it may not look for
+// an idle one: a worker that was put on its caller's processor would stay there, and the job would run on that one alone.
+// The thread may run anywhere it might before as soon as it has moved.
+static void part_from_caller(void) {
+    cpu_set_t allowed, others;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    others = allowed;
+    CPU_CLR(atomic_load_explicit(&pool.processor, memory_order_relaxed), &others);
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 static void *work(void *argument) {
     int worker = (int)(long)argument;
     int seen = 0;
@@ -78,6 +91,7 @@ static void *work(void *argument) {
             }
         }
         seen = epoch;
+        if (sched_getcpu() == atomic_load_explicit(&pool.processor, memory_order_relaxed)) part_from_caller();
         // Join only while the job is open: `active` is positive as long as its caller has not closed it.
         int active = atomic_load(&pool.active), joined = 0;
         while (active > 0 && !joined) joined = atomic_compare_exchange_weak(&pool.active, &active, active + 1);
@@ -173,6 +187,7 @@ void cml_parallel_for(long count, cml_task task, void *context) {
         pool.slices[worker].end = count * (worker + 1) / participants;
         atomic_store_explicit(&pool.slices[worker].next, count * worker / participants, memory_order_relaxed);
     }
+    atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
     atomic_store(&pool.active, 1);
     atomic_fetch_add(&pool.epoch, 1);
     if (atomic_load(&pool.sleepers) > 0) futex(&pool.epoch, FUTEX_WAKE, MAX_WORKERS);

@@ -54,9 +54,7 @@ package struct SliceUpdate: Operator {
                         throw Self.mismatch(shape, rule.squeezed(view).shape)
                     }
                     let result = context.result()
-                    if UnsafeRawPointer(result) != context.operand(0) {
-                        result.copyMemory(from: context.operand(0), byteCount: byteCount)
-                    }
+                    ByteCopy.run(context.operand(0), result, byteCount: byteCount)
                     guard source > 0 else { return }
                     let (from, to) = StridedView(dense: view.shape).ascending(view)
                     StridedCopy(from, to, width: width)?.run(
