@@ -20,7 +20,7 @@ import tempfile
 import time
 import warnings
 
-PAUSE = 0.03        # seconds between turns: OpenBLAS's workers spin for 20 ms after a product
+LEAST = 3           # calls of a turn
 NEAR = 0.9          # ratios above this are measured a second time, which counts
 AGAIN = 5           # times as many turns of each side as the first time
 
@@ -79,6 +79,15 @@ def difference(case, model, options, files, scratch):
     return ""
 
 
+def rest():
+    """Waits until this process's threads have come to rest: OpenBLAS's spin for a tenth of a second after a product, on
+    the processor that the other side needs."""
+    used = -1
+    while time.process_time() - used > 0.0005:
+        used = time.process_time()
+        time.sleep(0.01)
+
+
 def measure(case, options, folder, scratch, rounds):
     """The row of a case: medians over `rounds` turns of each side, which alternate."""
     import numpy as np
@@ -108,10 +117,10 @@ def measure(case, options, folder, scratch, rounds):
     for name, run in parties.items():
         run(1)
         once = min(run(2)) / 1e3
-        counts[name] = max(1, min(2000, round(options.seconds / once)))
+        counts[name] = max(LEAST, min(2000, round(options.seconds / once)))
     for turn in range(rounds):
         for name in list(parties)[:: 1 if turn % 2 == 0 else -1]:
-            time.sleep(PAUSE)
+            rest()
             results[name] += parties[name](counts[name])
     memory = ours.peak_memory()
     for side in (ours, other):
@@ -127,7 +136,7 @@ def main():
     parser.add_argument("patterns", nargs="*", help="only operations whose names contain one of these")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5, help="turns of each side, at first")
-    parser.add_argument("--seconds", type=float, default=0.02, help="length of a turn")
+    parser.add_argument("--seconds", type=float, default=0.03, help="length of a turn")
     parser.add_argument("--models", type=pathlib.Path, help="keep the models in this folder (default: a scratch one)")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--no-check", dest="check", action="store_false", help="do not compare results")

@@ -16,7 +16,7 @@
 typedef struct {
     const cml_isa *isa;
     const cml_gemm_call *call;
-    long row_tasks, rows_each;        // rows of a task
+    long row_tasks, rows_each;        // rows of a task; 0: as many whole tiles each as divide evenly
     long panel_tasks, panels_each;    // panels of a task
     long panels;
 } job;
@@ -74,6 +74,12 @@ void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long 
     cml_parallel_for(job.panels, pack_panel, &job);
 }
 
+static long first_row(const job *j, long row_task) {
+    if (j->rows_each > 0) return row_task * j->rows_each;
+    const long tiles = (j->call->m + j->isa->rows - 1) / j->isa->rows;
+    return tiles * row_task / j->row_tasks * j->isa->rows;
+}
+
 static void multiply(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;
@@ -82,8 +88,8 @@ static void multiply(void *context, long index, int worker) {
     const long width = isa->panel, per_item = j->row_tasks * j->panel_tasks;
     const long item = index / per_item, task = index % per_item;
     const long row_task = task / j->panel_tasks, panel_task = task % j->panel_tasks;
-    const long row0 = row_task * j->rows_each;
-    const long rows = call->m - row0 < j->rows_each ? call->m - row0 : j->rows_each;
+    const long row0 = first_row(j, row_task), row1 = first_row(j, row_task + 1);
+    const long rows = (row1 < call->m ? row1 : call->m) - row0;
     const long panel0 = panel_task * j->panels_each;
     const long panel1 = panel0 + j->panels_each < j->panels ? panel0 + j->panels_each : j->panels;
     const long a_offset = call->a_offsets ? call->a_offsets[item] : 0;
@@ -220,8 +226,9 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
         if (rows > share) rows = (share + isa->rows - 1) / isa->rows * isa->rows;
         long tasks = (call->m + rows - 1) / rows;
         if (tasks > 1) tasks = (tasks + workers - 1) / workers * workers;
-        j.rows_each = (call->m + tasks - 1) / tasks;
-        j.row_tasks = (call->m + j.rows_each - 1) / j.rows_each;
+        const long tiles = (call->m + isa->rows - 1) / isa->rows;
+        j.rows_each = 0;
+        j.row_tasks = tasks < tiles ? tasks : tiles;
     }
     cml_parallel_for(j.row_tasks * j.panel_tasks * call->batch, multiply, &j);
 }

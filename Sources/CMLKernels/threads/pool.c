@@ -23,8 +23,19 @@ typedef struct {
     long end;
 } slice;
 
+#define AWAKE -1
+
+// A worker as its callers see it.
+typedef struct {
+    _Alignas(64) _Atomic int processor;  // where it sleeps, or AWAKE
+    _Atomic int moved;                   // its caller keeps it off that processor until it has woken
+    int thread;
+    cpu_set_t allowed;                   // where it may run then
+} sleeper;
+
 static struct {
     slice slices[MAX_WORKERS];
+    sleeper workers[MAX_WORKERS];
     _Alignas(64) _Atomic int epoch;     // increases with every job; workers sleep on it
     _Alignas(64) _Atomic int active;    // participants of the open job, 0 when none is open
     _Alignas(64) _Atomic int sleepers;
@@ -39,6 +50,14 @@ static struct {
 } pool = {.busy = ATOMIC_FLAG_INIT};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+// Keeps a thread (0: this one) off a processor; true when it may run elsewhere.  `allowed` is where it might before.
+static int restrict_thread(int thread, int processor, cpu_set_t *allowed) {
+    if (sched_getaffinity(thread, sizeof *allowed, allowed) != 0) return 0;
+    cpu_set_t others = *allowed;
+    CPU_CLR(processor, &others);
+    return CPU_COUNT(&others) > 0 && sched_setaffinity(thread, sizeof others, &others) == 0;
+}
 
 static inline void relax(void) {
 #if defined(__x86_64__)
@@ -63,21 +82,35 @@ static void drain(int worker, int participants) {
     }
 }
 
-// Leaves the caller's processor.  The kernel wakes a worker where it last ran, and of few processors it may not look for
-// an idle one: a worker that was put on its caller's processor would stay there, and the job would run on that one alone.
-// The thread may run anywhere it might before as soon as it has moved.
-static void part_from_caller(void) {
-    cpu_set_t allowed, others;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    others = allowed;
-    CPU_CLR(atomic_load_explicit(&pool.processor, memory_order_relaxed), &others);
-    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-    sched_setaffinity(0, sizeof allowed, &allowed);
+// The kernel wakes a worker where it last ran, and of few processors it may not look for an idle one: a worker that is woken
+// on its caller's processor waits there for a slice of time, and may stay, so that the job runs on one processor alone.
+// So a worker that sleeps there is sent elsewhere before it is woken, and one that was put there all the same leaves.  It
+// may run anywhere it might before as soon as it has moved.
+static void keep_apart(int participants, int here) {
+    for (int worker = 1; worker < participants; worker++) {
+        sleeper *s = &pool.workers[worker];
+        if (atomic_load_explicit(&s->processor, memory_order_acquire) != here) continue;
+        if (atomic_load_explicit(&s->moved, memory_order_acquire)) continue;
+        if (!restrict_thread(s->thread, here, &s->allowed)) continue;
+        atomic_store_explicit(&s->moved, 1, memory_order_release);
+    }
+}
+
+static void part_from_caller(sleeper *own) {
+    if (atomic_exchange_explicit(&own->moved, 0, memory_order_acquire)) {
+        sched_setaffinity(0, sizeof own->allowed, &own->allowed);
+        return;
+    }
+    const int caller = atomic_load_explicit(&pool.processor, memory_order_relaxed);
+    cpu_set_t allowed;
+    if (sched_getcpu() == caller && restrict_thread(0, caller, &allowed)) sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 static void *work(void *argument) {
     int worker = (int)(long)argument;
     int seen = 0;
+    sleeper *own = &pool.workers[worker];
+    own->thread = (int)syscall(SYS_gettid);
     for (;;) {
         int epoch;
         for (int spins = 0; (epoch = atomic_load_explicit(&pool.epoch, memory_order_acquire)) == seen;) {
@@ -85,13 +118,15 @@ static void *work(void *argument) {
                 spins++;
                 relax();
             } else {
+                atomic_store_explicit(&own->processor, sched_getcpu(), memory_order_release);
                 atomic_fetch_add(&pool.sleepers, 1);
                 if (atomic_load(&pool.epoch) == seen) futex(&pool.epoch, FUTEX_WAIT, seen);
                 atomic_fetch_sub(&pool.sleepers, 1);
+                atomic_store_explicit(&own->processor, AWAKE, memory_order_release);
             }
         }
         seen = epoch;
-        if (sched_getcpu() == atomic_load_explicit(&pool.processor, memory_order_relaxed)) part_from_caller();
+        part_from_caller(own);
         // Join only while the job is open: `active` is positive as long as its caller has not closed it.
         int active = atomic_load(&pool.active), joined = 0;
         while (active > 0 && !joined) joined = atomic_compare_exchange_weak(&pool.active, &active, active + 1);
@@ -160,6 +195,7 @@ static void start(void) {
     pthread_attr_setstacksize(&attributes, 2 << 20);
     for (int worker = 1; worker < wanted; worker++) {
         pthread_t thread;
+        atomic_store(&pool.workers[worker].processor, AWAKE);
         if (pthread_create(&thread, &attributes, work, (void *)(long)worker) != 0) break;
         pool.threads++;
     }
@@ -187,7 +223,9 @@ void cml_parallel_for(long count, cml_task task, void *context) {
         pool.slices[worker].end = count * (worker + 1) / participants;
         atomic_store_explicit(&pool.slices[worker].next, count * worker / participants, memory_order_relaxed);
     }
-    atomic_store_explicit(&pool.processor, sched_getcpu(), memory_order_relaxed);
+    const int here = sched_getcpu();
+    atomic_store_explicit(&pool.processor, here, memory_order_relaxed);
+    if (atomic_load(&pool.sleepers) > 0) keep_apart(participants, here);
     atomic_store(&pool.active, 1);
     atomic_fetch_add(&pool.epoch, 1);
     if (atomic_load(&pool.sleepers) > 0) futex(&pool.epoch, FUTEX_WAKE, MAX_WORKERS);
