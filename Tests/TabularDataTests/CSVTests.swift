@@ -42,6 +42,33 @@ struct CSVTests {
         }
     }
 
+    /// A file's memory is let go of behind the reader, in pages that other threads read at the same time.
+    @Test(arguments: ["\n", "\r"])
+    func filesReadAsTheirTextsDo(_ newline: String) throws {
+        var random = Seeded(11)
+        let rows = (0..<60_000).map { row in
+            let text = String(repeating: "w\(row) ", count: Int.random(in: 0..<20, using: &random))
+            let quoted = row % 3 == 0 ? "\"\(text)\"\"x\"\"\(newline)\"" : text
+            return "\(row),\(quoted),\(Double(row) / 8),2020-01-02T03:04:05Z\(newline)"
+        }
+        let text = Data(("n,t,x,d" + newline + rows.joined()).utf8)
+        #expect(text.count > 5 << 20, "several pieces are read at the same time")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).csv")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try text.write(to: file)
+        let whole = try DataFrame(contentsOfCSVFile: file)
+        #expect(whole.shape == (60_000, 4) && whole["d"].wrappedElementType == Date.self)
+        #expect(whole["x", Double.self][59_999] == 59_999.0 / 8)
+        #expect(try whole == DataFrame(csvData: text))
+        let escaping = CSVReadingOptions(usesEscaping: true)
+        #expect(try whole == DataFrame(contentsOfCSVFile: file, options: escaping))
+        let some = try DataFrame(contentsOfCSVFile: file, columns: ["t", "n"], rows: 55_000..<55_010)
+        #expect(Array(some["n", Int.self]) == Array(55_000..<55_010))
+        #expect(Array(some["t", String.self]) == Array(whole["t", String.self][55_000..<55_010]))
+        #expect(try DataFrame(contentsOfCSVFile: file, rows: 0..<0).shape == (0, 4))
+        #expect(throws: CSVReadingError.self) { try DataFrame(contentsOfCSVFile: file, rows: 0..<60_001) }
+    }
+
     @Test func headers() throws {
         #expect(try Self.read("a,a,,\n1,2,3,4\n").columns.map(\.name) == ["a", "a.1", "", ".1"])
         let options = CSVReadingOptions(hasHeaderRow: false)

@@ -21,6 +21,47 @@ struct ColumnTests {
         #expect(Array(texts) == [String(repeating: "x", count: 13), nil, nil, "é"])
     }
 
+    @Test func erasedCopiesShareUntilWritten() {
+        func check<T: Hashable>(_ values: [T?], _ other: T) {
+            let column = Column<T>(name: "c", contents: values)
+            var erased = column.eraseToAnyColumn()
+            let kept = erased
+            erased[0] = other
+            erased.append(nil)
+            erased.remove(at: 1)
+            #expect(Array(erased.assumingType(T.self)) == [other] + values.dropFirst(2) + [nil])
+            erased.name = "d"
+            #expect(kept.name == "c" && kept.missingCount == 1 && Array(kept.assumingType(T.self)) == values)
+            #expect(Array(column) == values && kept == column.eraseToAnyColumn() && kept != erased)
+            var frame = DataFrame(columns: [kept, erased])
+            let before = frame
+            frame["c", T.self][1] = other
+            frame["c", T.self].name = "e"
+            frame["d", T.self].append(contentsOf: [T]())
+            #expect(frame.columns.map(\.name) == ["e", "d"] && before.columns.map(\.name) == ["c", "d"])
+            #expect(frame["e"][1] as? T == other && before["c"][1] == nil && before["d"] == frame["d"])
+        }
+        check([1, nil, 3], 7)
+        check(["short", nil, String(repeating: "long ", count: 20)], "other")
+        check([[1], nil, [2, 3]], [])
+        // Elements that equal nothing.
+        let shared = Column<[Double]>(name: "n", contents: [[.nan]]).eraseToAnyColumn()
+        let same = shared
+        #expect(shared == same && shared != Column<[Double]>(name: "n", contents: [[.nan]]).eraseToAnyColumn())
+    }
+
+    @Test func slicesAreWrittenToInPlaceOfTheirRows() {
+        let numbers = Column<Int>(name: "n", contents: [1, nil, 3, 4])
+        var part = numbers[1..<3]
+        part *= 10
+        part += [5, 6] as [Int]
+        #expect(Array(part) == [nil, 36] && Array(numbers) == [1, nil, 3, 4])
+        var some = numbers[[true, true, false, true]]
+        some -= [1, 1, nil] as [Int?]
+        some /= 2
+        #expect(Array(some) == [0, nil, nil] && some.sum() == 0 && part.max() == 36 && part.mean() == 36)
+    }
+
     /// A column behaves like an array of optionals, whatever is done to it.
     @Test(arguments: 0..<20)
     func behavesLikeAnArray(seed: UInt64) {

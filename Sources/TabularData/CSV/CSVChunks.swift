@@ -6,6 +6,8 @@ import Synchronization
 final class CSVChunks: @unchecked Sendable {
     // Unchecked: the bytes are not written to while chunks are read.
     private let bytes: UnsafeBufferPointer<UInt8>
+    /// Where the bytes are, when they are a file's.
+    private let file: MappedFile?
     private let dialect: CSVDialect
     private let columns: Int
     /// What was taken apart beforehand because its separators cannot be found by their bytes.
@@ -26,27 +28,39 @@ final class CSVChunks: @unchecked Sendable {
 
     init(
         _ bytes: UnsafeBufferPointer<UInt8>,
+        of file: MappedFile?,
         _ dialect: CSVDialect,
         columns: Int,
         mostRows: Int?
     ) throws(CSVReadingError) {
         self.bytes = bytes
+        self.file = file
         self.dialect = dialect
         self.columns = columns
-        if let mostRows {
-            var records = CSVRecords(bytes, dialect)
-            clean = [try CSVCleanGrid(&records, columns: columns, mostRows: mostRows)]
-        } else if dialect.isSimple {
+        if mostRows == nil, dialect.isSimple {
             plan()
         } else {
-            var records = CSVRecords(bytes, dialect)
-            var rows = 0
-            while true {
-                let grid = try CSVCleanGrid(&records, columns: columns, firstRow: rows, enough: 1 << 24)
-                if grid.rows == 0 { break }
-                rows += grid.rows
-                clean.append(grid)
-            }
+            try takeApart(mostRows: mostRows ?? .max)
+        }
+    }
+
+    /// Takes the text apart byte by byte.
+    private func takeApart(mostRows: Int) throws(CSVReadingError) {
+        var records = CSVRecords(bytes, dialect)
+        var rows = 0
+        while rows < mostRows {
+            let start = records.offset
+            let grid = try CSVCleanGrid(
+                &records,
+                columns: columns,
+                firstRow: rows,
+                enough: 1 << 24,
+                mostRows: mostRows - rows
+            )
+            file?.letGo(UnsafeBufferPointer(rebasing: bytes[start..<records.offset]))
+            if grid.rows == 0 { break }
+            rows += grid.rows
+            clean.append(grid)
         }
     }
 
@@ -64,12 +78,9 @@ final class CSVChunks: @unchecked Sendable {
         let counts = Parallel.map(Array(0..<blocks)) { block -> ctab_counts in
             var counts = ctab_counts()
             let start = block * Self.size
-            ctab_count(
-                bytes.baseAddress! + start,
-                Swift.min(Self.size, bytes.count - start),
-                dialect.usesQuoting ? 1 : 0,
-                &counts
-            )
+            let part = UnsafeBufferPointer(rebasing: bytes[start..<Swift.min(start + Self.size, bytes.count)])
+            ctab_count(part.baseAddress!, part.count, dialect.usesQuoting ? 1 : 0, &counts)
+            file?.letGo(part)
             return counts
         }
         // Where records start that start behind each block's beginning, and how many lines end before.
@@ -84,6 +95,8 @@ final class CSVChunks: @unchecked Sendable {
             ended += Int(inside ? counts[block].newlines_odd : counts[block].newlines_even)
             if counts[block].quotes % 2 == 1 { inside.toggle() }
         }
+        // Each block's beginning was looked at again.
+        file?.letGo(bytes)
         starts.append(bytes.count)
         let endsOpen = bytes[bytes.count - 1] != UInt8(ascii: "\n") || inside
         lines.append(ended + (endsOpen ? 1 : 0))
@@ -119,8 +132,10 @@ final class CSVChunks: @unchecked Sendable {
     func withGrid<R>(_ chunk: Int, _ body: (CSVGrid) -> R) throws(CSVReadingError) -> R {
         if !clean.isEmpty { return clean[chunk].withGrid(body) }
         let part = parts[chunk]
+        let text = UnsafeBufferPointer(rebasing: bytes[part.range])
+        defer { file?.letGo(text) }
         if let result = withFastGrid(part, body) { return result }
-        var records = CSVRecords(UnsafeBufferPointer(rebasing: bytes[part.range]), dialect)
+        var records = CSVRecords(text, dialect)
         return try CSVCleanGrid(&records, columns: columns).withGrid(body)
     }
 

@@ -30,6 +30,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
 
     private let integers: PlainBuffer<Int>?
     private let doubles: PlainBuffer<Double>?
+    private let dates: PlainBuffer<Date>?
     private let booleans: PlainBuffer<Bool>?
     private let views: PlainBuffer<TextView>?
     private var arenas: [TextArena?]
@@ -48,7 +49,8 @@ final class CSVColumnBuilder: @unchecked Sendable {
         self.index = index
         self.dialect = dialect
         integers = kind == .integer ? PlainBuffer(capacity: rows) : nil
-        doubles = kind == .double || kind == .date ? PlainBuffer(capacity: rows) : nil
+        doubles = kind == .double ? PlainBuffer(capacity: rows) : nil
+        dates = kind == .date ? PlainBuffer(capacity: rows) : nil
         booleans = kind == .boolean ? PlainBuffer(capacity: rows) : nil
         views = kind == .string || kind == .data ? PlainBuffer(capacity: rows) : nil
         arenas = Array(repeating: nil, count: views == nil ? 0 : chunks)
@@ -91,104 +93,126 @@ final class CSVColumnBuilder: @unchecked Sendable {
         _ arenas: UnsafeMutablePointer<TextArena?>?
     ) -> Outcome {
         var cells = grid.cells(index, emptyIsMissing: dialect.missing.mayHave(length: 0))
+        switch kind {
+        case .integer: return numbers(grid, &cells, integers!.values + first, nil, bits, &missing)
+        case .double: return numbers(grid, &cells, nil, doubles!.values + first, bits, &missing)
+        case .date:
+            return withUnsafeTemporaryAllocation(of: Double.self, capacity: grid.rows) { seconds in
+                guard let start = seconds.baseAddress else { return .done }
+                let outcome = numbers(grid, &cells, nil, start, bits, &missing)
+                if case .done = outcome {
+                    for row in 0..<grid.rows {
+                        dates!.values[first + row] = Date(timeIntervalSinceReferenceDate: start[row])
+                    }
+                }
+                return outcome
+            }
+        case .boolean: return flags(grid, booleans!.values + first, bits, &missing)
+        case .string, .data: return text(grid, &cells, chunk, first, bits, &missing, arenas)
+        }
+    }
+
+    /// What a cell is that the type's parser has no use for: missing (nil), or the reason to stop.
+    private func odd(_ grid: CSVGrid, _ row: Int) -> Outcome? {
+        let cell = grid.cell(row, index)
+        if dialect.missing.contains(cell) { return nil }
+        if let type {
+            return .failed(
+                .failedToParse(row: row, column: index, type: type, cellContents: grid.contents(row, index))
+            )
+        }
+        return .other(Self.kind(of: cell, after: kind, dialect))
+    }
+
+    private func mark(_ row: Int, _ bits: UnsafeMutablePointer<UInt64>, _ missing: inout Int) {
+        bits[row >> 6] &= ~(1 << UInt64(row & 63))
+        missing += 1
+    }
+
+    /// Takes numbers, or dates as seconds, to the one of the two targets that is there.
+    private func numbers(
+        _ grid: CSVGrid,
+        _ cells: inout ctab_cells,
+        _ integers: UnsafeMutablePointer<Int>?,
+        _ reals: UnsafeMutablePointer<Double>?,
+        _ bits: UnsafeMutablePointer<UInt64>,
+        _ missing: inout Int
+    ) -> Outcome {
         let rows = grid.rows
         var row = 0
-        func markMissing(_ row: Int) {
-            bits[row >> 6] &= ~(1 << UInt64(row & 63))
-            missing += 1
+        func leaveOut() {
+            integers?[row] = 0
+            reals?[row] = 0
+            mark(row, bits, &missing)
         }
-        /// What a cell is that the type's parser has no use for: missing (nil), or the reason to stop.
-        func odd(_ row: Int) -> Outcome? {
-            let cell = grid.cell(row, index)
-            if dialect.missing.contains(cell) { return nil }
-            if let type {
-                return .failed(
-                    .failedToParse(row: row, column: index, type: type, cellContents: grid.contents(row, index))
-                )
-            }
-            return .other(Self.kind(of: cell, after: kind, dialect))
-        }
-        switch kind {
-        case .integer, .double, .date:
-            while true {
-                if dialect.missingMayBeNumber, row < rows {
-                    // One cell at a time: what looks like a number may be none.
-                    if dialect.missing.contains(grid.cell(row, index)) {
-                        zero(first + row)
-                        markMissing(row)
-                        row += 1
-                        continue
-                    }
-                    let next = parse(&cells, row, row + 1, first, bits, &missing)
-                    if next == row + 1 {
-                        row = next
-                        continue
-                    }
-                } else {
-                    row = parse(&cells, row, rows, first, bits, &missing)
+        while true {
+            if dialect.missingMayBeNumber, row < rows {
+                // One cell at a time: what looks like a number may be none.
+                if dialect.missing.contains(grid.cell(row, index)) {
+                    leaveOut()
+                    row += 1
+                    continue
                 }
-                if row == rows { return .done }
-                if kind == .double, let value = double(grid.cell(row, index)) {
-                    doubles!.values[first + row] = value
-                } else if let reason = odd(row) {
-                    return reason
-                } else {
-                    zero(first + row)
-                    markMissing(row)
+                let next = parse(&cells, row, row + 1, integers, reals, bits, &missing)
+                if next == row + 1 {
+                    row = next
+                    continue
                 }
-                row += 1
+            } else {
+                row = parse(&cells, row, rows, integers, reals, bits, &missing)
             }
-        case .boolean:
-            for row in 0..<rows {
-                let cell = grid.cell(row, index)
-                if dialect.missing.contains(cell) {
-                    booleans!.values[first + row] = false
-                    markMissing(row)
-                } else if dialect.trues.contains(cell) {
-                    booleans!.values[first + row] = true
-                } else if dialect.falses.contains(cell) {
-                    booleans!.values[first + row] = false
-                } else if let reason = odd(row) {
-                    return reason
-                }
+            if row == rows { return .done }
+            if kind == .double, let value = double(grid.cell(row, index)) {
+                reals![row] = value
+            } else if let reason = odd(grid, row) {
+                return reason
+            } else {
+                leaveOut()
             }
-            return .done
-        case .string, .data:
-            return text(grid, &cells, chunk, first, bits, &missing, arenas)
+            row += 1
         }
     }
 
-    private func zero(_ row: Int) {
-        integers?.values[row] = 0
-        doubles?.values[row] = 0
-    }
-
+    /// The first row until `rows` that is nothing of the type.
     private func parse(
         _ cells: inout ctab_cells,
         _ row: Int,
         _ rows: Int,
-        _ first: Int,
+        _ integers: UnsafeMutablePointer<Int>?,
+        _ reals: UnsafeMutablePointer<Double>?,
         _ bits: UnsafeMutablePointer<UInt64>,
         _ missing: inout Int
     ) -> Int {
         switch kind {
         case .integer:
-            (integers!.values + first).withMemoryRebound(to: Int64.self, capacity: rows) { values in
+            integers!.withMemoryRebound(to: Int64.self, capacity: rows) { values in
                 ctab_parse_int64(&cells, row, rows, values, bits, 0, &missing)
             }
-        case .double: ctab_parse_double(&cells, row, rows, doubles!.values + first, bits, 0, &missing)
-        default:
-            ctab_parse_iso8601(
-                &cells,
-                row,
-                rows,
-                type == .date ? 1 : 0,
-                doubles!.values + first,
-                bits,
-                0,
-                &missing
-            )
+        case .double: ctab_parse_double(&cells, row, rows, reals!, bits, 0, &missing)
+        default: ctab_parse_iso8601(&cells, row, rows, type == .date ? 1 : 0, reals!, bits, 0, &missing)
         }
+    }
+
+    private func flags(
+        _ grid: CSVGrid,
+        _ target: UnsafeMutablePointer<Bool>,
+        _ bits: UnsafeMutablePointer<UInt64>,
+        _ missing: inout Int
+    ) -> Outcome {
+        for row in 0..<grid.rows {
+            let cell = grid.cell(row, index)
+            if dialect.missing.contains(cell) {
+                target[row] = false
+                mark(row, bits, &missing)
+            } else if dialect.trues.contains(cell) {
+                target[row] = true
+            } else if dialect.falses.contains(cell) {
+                target[row] = false
+            } else if let reason = odd(grid, row) {
+                return reason
+            }
+        }
+        return .done
     }
 
     private func text(
@@ -219,13 +243,11 @@ final class CSVColumnBuilder: @unchecked Sendable {
                 guard bits[row >> 6] >> UInt64(row & 63) & 1 == 1 else { continue }
                 if dialect.missing.views.contains(where: { $0.head == view.head && $0.tail == view.tail }) {
                     views[row] = TextView(head: 0, tail: 0)
-                    bits[row >> 6] &= ~(1 << UInt64(row & 63))
-                    missing += 1
+                    mark(row, bits, &missing)
                 }
             } else if dialect.missing.hasLong, dialect.missing.contains(grid.cell(row, index)) {
                 views[row] = TextView(head: 0, tail: 0)
-                bits[row >> 6] &= ~(1 << UInt64(row & 63))
-                missing += 1
+                mark(row, bits, &missing)
             }
         }
         if kind == .string, !grid.isASCII, ctab_is_utf8(grid.bytes, grid.count) == 0 {
@@ -251,7 +273,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
     }
 
     /// The column, once all chunks were taken; `rows` says how many rows each has and `starts` where they were put.
-    func finish(starts: [Int], rows: [Int]) -> ErasedColumn {
+    func finish(starts: [Int], rows: [Int]) -> any ErasedColumn {
         switch kind {
         case .integer:
             let numbers = assembled(integers!, starts, rows)
@@ -260,12 +282,8 @@ final class CSVColumnBuilder: @unchecked Sendable {
             let numbers = assembled(doubles!, starts, rows)
             return TypedColumn(Column<Double>(name: name, storage: ColumnStorage(plain: numbers)))
         case .date:
-            let seconds = assembled(doubles!, starts, rows)
-            let dates = PlainBuffer<Date>(capacity: seconds.count)
-            for row in 0..<seconds.count {
-                dates.append(seconds.element(row).map { Date(timeIntervalSinceReferenceDate: $0) })
-            }
-            return TypedColumn(Column<Date>(name: name, storage: ColumnStorage(plain: dates)))
+            let moments = assembled(dates!, starts, rows)
+            return TypedColumn(Column<Date>(name: name, storage: ColumnStorage(plain: moments)))
         case .boolean:
             let flags = assembled(booleans!, starts, rows)
             return TypedColumn(Column<Bool>(name: name, storage: ColumnStorage(plain: flags)))
@@ -277,7 +295,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
                 arenas: last.map { arenas[...$0].map { $0 ?? empty } } ?? []
             )
             if kind == .string {
-                return TypedColumn(Column<String>(name: name, storage: ColumnStorage(other: text)))
+                return TypedColumn(Column<String>(name: name, storage: ColumnStorage(text: text)))
             }
             var data = Column<Data>(name: name, capacity: text.count)
             for row in 0..<text.count {

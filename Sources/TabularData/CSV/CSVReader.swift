@@ -19,11 +19,13 @@ struct CSVReader {
         /// The type that was asked for.
         let type: CSVType?
         var kind: CSVColumnBuilder.Kind
-        var column: ErasedColumn?
+        var column: (any ErasedColumn)?
     }
 
+    /// `file` is the one whose bytes `data` are, when they are a file's; its memory is let go of behind the reader.
     func frame(
         _ data: UnsafeBufferPointer<UInt8>,
+        of file: MappedFile?,
         columns: [String]?,
         rows: Range<Int>?,
         types: [String: CSVType]
@@ -34,15 +36,16 @@ struct CSVReader {
             memchr(text.baseAddress!, 13, text.count - 1) != nil
         {
             let lines = text.map { $0 == 13 ? 10 : $0 }
+            file?.letGo(text)
             do {
-                return try lines.withUnsafeBufferPointer { try read($0, columns, rows, types) }
+                return try lines.withUnsafeBufferPointer { try read($0, of: nil, columns, rows, types) }
             } catch let error as CSVReadingError {
                 throw error
             } catch {
                 preconditionFailure("the reader throws nothing else")
             }
         }
-        return try read(text, columns, rows, types)
+        return try read(text, of: file, columns, rows, types)
     }
 
     /// The text behind a mark of its encoding.
@@ -59,6 +62,7 @@ struct CSVReader {
 
     private func read(
         _ text: UnsafeBufferPointer<UInt8>,
+        of file: MappedFile?,
         _ columns: [String]?,
         _ rows: Range<Int>?,
         _ types: [String: CSVType]
@@ -74,6 +78,7 @@ struct CSVReader {
         var wanted = try wanted(columns, among: names, types)
         let chunks = try CSVChunks(
             UnsafeBufferPointer(rebasing: text[start...]),
+            of: file,
             dialect,
             columns: names.count,
             mostRows: rows?.upperBound
@@ -81,7 +86,10 @@ struct CSVReader {
         try infer(&wanted, chunks)
         while wanted.contains(where: { $0.column == nil }) { try pass(&wanted, chunks) }
         var frame = DataFrame()
-        for var item in wanted {
+        for place in wanted.indices {
+            var item = wanted[place]
+            // A column that becomes another one does not stay beside it.
+            wanted[place].column = nil
             try finishDates(&item)
             if options.floatingPointType == .float || item.type == .float, item.type != .double,
                 let numbers = item.column!.typed(Double.self)
@@ -252,7 +260,7 @@ struct CSVReader {
         }
         let (rows, kinds, failed, error) = result.withLock { $0 }
         if let error { throw error.after(rows: rows[..<failed].reduce(0, +)) }
-        let finished = Parallel.map(Array(builders.indices)) { column -> ErasedColumn? in
+        let finished = Parallel.map(Array(builders.indices)) { column -> (any ErasedColumn)? in
             kinds[column] == nil ? builders[column].finish(starts: starts, rows: rows) : nil
         }
         for (column, place) in open.enumerated() {
@@ -294,7 +302,7 @@ struct CSVReader {
         guard !options.otherDateParsers.isEmpty, isDate || item.type == nil,
             let strings = item.column?.typed(String.self)?.column, strings.count > strings.missingCount
         else { return }
-        let codes = RowCodes(strings.values)
+        let codes = RowCodes(strings._values)
         var dates: [Date?] = []
         for row in codes.firstRows {
             guard let string = strings.storage[Int(row)] else {

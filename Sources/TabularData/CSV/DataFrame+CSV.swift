@@ -16,9 +16,9 @@ extension DataFrame {
         types: [String: CSVType] = [:],
         options: CSVReadingOptions = .init()
     ) throws {
-        self = try MappedFile.withBytes(of: url) { bytes in
-            try CSVReader(options).frame(bytes, columns: columns, rows: rows, types: types)
-        }
+        let file = try MappedFile(url)
+        defer { withExtendedLifetime(file) {} }
+        self = try CSVReader(options).frame(file.bytes, of: file, columns: columns, rows: rows, types: types)
     }
 
     /// The rows of a CSV text.  Throws `CSVReadingError`.
@@ -32,6 +32,7 @@ extension DataFrame {
         self = try data.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
             try CSVReader(options).frame(
                 bytes.assumingMemoryBound(to: UInt8.self),
+                of: nil,
                 columns: columns,
                 rows: rows,
                 types: types
@@ -86,44 +87,4 @@ private func csvTypes<each T>(_ columns: repeat ColumnID<each T>) throws -> ([St
         types[column.name] = type
     }
     return (names, types)
-}
-
-/// The bytes of a file, brought into memory as they are read.
-final class MappedFile {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private let mapping: UnsafeMutableRawPointer?
-
-    /// Calls `body` with the bytes, which are gone afterwards.
-    static func withBytes<R>(of url: URL, _ body: (UnsafeBufferPointer<UInt8>) throws -> R) throws -> R {
-        let file = try MappedFile(url)
-        defer { withExtendedLifetime(file) {} }
-        return try body(file.bytes)
-    }
-
-    private init(_ url: URL) throws {
-        let descriptor = open(url.path, O_RDONLY)
-        var status = stat()
-        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
-            let length = Int(status.st_size)
-            let memory = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0)
-            close(descriptor)
-            if let memory, memory != MAP_FAILED {
-                mapping = memory
-                bytes = UnsafeBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: length)
-                return
-            }
-        } else if descriptor >= 0 {
-            close(descriptor)
-        }
-        // Pipes and the like; also says what is wrong when there is no such file.
-        let data = try Data(contentsOf: url)
-        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: data.count)
-        _ = copy.initialize(from: data)
-        mapping = nil
-        bytes = UnsafeBufferPointer(copy)
-    }
-
-    deinit {
-        if let mapping { munmap(mapping, bytes.count) } else { bytes.deallocate() }
-    }
 }

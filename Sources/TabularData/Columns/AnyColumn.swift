@@ -1,21 +1,14 @@
 /// A column whose element type the compiler does not know.
 public struct AnyColumn: AnyColumnProtocol {
-    @usableFromInline var erased: ErasedColumn
+    var erased: any ErasedColumn
 
-    init(erased: ErasedColumn) { self.erased = erased }
+    init(erased: any ErasedColumn) { self.erased = erased }
 
     init<T>(_ column: Column<T>) { erased = TypedColumn(column) }
 
-    private mutating func makeUnique() {
-        if !isKnownUniquelyReferenced(&erased) { erased = erased.copy() }
-    }
-
     public var name: String {
         get { erased.name }
-        set {
-            makeUnique()
-            erased.name = newValue
-        }
+        set { erased.name = newValue }
     }
 
     public var wrappedElementType: any Any.Type { erased.elementType }
@@ -43,18 +36,13 @@ public struct AnyColumn: AnyColumnProtocol {
         return typed
     }
 
-    public mutating func append(_ element: Any?) {
-        makeUnique()
-        erased.append(element)
-    }
+    public mutating func append(_ element: Any?) { erased.append(element) }
 
     public mutating func append(contentsOf other: AnyColumn) {
-        makeUnique()
         erased.append(other.erased, in: 0..<other.count)
     }
 
     public mutating func append(contentsOf other: AnyColumnSlice) {
-        makeUnique()
         switch other.selection {
         case .range(let range): erased.append(other.column.erased, in: range)
         case .rows:
@@ -63,14 +51,10 @@ public struct AnyColumn: AnyColumnProtocol {
         }
     }
 
-    mutating func appendMissing(_ amount: Int) {
-        makeUnique()
-        erased.appendMissing(amount)
-    }
+    mutating func appendMissing(_ amount: Int) { erased.appendMissing(amount) }
 
     public mutating func remove(at index: Int) {
         check(index)
-        makeUnique()
         erased.remove(index)
     }
 
@@ -109,7 +93,6 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
         }
         set {
             check(position)
-            makeUnique()
             erased.replace(position, with: newValue)
         }
     }
@@ -124,7 +107,6 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
         }
         set {
             precondition(range.count == newValue.count, "\(newValue.count) elements cannot replace \(range.count)")
-            makeUnique()
             for (row, element) in zip(range, newValue) { erased.replace(row, with: element) }
         }
     }
@@ -138,7 +120,7 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
 extension AnyColumn: Hashable {
     /// Whether names, types and elements are equal.
     public static func == (lhs: AnyColumn, rhs: AnyColumn) -> Bool {
-        lhs.erased === rhs.erased
+        lhs.erased.isSame(as: rhs.erased)
             || lhs.erased.isEqual(rhs.erased, .range(0..<lhs.count), .range(0..<rhs.count))
     }
 

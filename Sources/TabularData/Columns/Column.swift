@@ -86,7 +86,7 @@ public struct Column<WrappedElement> {
     /// A column of what `transform` makes of each element.
     @inlinable
     public func map<T>(_ transform: (Element) throws -> T?) rethrows -> Column<T> {
-        Column<T>(name: name, storage: try values.map(transform))
+        Column<T>(name: name, storage: try _values.map(transform))
     }
 
     /// A column of what `transform` makes of the elements that are there; what is missing stays missing.
@@ -97,27 +97,31 @@ public struct Column<WrappedElement> {
 
     @inlinable
     public mutating func transform(_ transform: (Element) throws -> Element) rethrows {
-        storage = try values.map(transform)
+        storage = try _values.map(transform)
     }
 
     @inlinable
     public mutating func transform(_ transform: (WrappedElement) throws -> WrappedElement) rethrows {
-        storage = try values.map { try $0.map(transform) }
+        storage = try _values.map { try $0.map(transform) }
     }
 
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: self, selection: try values.filter(isIncluded))
+        DiscontiguousColumnSlice(column: self, selection: try _values.filter(isIncluded))
     }
 
-    @inlinable var values: ColumnValues<WrappedElement> {
-        ColumnValues(storage: storage, selection: .range(0..<storage.count))
+    @inlinable public var _values: _ColumnValues<WrappedElement> {
+        _ColumnValues(storage: storage, selection: .range(0..<storage.count))
     }
+
+    @inlinable public var _column: Column { self }
+
+    public mutating func _withColumn(_ body: (inout Column) -> Void) { body(&self) }
 }
 
 extension Column: Sendable where WrappedElement: Sendable {}
 
-extension Column: OptionalColumnProtocol, RandomAccessCollection, MutableCollection {
+extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     public typealias SubSequence = ColumnSlice<WrappedElement>
     public typealias Indices = Range<Int>
 
@@ -169,7 +173,7 @@ extension Column: OptionalColumnProtocol, RandomAccessCollection, MutableCollect
     public func withContiguousStorageIfAvailable<R>(
         _ body: (UnsafeBufferPointer<WrappedElement?>) throws -> R
     ) rethrows -> R? {
-        guard let boxed = storage.other as? BoxedBuffer<WrappedElement> else { return nil }
+        guard let boxed = storage.boxed else { return nil }
         return try boxed.elements.withUnsafeBufferPointer(body)
     }
 

@@ -28,7 +28,7 @@ public struct ColumnSlice<WrappedElement> {
 
     @inlinable public var count: Int { range.count }
 
-    public var missingCount: Int { values.missingCount }
+    public var missingCount: Int { _values.missingCount }
 
     public func isNil(at index: Int) -> Bool {
         precondition(range.contains(index), "row \(index) is not one of the slice's \(range)")
@@ -41,22 +41,26 @@ public struct ColumnSlice<WrappedElement> {
 
     @inlinable
     public func map<T>(_ transform: (Element) throws -> T?) rethrows -> Column<T> {
-        Column<T>(name: column.name, storage: try values.map(transform))
+        Column<T>(name: column.name, storage: try _values.map(transform))
     }
 
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: column, selection: try values.filter(isIncluded))
+        DiscontiguousColumnSlice(column: column, selection: try _values.filter(isIncluded))
     }
 
-    @inlinable var values: ColumnValues<WrappedElement> {
-        ColumnValues(storage: column.storage, selection: .range(range))
+    @inlinable public var _values: _ColumnValues<WrappedElement> {
+        _ColumnValues(storage: column.storage, selection: .range(range))
     }
+
+    @inlinable public var _column: Column<WrappedElement> { column }
+
+    public mutating func _withColumn(_ body: (inout Column<WrappedElement>) -> Void) { body(&column) }
 }
 
 extension ColumnSlice: Sendable where WrappedElement: Sendable {}
 
-extension ColumnSlice: OptionalColumnProtocol, RandomAccessCollection, MutableCollection {
+extension ColumnSlice: _StoredColumn, RandomAccessCollection, MutableCollection {
     public typealias SubSequence = ColumnSlice<WrappedElement>
     public typealias Indices = Range<Int>
 

@@ -1,6 +1,5 @@
-/// The values of some rows of a column: what columns and their slices compute with.
-@usableFromInline
-struct ColumnValues<Wrapped> {
+/// The values of some rows of a column: what columns and their slices compute with.  Public for `_StoredColumn` alone.
+public struct _ColumnValues<Wrapped> {
     @usableFromInline let storage: ColumnStorage<Wrapped>
     @usableFromInline let selection: RowSelection
 
@@ -62,7 +61,7 @@ struct ColumnValues<Wrapped> {
     }
 }
 
-extension ColumnValues where Wrapped: AdditiveArithmetic {
+extension _ColumnValues where Wrapped: AdditiveArithmetic {
     @inlinable
     func sum() -> Wrapped {
         var total = Wrapped.zero
@@ -71,7 +70,7 @@ extension ColumnValues where Wrapped: AdditiveArithmetic {
     }
 }
 
-extension ColumnValues where Wrapped: FloatingPoint {
+extension _ColumnValues where Wrapped: FloatingPoint {
     /// The sum by several chains of additions, which do not wait for each other.
     @inlinable
     func sum() -> Wrapped {
@@ -131,7 +130,7 @@ extension ColumnValues where Wrapped: FloatingPoint {
     }
 }
 
-extension ColumnValues where Wrapped: BinaryInteger {
+extension _ColumnValues where Wrapped: BinaryInteger {
     /// The mean, as exact as a sum of doubles is.
     @inlinable
     func mean() -> Double? {
@@ -152,7 +151,7 @@ extension ColumnValues where Wrapped: BinaryInteger {
     }
 }
 
-extension ColumnValues where Wrapped: Comparable {
+extension _ColumnValues where Wrapped: Comparable {
     /// The first row with the least value, values that equal nothing (NaN) aside.
     @inlinable
     func argmin() -> Int? {

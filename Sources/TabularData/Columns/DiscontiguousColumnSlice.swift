@@ -38,7 +38,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
 
     @inlinable public var count: Int { selection.count }
 
-    public var missingCount: Int { values.missingCount }
+    public var missingCount: Int { _values.missingCount }
 
     public func isNil(at index: Int) -> Bool {
         precondition(selection.contains(index), "row \(index) is not one of the slice")
@@ -49,22 +49,26 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
 
     @inlinable
     public func map<T>(_ transform: (Element) throws -> T?) rethrows -> Column<T> {
-        Column<T>(name: column.name, storage: try values.map(transform))
+        Column<T>(name: column.name, storage: try _values.map(transform))
     }
 
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: column, selection: try values.filter(isIncluded))
+        DiscontiguousColumnSlice(column: column, selection: try _values.filter(isIncluded))
     }
 
-    @inlinable var values: ColumnValues<WrappedElement> {
-        ColumnValues(storage: column.storage, selection: selection)
+    @inlinable public var _values: _ColumnValues<WrappedElement> {
+        _ColumnValues(storage: column.storage, selection: selection)
     }
+
+    @inlinable public var _column: Column<WrappedElement> { column }
+
+    public mutating func _withColumn(_ body: (inout Column<WrappedElement>) -> Void) { body(&column) }
 }
 
 extension DiscontiguousColumnSlice: Sendable where WrappedElement: Sendable {}
 
-extension DiscontiguousColumnSlice: OptionalColumnProtocol, BidirectionalCollection, MutableCollection {
+extension DiscontiguousColumnSlice: _StoredColumn, BidirectionalCollection, MutableCollection {
     public typealias SubSequence = DiscontiguousColumnSlice<WrappedElement>
     public typealias Indices = DefaultIndices<DiscontiguousColumnSlice<WrappedElement>>
 

@@ -1,68 +1,58 @@
-/// A column behind a class, so that frames hold columns of many types; `TypedColumn` is the only subclass.
-@usableFromInline
-class ErasedColumn: @unchecked Sendable {
-    // Unchecked: written by the holder of the sole reference only.
-
-    let elementType: any Any.Type
-
-    init(_ elementType: any Any.Type) { self.elementType = elementType }
-
-    var name: String {
-        get { fatalError("abstract") }
-        set { _ = newValue }
-    }
-    var count: Int { fatalError("abstract") }
-    var missing: Int { fatalError("abstract") }
-    var prototype: any AnyColumnPrototype { fatalError("abstract") }
-    func element(_ row: Int) -> Any? { fatalError("abstract") }
-    func isMissing(_ row: Int) -> Bool { fatalError("abstract") }
-    func replace(_ row: Int, with element: Any?) { fatalError("abstract") }
-    func append(_ element: Any?) { fatalError("abstract") }
-    func append(_ other: ErasedColumn, in rows: Range<Int>) { fatalError("abstract") }
-    func appendMissing(_ amount: Int) { fatalError("abstract") }
-    func remove(_ row: Int) { fatalError("abstract") }
-    func copy() -> ErasedColumn { fatalError("abstract") }
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> ErasedColumn { fatalError("abstract") }
-    func gathered(_ rows: Range<Int>) -> ErasedColumn { fatalError("abstract") }
-    func isEqual(_ other: ErasedColumn, _ rows: RowSelection, _ otherRows: RowSelection) -> Bool {
-        fatalError("abstract")
-    }
-    func hash(_ rows: RowSelection, into hasher: inout Hasher) { fatalError("abstract") }
+/// A column of some type, so that frames hold columns of many; `TypedColumn` is the only one there is.
+///
+/// It is a value: what holds one may write to it, and copies share their elements until then.
+protocol ErasedColumn {
+    var elementType: any Any.Type { get }
+    var name: String { get set }
+    var count: Int { get }
+    var missing: Int { get }
+    var prototype: any AnyColumnPrototype { get }
+    func element(_ row: Int) -> Any?
+    func isMissing(_ row: Int) -> Bool
+    mutating func replace(_ row: Int, with element: Any?)
+    mutating func append(_ element: Any?)
+    /// The other column must hold elements of the same type.
+    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>)
+    mutating func appendMissing(_ amount: Int)
+    mutating func remove(_ row: Int)
+    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn
+    func gathered(_ rows: Range<Int>) -> any ErasedColumn
+    /// The typed column, or nil when elements are of another type.
+    func typed<T>(_ type: T.Type) -> TypedColumn<T>?
+    /// Whether both have one name and share their elements.
+    func isSame(as other: any ErasedColumn) -> Bool
+    func isEqual(_ other: any ErasedColumn, _ rows: RowSelection, _ otherRows: RowSelection) -> Bool
+    func hash(_ rows: RowSelection, into hasher: inout Hasher)
     /// Nil when elements cannot be compared for equality by a hash.
-    func codes(_ rows: RowSelection) -> RowCodes? { fatalError("abstract") }
-    func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter { fatalError("abstract") }
+    func codes(_ rows: RowSelection) -> RowCodes?
+    func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter
+}
 
-    final func gathered(_ rows: RowSelection) -> ErasedColumn {
+extension ErasedColumn {
+    func gathered(_ rows: RowSelection) -> any ErasedColumn {
         switch rows {
         case .range(let range): gathered(range)
         case .rows(let list): list.withUnsafeBufferPointer { gathered($0) }
         }
     }
-
-    /// The typed column, or nil when elements are of another type.
-    final func typed<T>(_ type: T.Type) -> TypedColumn<T>? {
-        elementType == type ? unsafeDowncast(self, to: TypedColumn<T>.self) : nil
-    }
 }
 
-final class TypedColumn<Element>: ErasedColumn, @unchecked Sendable {
+struct TypedColumn<Element>: ErasedColumn {
     var column: Column<Element>
 
-    init(_ column: Column<Element>) {
-        self.column = column
-        super.init(Element.self)
-    }
+    init(_ column: Column<Element>) { self.column = column }
 
-    override var name: String {
+    var elementType: any Any.Type { Element.self }
+    var name: String {
         get { column.name }
         set { column.name = newValue }
     }
-    override var count: Int { column.count }
-    override var missing: Int { column.missingCount }
-    override var prototype: any AnyColumnPrototype { column.prototype }
-    override func isMissing(_ row: Int) -> Bool { column.storage.isMissing(row) }
+    var count: Int { column.count }
+    var missing: Int { column.missingCount }
+    var prototype: any AnyColumnPrototype { column.prototype }
+    func isMissing(_ row: Int) -> Bool { column.storage.isMissing(row) }
 
-    override func element(_ row: Int) -> Any? {
+    func element(_ row: Int) -> Any? {
         if let element = column.storage[row] { element } else { nil }
     }
 
@@ -76,13 +66,12 @@ final class TypedColumn<Element>: ErasedColumn, @unchecked Sendable {
         return value
     }
 
-    override func replace(_ row: Int, with element: Any?) { column.storage.replace(row, with: cast(element)) }
-    override func append(_ element: Any?) { column.storage.append(cast(element)) }
-    override func appendMissing(_ amount: Int) { column.storage.appendMissing(amount) }
-    override func remove(_ row: Int) { column.remove(at: row) }
-    override func copy() -> ErasedColumn { TypedColumn(column) }
+    mutating func replace(_ row: Int, with element: Any?) { column.storage.replace(row, with: cast(element)) }
+    mutating func append(_ element: Any?) { column.storage.append(cast(element)) }
+    mutating func appendMissing(_ amount: Int) { column.storage.appendMissing(amount) }
+    mutating func remove(_ row: Int) { column.remove(at: row) }
 
-    override func append(_ other: ErasedColumn, in rows: Range<Int>) {
+    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) {
         guard let other = other.typed(Element.self) else {
             preconditionFailure(
                 "column '\(name)' holds elements of type \(typeName(Element.self)), not \(typeName(other.elementType))"
@@ -91,15 +80,25 @@ final class TypedColumn<Element>: ErasedColumn, @unchecked Sendable {
         column.storage.append(other.column.storage, in: rows)
     }
 
-    override func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> ErasedColumn {
+    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn {
         TypedColumn(Column(name: name, storage: column.storage.gathered(rows)))
     }
 
-    override func gathered(_ rows: Range<Int>) -> ErasedColumn {
+    func gathered(_ rows: Range<Int>) -> any ErasedColumn {
         TypedColumn(Column(name: name, storage: column.storage.gathered(rows)))
     }
 
-    override func isEqual(_ other: ErasedColumn, _ rows: RowSelection, _ otherRows: RowSelection) -> Bool {
+    func typed<T>(_ type: T.Type) -> TypedColumn<T>? {
+        // One type by another name.
+        T.self == Element.self ? unsafeBitCast(self, to: TypedColumn<T>.self) : nil
+    }
+
+    func isSame(as other: any ErasedColumn) -> Bool {
+        guard name == other.name, let other = other.typed(Element.self) else { return false }
+        return column.storage.isSame(as: other.column.storage)
+    }
+
+    func isEqual(_ other: any ErasedColumn, _ rows: RowSelection, _ otherRows: RowSelection) -> Bool {
         guard name == other.name, rows.count == otherRows.count, let other = other.typed(Element.self) else {
             return false
         }
@@ -112,7 +111,7 @@ final class TypedColumn<Element>: ErasedColumn, @unchecked Sendable {
         return compare(equatable)
     }
 
-    override func hash(_ rows: RowSelection, into hasher: inout Hasher) {
+    func hash(_ rows: RowSelection, into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(rows.count)
         func combine<H: Hashable>(_: H.Type) {
@@ -122,15 +121,15 @@ final class TypedColumn<Element>: ErasedColumn, @unchecked Sendable {
         if let hashable = Element.self as? any Hashable.Type { combine(hashable) }
     }
 
-    override func codes(_ rows: RowSelection) -> RowCodes? {
+    func codes(_ rows: RowSelection) -> RowCodes? {
         func codes<H: Hashable>(_: H.Type) -> RowCodes? {
-            (column as? Column<H>).map { RowCodes(ColumnValues(storage: $0.storage, selection: rows)) }
+            (column as? Column<H>).map { RowCodes(_ColumnValues(storage: $0.storage, selection: rows)) }
         }
         guard let hashable = Element.self as? any Hashable.Type else { return nil }
         return codes(hashable)
     }
 
-    override func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter {
+    func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter {
         CellFormatter(column: column, options: options)
     }
 }

@@ -77,7 +77,7 @@ extension DataFrame {
         _ type: T.Type,
         _ isIncluded: (T?) throws -> Bool
     ) rethrows -> DataFrame.Slice {
-        Slice(base: self, selection: try self[columnName, type].values.filter(isIncluded))
+        Slice(base: self, selection: try self[columnName, type]._values.filter(isIncluded))
     }
 
     @inlinable

@@ -54,7 +54,8 @@ extension DataFrame {
         _modify {
             let index = index(columnName)
             var column = take(index, type)
-            defer { put(column, at: index) }
+            let name = column.name
+            defer { put(column, at: index, before: name) }
             yield &column
         }
     }
@@ -75,7 +76,8 @@ extension DataFrame {
         set { assign(AnyColumn(newValue), named: stored[index].name) }
         _modify {
             var column = take(index, type)
-            defer { put(column, at: index) }
+            let name = column.name
+            defer { put(column, at: index, before: name) }
             yield &column
         }
     }
@@ -98,22 +100,23 @@ extension DataFrame {
 
     /// Takes a column out, so that it can be written to where it lies.
     private mutating func take<T>(_ index: Int, _ type: T.Type) -> Column<T> {
-        if !isKnownUniquelyReferenced(&stored[index].erased) { stored[index].erased = stored[index].erased.copy() }
-        let typed = stored[index].typed(type)
-        let column = typed.column
-        typed.column = Column(name: column.name, capacity: 0)
+        let column = stored[index].assumingType(type)
+        stored[index] = Self.taken
         return column
     }
 
-    private mutating func put<T>(_ column: Column<T>, at index: Int) {
-        let typed = stored[index].typed(T.self)
+    /// In the place of a column that was taken out.
+    // Unsafe: nobody writes to it.
+    nonisolated(unsafe) private static let taken = AnyColumn(Column<Int>(name: "", capacity: 0))
+
+    /// Puts a column back whose name was `name` before.
+    private mutating func put<T>(_ column: Column<T>, at index: Int, before name: String) {
         let others = index == 0 ? stored.dropFirst().first?.count : stored[0].count
         precondition(
             others == nil || others == column.count,
             "column '\(column.name)' has \(column.count) rows, the frame \(others ?? 0)"
         )
-        let name = typed.column.name
-        typed.column = column
+        stored[index] = AnyColumn(column)
         if column.name != name { reindex() }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 // Elements as whole numbers or bit patterns, for tables that know nothing of types.
 
-extension ColumnValues {
+extension _ColumnValues {
     /// The least and greatest value of a column of whole numbers or Booleans that fit 64 bits with sign.
     func integerRange() -> ClosedRange<Int64>? {
         var least = Int64.max

@@ -12,7 +12,7 @@ extension DataFrameProtocol {
         by columnName: String,
         transform: (InputKey?) -> GroupingKey?
     ) -> RowGrouping<GroupingKey> {
-        let values = ColumnValues(storage: base[columnName, InputKey.self].storage, selection: selection)
+        let values = _ColumnValues(storage: base[columnName, InputKey.self].storage, selection: selection)
         return RowGrouping(
             GroupedRows(base, selection, keys: Column(name: columnName, storage: values.map(transform)))
         )

@@ -39,7 +39,7 @@ struct RowCodes {
         self.firstRows = firstRows
     }
 
-    init<T: Hashable>(_ values: ColumnValues<T>) {
+    init<T: Hashable>(_ values: _ColumnValues<T>) {
         var encoder = ElementEncoder(values)
         codes = encoder.encode(values)
         firstRows = encoder.firstRows
@@ -60,7 +60,7 @@ struct RowCodes {
                 buffer.values[buffer.count] = key
                 buffer.count += 1
             }
-            let places = ColumnValues(
+            let places = _ColumnValues(
                 storage: ColumnStorage<UInt64>(plain: buffer),
                 selection: .range(0..<buffer.count)
             )
@@ -87,7 +87,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// Chooses how to look elements up by those of `values`, which are the first to be encoded.
-    init(_ values: ColumnValues<Element>) {
+    init(_ values: _ColumnValues<Element>) {
         if values.storage.text != nil {
             table = .text(TextTable())
         } else if let range = values.integerRange() {
@@ -109,7 +109,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// The code of every element, new ones where an element is new.
-    mutating func encode(_ values: ColumnValues<Element>) -> [UInt32] {
+    mutating func encode(_ values: _ColumnValues<Element>) -> [UInt32] {
         let selection = values.selection
         return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
             let codes = buffer.baseAddress!
@@ -171,7 +171,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     private mutating func encodeAny(
-        _ values: ColumnValues<Element>,
+        _ values: _ColumnValues<Element>,
         _ codes: UnsafeMutablePointer<UInt32>,
         _ first: inout [UInt32],
         _ absent: inout UInt32
@@ -200,7 +200,7 @@ struct ElementEncoder<Element: Hashable> {
 
     /// The codes of elements among those of `known`, which were encoded before; `missingRow` where there is none, and
     /// where an element is missing.
-    func find(_ values: ColumnValues<Element>, among known: ColumnValues<Element>) -> [UInt32] {
+    func find(_ values: _ColumnValues<Element>, among known: _ColumnValues<Element>) -> [UInt32] {
         [UInt32](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
             let codes = buffer.baseAddress!
             switch table {
@@ -229,7 +229,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// Whether elements of `values` can be looked up in the table that was made for others.
-    func fits(_ values: ColumnValues<Element>) -> Bool {
+    func fits(_ values: _ColumnValues<Element>) -> Bool {
         if case .text = table, let text = values.storage.text { return !text.needsNormalisation(values.selection) }
         return true
     }

@@ -13,7 +13,9 @@ extension DataFrame {
         types: [String: JSONType] = [:],
         options: JSONReadingOptions = .init()
     ) throws {
-        self = try MappedFile.withBytes(of: url) { try JSONTable($0, columns).frame(types, options) }
+        let file = try MappedFile(url)
+        defer { withExtendedLifetime(file) {} }
+        self = try JSONTable(file.bytes, columns).frame(types, options)
     }
 
     /// The objects of a list in a JSON text, one for each row.

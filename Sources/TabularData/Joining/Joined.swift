@@ -67,8 +67,8 @@ private struct Join {
             (leftRows, rightRows) = (turned.rightRows, turned.leftRows)
             return
         }
-        let leftValues = ColumnValues(storage: left.storage, selection: leftSelection)
-        let rightValues = ColumnValues(storage: right.storage, selection: rightSelection)
+        let leftValues = _ColumnValues(storage: left.storage, selection: leftSelection)
+        let rightValues = _ColumnValues(storage: right.storage, selection: rightSelection)
         var encoder = ElementEncoder(rightValues)
         if !encoder.fits(leftValues) { encoder.useEquality() }
         let codes = RowCodes(codes: encoder.encode(rightValues), firstRows: encoder.firstRows)

@@ -112,7 +112,7 @@ extension DataFrameProtocol {
 
 extension DataFrameProtocol {
     func keys<T: Comparable>(_ columnName: String, _ type: T.Type) -> SortKeys {
-        SortKeys(ColumnValues(storage: base[columnName, type].storage, selection: selection))
+        SortKeys(_ColumnValues(storage: base[columnName, type].storage, selection: selection))
     }
 
     func ordered(by keys: [SortKeys], _ order: Order) -> DataFrame {
@@ -138,7 +138,7 @@ extension AnyColumn {
     /// The order of rows by a column of a type that is known to have one.
     func sortKeys(_ selection: RowSelection) -> SortKeys {
         func keys<C: Comparable>(_: C.Type) -> SortKeys {
-            SortKeys(ColumnValues(storage: assumingType(C.self).storage, selection: selection))
+            SortKeys(_ColumnValues(storage: assumingType(C.self).storage, selection: selection))
         }
         guard let type = wrappedElementType as? any Comparable.Type else {
             preconditionFailure("elements of column '\(name)' (\(typeName(wrappedElementType))) have no order")

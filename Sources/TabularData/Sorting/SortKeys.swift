@@ -6,7 +6,7 @@ struct SortKeys {
     /// How many of the low bits are used.
     var bits: Int
 
-    init<T: Comparable>(_ values: ColumnValues<T>) {
+    init<T: Comparable>(_ values: _ColumnValues<T>) {
         if let integers = Self(integers: values) {
             self = integers
         } else if let text = values.storage.text {
@@ -19,7 +19,7 @@ struct SortKeys {
         }
     }
 
-    private init?<T>(integers values: ColumnValues<T>) {
+    private init?<T>(integers values: _ColumnValues<T>) {
         guard let range = values.integerRange() else { return nil }
         let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
         // One number more stands for what is missing.
@@ -37,7 +37,7 @@ struct SortKeys {
     }
 
     /// The bits of a number with a fraction order as the number does, once those of negative ones are turned round.
-    private init<T>(fractions values: ColumnValues<T>) {
+    private init<T>(fractions values: _ColumnValues<T>) {
         keys = [UInt64](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
             let base = buffer.baseAddress
             values.forEachBits { place, _, bits in
@@ -53,7 +53,7 @@ struct SortKeys {
     }
 
     private init(_ text: TextBuffer, _ selection: RowSelection) {
-        let values = ColumnValues(storage: ColumnStorage<String>(other: text), selection: selection)
+        let values = _ColumnValues(storage: ColumnStorage(text: text), selection: selection)
         let codes = RowCodes(values)
         let order: [Int]
         if text.needsNormalisation(selection) {
@@ -72,7 +72,7 @@ struct SortKeys {
         bits = 64 - UInt64(Swift.max(codes.count - 1, 0)).leadingZeroBitCount
     }
 
-    private init<T: Comparable>(comparing values: ColumnValues<T>) {
+    private init<T: Comparable>(comparing values: _ColumnValues<T>) {
         let rows = Array(values.selection)
         let places = rows.indices.sorted { a, b in
             guard let y = values.storage[rows[b]] else { return false }

@@ -3,113 +3,160 @@
 struct ColumnStorage<Element>: @unchecked Sendable {
     // Unchecked: buffers are written by the holder of the sole reference only.
 
-    /// Exactly one of the two is there.
+    // Exactly one of the three is there.
     @usableFromInline var plain: PlainBuffer<Element>?
-    @usableFromInline var other: OpaqueBuffer<Element>?
+    /// For strings alone.
+    @usableFromInline var text: TextBuffer?
+    @usableFromInline var boxed: BoxedBuffer<Element>?
 
     @inlinable
     init(plain: PlainBuffer<Element>) {
         self.plain = plain
-        other = nil
+        text = nil
+        boxed = nil
+    }
+
+    @inlinable
+    init(boxed: BoxedBuffer<Element>) {
+        plain = nil
+        text = nil
+        self.boxed = boxed
     }
 
     @usableFromInline
-    init(other: OpaqueBuffer<Element>) {
+    init(text: TextBuffer) where Element == String {
         plain = nil
-        self.other = other
+        self.text = text
+        boxed = nil
     }
 
     @inlinable
     init(capacity: Int) {
+        plain = nil
+        text = nil
+        boxed = nil
         if _isPOD(Element.self) {
-            self.init(plain: PlainBuffer(capacity: capacity))
+            plain = PlainBuffer(capacity: capacity)
+        } else if Element.self == String.self {
+            text = TextBuffer(capacity: capacity)
         } else {
-            self.init(opaqueCapacity: capacity)
+            boxed = BoxedBuffer(capacity: capacity)
         }
     }
 
-    @usableFromInline
-    init(opaqueCapacity capacity: Int) {
-        if Element.self == String.self, let text = TextBuffer(capacity: capacity) as? OpaqueBuffer<Element> {
-            self.init(other: text)
-        } else {
-            var elements = ContiguousArray<Element?>()
-            elements.reserveCapacity(capacity)
-            self.init(other: BoxedBuffer(elements, missing: 0))
-        }
+    // `text` is there only when elements are strings.
+
+    @inlinable static func element(_ string: String?) -> Element? { unsafeBitCast(string, to: Element?.self) }
+
+    @inlinable static func string(_ element: Element?) -> String? { unsafeBitCast(element, to: String?.self) }
+
+    @inlinable var count: Int {
+        if let plain { plain.count } else if let text { text.count } else { boxed!.elements.count }
     }
 
-    @inlinable var count: Int { if let plain { plain.count } else { other!.count } }
-    @usableFromInline var missing: Int { if let plain { plain.missing } else { other!.missing } }
+    @usableFromInline var missing: Int {
+        if let plain { plain.missing } else if let text { text.missing } else { boxed!.missing }
+    }
 
     @inlinable
     func isMissing(_ index: Int) -> Bool {
-        if let plain { plain.isMissing(index) } else { other!.isMissing(index) }
+        if let plain {
+            plain.isMissing(index)
+        } else if let text {
+            text.isMissing(index)
+        } else {
+            boxed!.isMissing(index)
+        }
     }
 
     @inlinable
     subscript(index: Int) -> Element? {
-        if let plain { plain.element(index) } else { other!.element(index) }
+        if let plain {
+            plain.element(index)
+        } else if let text {
+            Self.element(text.element(index))
+        } else {
+            boxed!.elements[index]
+        }
     }
 
     @inlinable
     mutating func makeUnique() {
         if plain != nil {
             if !isKnownUniquelyReferenced(&plain) { copyStorage() }
-        } else if !isKnownUniquelyReferenced(&other) {
+        } else if text != nil, !isKnownUniquelyReferenced(&text) {
             copyStorage()
         }
     }
 
     @usableFromInline
     mutating func copyStorage() {
-        if let plain { self.plain = plain.copy() } else { other = other!.copy() }
+        plain = plain?.copy()
+        text = text?.copy()
     }
 
     @inlinable
     mutating func append(_ element: Element?) {
         makeUnique()
-        if let plain { plain.append(element) } else { other!.append(element) }
+        if let plain {
+            plain.append(element)
+        } else if let text {
+            text.append(Self.string(element))
+        } else {
+            boxed!.append(element)
+        }
     }
 
     @usableFromInline
     mutating func replace(_ index: Int, with element: Element?) {
         makeUnique()
-        if let plain { plain.replace(index, with: element) } else { other!.replace(index, with: element) }
+        if let plain {
+            plain.replace(index, with: element)
+        } else if let text {
+            text.replace(index, with: Self.string(element))
+        } else {
+            boxed!.replace(index, with: element)
+        }
     }
 
     mutating func remove(_ index: Int) {
         makeUnique()
-        if let plain { plain.remove(index) } else { other!.remove(index) }
+        if let plain { plain.remove(index) } else if let text { text.remove(index) } else { boxed!.remove(index) }
     }
 
     mutating func append(_ source: ColumnStorage, in range: Range<Int>) {
         makeUnique()
-        if let plain { plain.append(source.plain!, in: range) } else { other!.append(source.other!, in: range) }
+        if let plain {
+            plain.append(source.plain!, in: range)
+        } else if let text {
+            text.append(source.text!, in: range)
+        } else {
+            boxed!.append(source.boxed!, in: range)
+        }
     }
 
     mutating func appendMissing(_ amount: Int) {
         makeUnique()
-        for _ in 0..<amount { if let plain { plain.appendMissing() } else { other!.append(nil) } }
+        for _ in 0..<amount { append(nil) }
     }
 
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> ColumnStorage {
-        if let plain { return ColumnStorage(plain: plain.gathered(rows)) }
-        return ColumnStorage(other: other!.gathered(rows))
+        var result = self
+        result.plain = plain?.gathered(rows)
+        result.text = text?.gathered(rows)
+        result.boxed = boxed?.gathered(rows)
+        return result
     }
 
     func gathered(_ rows: Range<Int>) -> ColumnStorage {
         if rows == 0..<count { return self }
-        if let plain {
-            let part = PlainBuffer<Element>(capacity: rows.count)
-            part.append(plain, in: rows)
-            return ColumnStorage(plain: part)
-        }
-        var part = ColumnStorage(opaqueCapacity: rows.count)
+        var part = ColumnStorage(capacity: rows.count)
         part.append(self, in: rows)
         return part
     }
 
-    /// The strings, when these are strings.
-    var text: TextBuffer? { other as? TextBuffer }
+    /// Whether both share their memory.
+    func isSame(as other: ColumnStorage) -> Bool {
+        plain === other.plain && text === other.text && (boxed == nil || boxed!.isSame(as: other.boxed!))
+    }
 }

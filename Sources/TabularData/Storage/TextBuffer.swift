@@ -93,12 +93,16 @@ struct TextRows {
 }
 
 /// Strings as UTF-8, without an object for each.
-final class TextBuffer: OpaqueBuffer<String>, @unchecked Sendable {
+@usableFromInline
+final class TextBuffer: @unchecked Sendable {
+    // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
+
     let views: PlainBuffer<TextView>
     private(set) var arenas: [TextArena]
     /// Whether the last arena is nobody else's.
     private var ownsLastArena: Bool
 
+    @usableFromInline
     init(capacity: Int) {
         views = PlainBuffer(capacity: capacity)
         arenas = []
@@ -111,9 +115,9 @@ final class TextBuffer: OpaqueBuffer<String>, @unchecked Sendable {
         ownsLastArena = false
     }
 
-    override var count: Int { views.count }
-    override var missing: Int { views.missing }
-    override func isMissing(_ index: Int) -> Bool { views.isMissing(index) }
+    @usableFromInline var count: Int { views.count }
+    @usableFromInline var missing: Int { views.missing }
+    @usableFromInline func isMissing(_ index: Int) -> Bool { views.isMissing(index) }
 
     /// The UTF-8 bytes of a string that is there.
     @inline(__always)
@@ -134,7 +138,8 @@ final class TextBuffer: OpaqueBuffer<String>, @unchecked Sendable {
         return try body(UnsafeBufferPointer(start: arenas[view.arena].bytes + view.offset, count: view.count))
     }
 
-    override func element(_ index: Int) -> String? {
+    @usableFromInline
+    func element(_ index: Int) -> String? {
         if views.isMissing(index) { return nil }
         return withBytes(index) { String(decoding: $0, as: UTF8.self) }
     }
@@ -172,19 +177,17 @@ final class TextBuffer: OpaqueBuffer<String>, @unchecked Sendable {
         return TextView(long: bytes, offset: offset, arena: arenas.count - 1)
     }
 
-    override func append(_ element: String?) { views.append(element.map(view)) }
+    @usableFromInline func append(_ element: String?) { views.append(element.map(view)) }
 
     func append(_ bytes: UnsafeBufferPointer<UInt8>) { views.append(view(bytes)) }
 
-    override func replace(_ index: Int, with element: String?) { views.replace(index, with: element.map(view)) }
+    @usableFromInline func replace(_ index: Int, with element: String?) {
+        views.replace(index, with: element.map(view))
+    }
 
-    override func remove(_ index: Int) { views.remove(index) }
+    func remove(_ index: Int) { views.remove(index) }
 
-    override func append(_ other: OpaqueBuffer<String>, in range: Range<Int>) {
-        guard let other = other as? TextBuffer else {
-            for index in range { append(other.element(index)) }
-            return
-        }
+    func append(_ other: TextBuffer, in range: Range<Int>) {
         let first = views.count
         let shift = arenas.count
         if range.count < 16 || shift + other.arenas.count > TextView.mostArenas {
@@ -203,12 +206,12 @@ final class TextBuffer: OpaqueBuffer<String>, @unchecked Sendable {
         }
     }
 
-    override func copy() -> OpaqueBuffer<String> {
+    func copy() -> TextBuffer {
         ownsLastArena = false
         return TextBuffer(views: views.copy(), arenas: arenas)
     }
 
-    override func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> OpaqueBuffer<String> {
+    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> TextBuffer {
         let chosen = views.gathered(rows)
         ownsLastArena = false
         // Few rows of many do not keep the bytes of all.

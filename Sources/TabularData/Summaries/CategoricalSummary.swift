@@ -29,7 +29,7 @@ extension CategoricalSummary: CustomDebugStringConvertible {
     }
 }
 
-extension ColumnValues where Wrapped: Hashable {
+extension _ColumnValues where Wrapped: Hashable {
     @usableFromInline
     func categoricalSummary() -> CategoricalSummary<Wrapped> {
         let modes = RowCodes(self).modes { storage.isMissing($0) }

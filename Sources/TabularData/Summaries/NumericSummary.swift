@@ -97,7 +97,7 @@ func quantile<Element: BinaryFloatingPoint>(ofSorted values: [Element], _ fracti
     return values[below] + (values[below + 1] - values[below]) * part
 }
 
-extension ColumnValues where Wrapped: BinaryFloatingPoint {
+extension _ColumnValues where Wrapped: BinaryFloatingPoint {
     @usableFromInline
     func numericSummary() -> NumericSummary<Wrapped> {
         var numbers: [Wrapped] = []
@@ -107,7 +107,7 @@ extension ColumnValues where Wrapped: BinaryFloatingPoint {
     }
 }
 
-extension ColumnValues where Wrapped: BinaryInteger {
+extension _ColumnValues where Wrapped: BinaryInteger {
     @usableFromInline
     func numericSummary() -> NumericSummary<Double> {
         var numbers: [Double] = []

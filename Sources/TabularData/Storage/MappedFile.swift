@@ -1,0 +1,63 @@
+import Foundation
+
+/// The bytes of a file, brought into memory as they are read.
+final class MappedFile: @unchecked Sendable {
+    // Unchecked: nobody writes to the bytes.
+
+    /// They are there as long as the object is.
+    let bytes: UnsafeBufferPointer<UInt8>
+    /// Whether the bytes are the file's pages, not a copy.
+    private let isMapped: Bool
+
+    init(_ url: URL) throws {
+        let descriptor = open(url.path, O_RDONLY)
+        var status = stat()
+        if descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
+            let length = Int(status.st_size)
+            let memory = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0)
+            close(descriptor)
+            if let memory, memory != MAP_FAILED {
+                isMapped = true
+                bytes = UnsafeBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: length)
+                return
+            }
+        } else if descriptor >= 0 {
+            close(descriptor)
+        }
+        // Pipes and the like; also says what is wrong when there is no such file.
+        let data = try Data(contentsOf: url)
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: data.count)
+        _ = copy.initialize(from: data)
+        isMapped = false
+        bytes = UnsafeBufferPointer(copy)
+    }
+
+    deinit {
+        if isMapped {
+            munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
+        } else {
+            bytes.deallocate()
+        }
+    }
+
+    /// The most bytes around one that is touched which Linux brings in with it: a large page.
+    private static let granule: UInt = 1 << 21
+
+    /// Lets go of the memory of `part`, which is some of `bytes`: who looks at it again reads the file again.
+    ///
+    /// Whoever reads a file from end to end calls this behind itself, so that the process never holds the whole of it.
+    /// Pages that `part` shares with its neighbours go too, which may be read at the same time and then come back.
+    /// Nothing happens to bytes that are a copy.
+    func letGo(_ part: UnsafeBufferPointer<UInt8>) {
+        guard isMapped, !part.isEmpty else { return }
+        let first = UInt(bitPattern: bytes.baseAddress!)
+        let start = UInt(bitPattern: part.baseAddress!)
+        let low = Swift.max(start & ~(Self.granule - 1), first)
+        let high = Swift.min(
+            (start + UInt(part.count) + Self.granule - 1) & ~(Self.granule - 1),
+            first + UInt(bytes.count)
+        )
+        // Advice: where the kernel does not take it the pages stay.
+        madvise(UnsafeMutableRawPointer(bitPattern: low), Int(high - low), MADV_DONTNEED)
+    }
+}
