@@ -46,7 +46,7 @@ package indirect enum JSONValue: Sendable, Equatable {
             } else {
                 text += value.isFinite ? "\(value)" : "null"
             }
-        case .string(let value): Self.quote(value, into: &text)
+        case .string(let value): text += Self.quoted(value)
         case .array(let values) where values.isEmpty: text += "[]"
         case .object(let members) where members.isEmpty: text += "{}"
         case .array(let values):
@@ -61,7 +61,7 @@ package indirect enum JSONValue: Sendable, Equatable {
             text += "{\n"
             for (index, member) in members.enumerated() {
                 text += inner
-                Self.quote(member.name, into: &text)
+                text += Self.quoted(member.name)
                 text += ": "
                 member.value.write(to: &text, indent: inner)
                 text += index + 1 < members.count ? ",\n" : "\n"
@@ -70,8 +70,9 @@ package indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
-    private static func quote(_ value: String, into text: inout String) {
-        text += "\""
+    /// A text as JSON writes it, in quotes.
+    package static func quoted(_ value: String) -> String {
+        var text = "\""
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -85,6 +86,6 @@ package indirect enum JSONValue: Sendable, Equatable {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
+        return text + "\""
     }
 }

@@ -104,6 +104,47 @@ struct TrainCommandTests {
         #expect(evaluation.output.contains("100.0 %") && evaluation.output.contains("precision"))
     }
 
+    /// Rows for predictions are read as training reads them, and what is wrong in them is named.
+    @Test func rowsForPredictionsAreTables() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(60), "houses.csv")
+        let model = path("Kind.mlmodel")
+        let training = try coreml(
+            arguments: [
+                "train", "tabular", data, "--target", "kind", "--algorithm", "decision-tree", "--validation-share", "0",
+                "-o", model,
+            ]
+        )
+        #expect(training.status == 0, "\(training.errors)")
+        func score(_ run: Outcome) throws -> Double {
+            #expect(run.status == 0, "\(run.errors)")
+            return try #require((try object(run.output)["scores"] as? [String: Double])?["accuracy"])
+        }
+        let accuracy = try score(try coreml("evaluate", model, data, "--json"))
+        let tabs = try write(houses(60).replacingOccurrences(of: ",", with: "\t"), "houses.tsv")
+        let semicolons = try write(houses(60).replacingOccurrences(of: ",", with: ";"), "semicolons.csv")
+        for run in [
+            try coreml("evaluate", model, tabs, "--json"),
+            try coreml("evaluate", model, semicolons, "--delimiter", ";", "--json"),
+        ] {
+            #expect(try score(run) == accuracy)
+        }
+        let header = "size,place,rooms,price,kind\n50,town,1,9,cheap\n"
+        for (text, part) in [
+            (header + "50,town,many,9,cheap\n", "row 1, column 'rooms': 'many'"),
+            (header + "50,town\n", "row 1 has 2 columns, not 5"), (header + "50,to\"wn,1,9,cheap\n", "row 1, column 1"),
+            ("size,place\n50,town\n", "no column"), ("", "no header line"),
+        ] {
+            let wrong = try write(text, "wrong.csv")
+            for run in [try coreml("evaluate", model, wrong), try coreml("predict", model, "--csv", wrong)] {
+                #expect(
+                    run.status == 1 && run.errors.contains("wrong.csv") && run.errors.contains(part),
+                    "\(run.errors)"
+                )
+            }
+        }
+    }
+
     @Test func theBestOfSeveralIsKept() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = try write(houses(200), "houses.csv")

@@ -197,20 +197,6 @@ extension MLDataColumn {
         if column.wrappedElementType == Element.self { return column.assumingType(Element.self)[index] }
         return Element(from: untyped[index])
     }
-
-    /// The rows where the mask is true.
-    public subscript(mask: MLDataColumn<Bool>) -> MLDataColumn<Element> { MLDataColumn(untyped: untyped[mask]) }
-
-    /// The rows where the mask, a column of integers as comparisons give it, is not 0.
-    public subscript(mask: MLUntypedColumn) -> MLDataColumn<Element> { MLDataColumn(untyped: untyped[mask]) }
-
-    /// The rows of a range; not valid when some are not there.
-    public subscript(slice: Range<Int>) -> MLDataColumn<Element> { MLDataColumn(untyped: untyped[slice]) }
-
-    /// The rows of a range; not valid when some are not there.
-    public subscript<R>(slice: R) -> MLDataColumn<Element> where R: RangeExpression, R.Bound == Int {
-        MLDataColumn(untyped: untyped[slice])
-    }
 }
 
 // MARK: Other columns of this one
@@ -222,14 +208,6 @@ extension MLDataColumn {
     /// The column, when it is valid: all is computed at once.
     /// - Throws: `error`.
     public func materialize() throws -> MLDataColumn<Element> { MLDataColumn(untyped: try untyped.materialize()) }
-
-    public func prefix(_ maxLength: Int = 10) -> MLDataColumn<Element> {
-        MLDataColumn(untyped: untyped.prefix(maxLength))
-    }
-
-    public func suffix(_ maxLength: Int = 10) -> MLDataColumn<Element> {
-        MLDataColumn(untyped: untyped.suffix(maxLength))
-    }
 
     /// The first of all equal elements.
     public func dropDuplicates() -> MLDataColumn<Element> { MLDataColumn(untyped: untyped.dropDuplicates()) }

@@ -20,11 +20,13 @@ extension MLDataTable {
                 (name: name, column: try column(named: name).gathered(groups.map { $0[0] }))
             }
             for aggregator in aggregators {
+                let source = try column(named: aggregator.columnName)
+                let values = source.values
                 for operation in aggregator.operations {
                     columns.append(
                         (
                             operation.name(of: aggregator.columnName),
-                            try aggregated(operation, aggregator.columnName, groups)
+                            try aggregated(operation, source, values, named: aggregator.columnName, groups)
                         )
                     )
                 }
@@ -33,13 +35,14 @@ extension MLDataTable {
         })
     }
 
+    /// What an operation gives for each group of rows of a column, whose values are `values`.
     private func aggregated(
         _ operation: Aggregator.Operations,
-        _ name: String,
+        _ column: MLUntypedColumn,
+        _ values: [MLDataValue],
+        named name: String,
         _ groups: [[Int]]
     ) throws -> MLUntypedColumn {
-        let column = try column(named: name)
-        let values = column.values
         func numbers() throws -> [[Double]] {
             guard [.int, .double, .invalid].contains(column.type) else {
                 throw MLCreateError.type(

@@ -5,13 +5,9 @@ import TabularData
 // MARK: Rows
 
 extension MLDataTable {
-    public func prefix(_ maxLength: Int = 10) -> MLDataTable { transformed { DataFrame($0.prefix(maxLength)) } }
-
-    public func suffix(_ maxLength: Int = 10) -> MLDataTable { transformed { DataFrame($0.suffix(maxLength)) } }
-
     /// The first of all equal rows.
     public func dropDuplicates() -> MLDataTable {
-        transformed { frame in
+        _transformed { frame in
             var seen: Set<RowKey> = []
             return DataFrame(frame[try keys(names).map { seen.insert($0).inserted }])
         }
@@ -19,7 +15,7 @@ extension MLDataTable {
 
     /// The rows without missing values.
     public func dropMissing() -> MLDataTable {
-        transformed { frame in
+        _transformed { frame in
             let columns = frame.columns.filter { $0.missingCount > 0 }
             return DataFrame(frame[(0..<frame.shape.rows).map { row in !columns.contains { $0.isNil(at: row) } }])
         }
@@ -43,7 +39,7 @@ extension MLDataTable {
     }
 
     private func choosing(_ name: String, _ values: Set<MLDataValue>, isIncluded: Bool) -> MLDataTable {
-        transformed { frame in
+        _transformed { frame in
             let column = try column(named: name)
             if let value = values.first(where: { $0.type != column.type }), column.type != .invalid {
                 throw MLCreateError.type(
@@ -57,7 +53,7 @@ extension MLDataTable {
     /// The rows in the order of a column's values, missing ones first in ascending order.  Rows with equal values keep
     /// their order.  Not valid for values that have no order.
     public func sort(columnNamed: String, byIncreasingOrder: Bool = true) -> MLDataTable {
-        transformed { frame in
+        _transformed { frame in
             try column(named: columnNamed).type.checkOrder("the column '\(columnNamed)'")
             return frame.sorted(on: columnNamed, order: byIncreasingOrder ? .ascending : .descending)
         }

@@ -1,3 +1,5 @@
+import MLFiles
+
 extension MLDataTable {
     /// The names of a table's columns, in their order.
     public struct ColumnNames: RandomAccessCollection, Equatable, CustomStringConvertible, CustomDebugStringConvertible
@@ -97,7 +99,7 @@ extension MLDataTable {
         public func index(forKey key: Key) -> Index? { keys.firstIndex(of: key) }
 
         public var description: String {
-            "{" + map { MLDataValue.quoted($0.0) + ": " + $0.1.json }.joined(separator: ", ") + "}"
+            "{" + map { JSONValue.quoted($0.0) + ": " + $0.1.json }.joined(separator: ", ") + "}"
         }
 
         public var debugDescription: String { description }

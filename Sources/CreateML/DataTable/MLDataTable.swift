@@ -69,11 +69,6 @@ public struct MLDataTable {
         }
     }
 
-    /// The table that `body` makes of this one's columns.
-    func transformed(_ body: (DataFrame) throws -> DataFrame) -> MLDataTable {
-        MLDataTable(catching: { MLDataTable(cells: try body(try frame())) })
-    }
-
     /// - Throws: `.generic` when there is no such column, and why the table is not valid.
     func column(named name: String) throws -> MLUntypedColumn {
         let cells = try frame().column(named: name, for: "table's")
@@ -248,27 +243,6 @@ extension MLDataTable {
     public subscript<S>(columnNames: S) -> MLDataTable where S: Sequence, S.Element == String {
         MLDataTable(catching: { try MLDataTable(columns: columnNames.map { ($0, try column(named: $0)) }) })
     }
-
-    /// The rows where the mask is true.
-    public subscript(mask: MLDataColumn<Bool>) -> MLDataTable { self[mask.untyped] }
-
-    /// The rows where the mask, a column of integers as comparisons give it, is not 0.
-    public subscript(mask: MLUntypedColumn) -> MLDataTable {
-        transformed { frame in DataFrame(frame[try mask.flags(count: frame.shape.rows)]) }
-    }
-
-    /// The rows of a range.  Not valid when some are not there.
-    public subscript(slice: Range<Int>) -> MLDataTable {
-        transformed { frame in
-            try checkRows(slice, count: frame.shape.rows)
-            return DataFrame(frame[slice])
-        }
-    }
-
-    /// The rows of a range.  Not valid when some are not there.
-    public subscript<R>(slice: R) -> MLDataTable where R: RangeExpression, R.Bound == Int {
-        self[slice.relative(to: 0..<size.rows)]
-    }
 }
 
 extension MLDataTable: CustomStringConvertible {
@@ -303,7 +277,7 @@ extension MLDataTable {
 
     /// Removes a column.  The table is not valid afterwards when there is none of that name.
     public mutating func removeColumn(named: String) {
-        self = transformed { frame in
+        self = _transformed { frame in
             var frame = frame
             _ = try frame.column(named: named, for: "table's")
             frame.removeColumn(named)
@@ -313,7 +287,7 @@ extension MLDataTable {
 
     /// Renames a column.  The table is not valid afterwards when there is none of that name, or another of the new one.
     public mutating func renameColumn(named: String, to: String) {
-        self = transformed { frame in
+        self = _transformed { frame in
             var frame = frame
             _ = try frame.column(named: named, for: "table's")
             guard named == to || !frame.containsColumn(to) else {

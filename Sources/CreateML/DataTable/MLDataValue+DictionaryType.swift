@@ -1,3 +1,5 @@
+import MLFiles
+
 extension MLDataValue {
     /// Values by keys.
     public struct DictionaryType: Hashable, Collection {
@@ -58,7 +60,7 @@ extension MLDataValue.DictionaryType: CustomStringConvertible, CustomDebugString
     public var debugDescription: String { json }
 
     var json: String {
-        "{" + inOrder.map { MLDataValue.quoted($0.key.description) + ": " + $0.value.json }.joined(separator: ", ")
+        "{" + inOrder.map { JSONValue.quoted($0.key.description) + ": " + $0.value.json }.joined(separator: ", ")
             + "}"
     }
 }

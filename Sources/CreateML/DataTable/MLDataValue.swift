@@ -1,4 +1,5 @@
 import CoreML
+import MLFiles
 
 /// One cell of a table.
 public enum MLDataValue: Hashable {
@@ -47,29 +48,11 @@ extension MLDataValue: CustomStringConvertible, CustomDebugStringConvertible {
         case .invalid: "null"
         case .int(let value): String(value)
         case .double(let value): String(value)
-        case .string(let text): Self.quoted(text)
+        case .string(let text): JSONValue.quoted(text)
         case .sequence(let values): values.json
         case .dictionary(let values): values.json
         case .multiArray(let array): array.description
         }
-    }
-
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case ..<" ":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }
 

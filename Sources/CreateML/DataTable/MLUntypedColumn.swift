@@ -96,15 +96,6 @@ public struct MLUntypedColumn {
         guard case .cells(let column, let type) = content, type == T.dataValueType else { return nil }
         return column.assumingType(T.self)
     }
-
-    /// The column that `body` makes of a table of this column alone, which is named `column`.
-    func transformed(_ body: (DataFrame) throws -> DataFrame) -> MLUntypedColumn {
-        MLUntypedColumn(catching: {
-            var column = try cells()
-            column.name = "column"
-            return MLUntypedColumn(try body(DataFrame(columns: [column])).columns[0], type)
-        })
-    }
 }
 
 // MARK: Making columns
@@ -223,27 +214,6 @@ extension MLUntypedColumn {
         return value(type.cell)
     }
 
-    /// The rows where the mask is true.
-    public subscript(mask: MLDataColumn<Bool>) -> MLUntypedColumn { self[mask.untyped] }
-
-    /// The rows where the mask, a column of integers as comparisons give it, is not 0.
-    public subscript(mask: MLUntypedColumn) -> MLUntypedColumn {
-        transformed { frame in DataFrame(frame[try mask.flags(count: frame.shape.rows)]) }
-    }
-
-    /// The rows of a range; not valid when some are not there.
-    public subscript(slice: Range<Int>) -> MLUntypedColumn {
-        transformed { frame in
-            try checkRows(slice, count: frame.shape.rows)
-            return DataFrame(frame[slice])
-        }
-    }
-
-    /// The rows of a range; not valid when some are not there.
-    public subscript<R>(slice: R) -> MLUntypedColumn where R: RangeExpression, R.Bound == Int {
-        self[slice.relative(to: 0..<count)]
-    }
-
     /// Which rows a mask chooses.
     func flags(count: Int) throws -> [Bool] {
         _ = try cells()
@@ -256,13 +226,6 @@ extension MLUntypedColumn {
             )
         }
         return typed(Int.self)?.map { $0.map { $0 != 0 } ?? false } ?? Array(repeating: false, count: count)
-    }
-}
-
-/// - Throws: `.generic` naming rows that are not there.
-func checkRows(_ rows: Range<Int>, count: Int) throws {
-    guard rows.lowerBound >= 0, rows.upperBound <= count else {
-        throw MLCreateError.generic(reason: "there are no rows \(rows); the rows are \(0..<count)")
     }
 }
 
@@ -279,19 +242,15 @@ extension MLUntypedColumn {
         return self
     }
 
-    public func prefix(_ maxLength: Int = 10) -> MLUntypedColumn { transformed { DataFrame($0.prefix(maxLength)) } }
-
-    public func suffix(_ maxLength: Int = 10) -> MLUntypedColumn { transformed { DataFrame($0.suffix(maxLength)) } }
-
     /// The first of all equal values.
     public func dropDuplicates() -> MLUntypedColumn {
         var seen: Set<MLDataValue> = []
         let isFirst = values.map { seen.insert($0).inserted }
-        return transformed { DataFrame($0[isFirst]) }
+        return _transformed { DataFrame($0[isFirst]) }
     }
 
     public func dropMissing() -> MLUntypedColumn {
-        transformed { frame in
+        _transformed { frame in
             let column = frame.columns[0]
             return DataFrame(frame[(0..<column.count).map { !column.isNil(at: $0) }])
         }
@@ -313,7 +272,7 @@ extension MLUntypedColumn {
 
     /// The values in order, missing ones first in ascending order.  Not valid for values that have no order.
     public func sort(byIncreasingOrder: Bool = true) -> MLUntypedColumn {
-        transformed { frame in
+        _transformed { frame in
             try type.checkOrder("the column")
             return frame.sorted(on: "column", order: byIncreasingOrder ? .ascending : .descending)
         }

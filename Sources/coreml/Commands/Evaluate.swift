@@ -7,6 +7,7 @@ import MLKernels
 import MLModels
 import MLNumerics
 import MLSpecification
+import TabularData
 
 struct Evaluate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -189,13 +190,13 @@ struct Evaluate: ParsableCommand {
         let predicted = try predictedFeature(interface)
         let column = target ?? predicted.name
         let reader = InputReader(interface: interface)
-        let lines = try CSVRows.read(try reader.text(data), name: data)
-        guard let header = lines.first, let place = header.firstIndex(of: column) else {
+        let table = try reader.table(ofCSV: data, delimiter: cells.delimiter, others: [column])
+        guard table.containsColumn(column) else {
             throw Failure("\(data) has no column '\(column)'; name the one with the truth with --target")
         }
-        let rows = try reader.rows(of: lines, data)
+        let rows = try reader.rows(of: table, data)
         guard !rows.isEmpty else { throw Failure("\(data) has a header but no rows") }
-        let truth = lines.dropFirst().map { $0[place] }
+        let truth: [String] = table[column, String.self].map { $0 ?? "" }
         let outputs = try predictions(engine, rows).map { try prediction($0, predicted.name) }
         report.facts = [("rows", "\(rows.count)"), ("predicted", predicted.name)]
         try score(predicted, truth, outputs, &report)
@@ -232,7 +233,7 @@ struct Evaluate: ParsableCommand {
         return try rows.enumerated().map { index, row in
             try failing { () throws(ModelError) in
                 do throws(ModelError) { return try engine.prediction(from: row) } catch {
-                    throw error.at("row \(index + 1)")
+                    throw error.at("row \(index)")
                 }
             }
         }
@@ -263,7 +264,7 @@ struct Evaluate: ParsableCommand {
         if numbers.count == outputs.count {
             let expected = try truth.enumerated().map { index, cell in
                 guard let number = Double(cell) else {
-                    throw Failure("\(data): row \(index + 2) has '\(cell)' where a number is expected")
+                    throw Failure("\(data): row \(index) has '\(cell)' where a number is expected")
                 }
                 return number
             }

@@ -4,6 +4,7 @@ import MLEngine
 import MLImages
 import MLNumerics
 import MLSpecification
+import TabularData
 
 /// Turns what stands on the command line into the features that a model takes.
 struct InputReader {
@@ -32,27 +33,41 @@ struct InputReader {
     /// One set of features for every row of a CSV file whose header names the inputs.  An empty cell of a number is a
     /// missing value, NaN.
     func rows(ofCSV path: String) throws -> [[String: FeatureData]] {
-        try rows(of: try CSVRows.read(try text(path), name: path), path)
+        try rows(of: try table(ofCSV: path), path)
     }
 
-    /// The same for the cells of a file that was read already, its header first; `path` is named in errors.
-    func rows(of lines: [[String]], _ path: String) throws -> [[String: FeatureData]] {
-        guard let header = lines.first else { throw Failure("\(path): no header line") }
-        return try lines.dropFirst().enumerated().map { index, row in
-            guard row.count == header.count else {
-                throw Failure("\(path): row \(index + 2) has \(row.count) cells, the header \(header.count)")
+    /// The table of a `.csv` or `.tsv` file: texts in the columns of inputs and in those named by `others`.
+    func table(ofCSV path: String, delimiter: String? = nil, others: [String] = []) throws -> DataFrame {
+        guard !path.hasSuffix(".json") else { throw Failure("'\(path)': rows are read from .csv and .tsv files") }
+        let texts = interface.input.map(\.name) + others
+        let types = Dictionary(texts.map { ($0, CSVType.string) }) { $1 }
+        let table = try TableFile.read(path, delimiter: delimiter, types: types, missing: [])
+        guard !table.columns.isEmpty else { throw Failure("\(path): no header line") }
+        return table
+    }
+
+    /// The same for a table that was read already; `path` is named in errors.  Rows are counted from 0, as
+    /// `CSVReadingError` counts them.
+    func rows(of table: DataFrame, _ path: String) throws -> [[String: FeatureData]] {
+        var columns: [(feature: SpecFeatureDescription, cells: Column<String>)] = []
+        for feature in interface.input {
+            if table.containsColumn(feature.name) {
+                columns.append((feature, table[feature.name, String.self]))
+            } else if !feature.type.isOptional {
+                throw Failure("\(path): no column '\(feature.name)'\n\(inputList)")
             }
+        }
+        return try (0..<table.shape.rows).map { row in
             var features: [String: FeatureData] = [:]
-            for (name, cell) in zip(header, row) where interface.input.contains(where: { $0.name == name }) {
-                let feature = try feature(name)
+            for (feature, cells) in columns {
+                let cell = cells[row] ?? ""
                 if cell.isEmpty, case .doubleType? = feature.type.type {
-                    features[name] = .double(.nan)
-                } else {
-                    features[name] = try value(cell, for: feature)
+                    features[feature.name] = .double(.nan)
+                    continue
                 }
-            }
-            if let missing = interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
-                throw Failure("\(path): no column '\(missing.name)'\n\(inputList)")
+                do { features[feature.name] = try value(cell, for: feature) } catch {
+                    throw Failure("\(path): row \(row), column '\(feature.name)': \(error)")
+                }
             }
             return features
         }

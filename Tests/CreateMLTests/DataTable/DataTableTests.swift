@@ -1,6 +1,7 @@
 import CoreML
 import CreateML
 import Foundation
+import TabularData
 import Testing
 
 /// What can be done with a table.
@@ -246,5 +247,34 @@ import Testing
         #expect(thrown { try MLDataTable(dictionary: ["a": [1, 2], "b": [1]]) }.contains("'b' has 1 rows"))
         #expect(thrown { try MLDataTable(dictionary: ["a": 1]) }.contains("array of values"))
         #expect(thrown { try MLDataTable(namedColumns: ["a": missing]) }.contains("'none'"))
+    }
+
+    @Test func recordingsAreSharedOut() throws {
+        let rows = 0..<120
+        let frame = DataFrame(columns: [
+            Column<Double>(name: "x", contents: rows.map { Double($0) }).eraseToAnyColumn(),
+            Column<String>(name: "label", contents: rows.map { $0 < 60 ? "run" : "walk" }).eraseToAnyColumn(),
+            Column<String>(name: "session", contents: rows.map { "s\($0 / 6)" }).eraseToAnyColumn(),
+        ])
+        let source = MLActivityClassifier.DataSource.dataFrame(frame)
+        let table = try source.labeledSensorData(featureColumns: ["x"], recordingFileColumn: "session")
+        #expect(table.size == (120, 3) && Set(table.columnNames) == ["x", "label", "session"])
+        #expect(texts(table["x"]) == rows.map { "\(Double($0))" })
+        func split(_ seed: Int) throws -> MLDataTable {
+            try source.stratifiedSplit(
+                proportions: [0.8, 0.2],
+                seed: seed,
+                featureColumns: ["x"],
+                labelColumn: "label",
+                recordingFileColumn: "session"
+            )
+        }
+        let parts = try split(3)
+        let held = parts[parts["partition"] == 1]
+        #expect(held.size.rows == 24, "two sessions of each label, six rows each")
+        #expect(Set(texts(held["session"])).count == 4)
+        #expect(held.intersect("run", of: "label").size.rows == 12)
+        #expect(try texts(split(3)["partition"]) == texts(parts["partition"]))
+        #expect(throws: MLCreateError.self) { try source.labeledSensorData(featureColumns: ["y"]) }
     }
 }
