@@ -130,13 +130,15 @@ extension MLActivityClassifier {
         parameters: ModelParameters = ModelParameters(),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLJob<MLActivityClassifier> {
-        try train(
-            trainingData: .dataFrame(trainingData.dataFrame()),
-            featureColumns: featureColumns,
-            labelColumn: labelColumn,
-            recordingFileColumn: recordingFileColumn,
-            parameters: parameters,
-            sessionParameters: sessionParameters
+        try resume(
+            makeTrainingSession(
+                trainingData: trainingData,
+                featureColumns: featureColumns,
+                labelColumn: labelColumn,
+                recordingFileColumn: recordingFileColumn,
+                parameters: parameters,
+                sessionParameters: sessionParameters
+            )
         )
     }
 

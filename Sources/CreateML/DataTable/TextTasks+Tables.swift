@@ -17,6 +17,48 @@ extension MLDataColumn {
     }
 }
 
+/// A table that validates a text task; a column without a name is that of the training data.
+struct ValidationTable {
+    var table: MLDataTable
+    /// The column of what is labelled.
+    var examples: String
+    var labels: String
+}
+
+/// Parameters of which a table may be what validates.
+protocol TableValidated {
+    /// `nil` when something else validates.  Setting `nil` has a part of the training data validate.
+    var validationTable: ValidationTable? { get set }
+}
+
+extension TableValidated {
+    /// Puts another table in the place of the one, whose columns' names stay.
+    mutating func replaceTable(_ table: MLDataTable?) {
+        let old = validationTable
+        validationTable = table.map {
+            ValidationTable(table: $0, examples: old?.examples ?? "", labels: old?.labels ?? "")
+        }
+    }
+
+    func column(_ column: KeyPath<ValidationTable, String>) -> String? {
+        validationTable.flatMap { $0[keyPath: column].isEmpty ? nil : $0[keyPath: column] }
+    }
+
+    mutating func rename(_ column: WritableKeyPath<ValidationTable, String>, _ name: String?) {
+        guard var table = validationTable else { return }
+        table[keyPath: column] = name ?? ""
+        validationTable = table
+    }
+
+    /// The same with names for the columns that have none.
+    func naming(_ examples: String, _ labels: String) -> Self {
+        var result = self
+        if column(\.examples) == nil { result.rename(\.examples, examples) }
+        if column(\.labels) == nil { result.rename(\.labels, labels) }
+        return result
+    }
+}
+
 // MARK: Texts
 
 extension MLTextClassifier {
@@ -89,59 +131,43 @@ extension MLTextClassifier.ModelParameters {
         labelColumnValidationData: String? = nil
     ) {
         self.init(validation: .split(strategy: .automatic), algorithm: algorithm, language: language)
-        guard let validationData else { return }
-        validation = .table(
-            validationData,
-            textColumn: textColumnValidationData ?? "",
-            labelColumn: labelColumnValidationData ?? ""
-        )
+        self.validationData = validationData
+        self.textColumnValidationData = textColumnValidationData
+        self.labelColumnValidationData = labelColumnValidationData
     }
 
     /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
     public var validationData: MLDataTable? {
-        get { if case .table(let table, _, _) = validation { table } else { nil } }
-        set {
-            validation =
-                newValue.map {
-                    .table(
-                        $0,
-                        textColumn: textColumnValidationData ?? "",
-                        labelColumn: labelColumnValidationData ?? ""
-                    )
-                } ?? .split(strategy: .automatic)
-        }
+        get { validationTable?.table }
+        set { replaceTable(newValue) }
     }
 
     /// The column of texts of the table that validates; `nil` for that of the training data.  Has no effect without a
     /// table.
     public var textColumnValidationData: String? {
-        get { if case .table(_, let name, _) = validation, !name.isEmpty { name } else { nil } }
-        set {
-            guard case .table(let table, _, let label) = validation else { return }
-            validation = .table(table, textColumn: newValue ?? "", labelColumn: label)
-        }
+        get { column(\.examples) }
+        set { rename(\.examples, newValue) }
     }
 
     /// The column of labels of the table that validates; `nil` for that of the training data.  Has no effect without a
     /// table.
     public var labelColumnValidationData: String? {
-        get { if case .table(_, _, let name) = validation, !name.isEmpty { name } else { nil } }
-        set {
-            guard case .table(let table, let text, _) = validation else { return }
-            validation = .table(table, textColumn: text, labelColumn: newValue ?? "")
-        }
+        get { column(\.labels) }
+        set { rename(\.labels, newValue) }
     }
+}
 
-    /// The same with names for the columns that have none.
-    fileprivate func naming(_ textColumn: String, _ labelColumn: String) -> Self {
-        guard case .table(let table, let text, let label) = validation else { return self }
-        var result = self
-        result.validation = .table(
-            table,
-            textColumn: text.isEmpty ? textColumn : text,
-            labelColumn: label.isEmpty ? labelColumn : label
-        )
-        return result
+extension MLTextClassifier.ModelParameters: TableValidated {
+    var validationTable: ValidationTable? {
+        get {
+            guard case .table(let table, let text, let label) = validation else { return nil }
+            return ValidationTable(table: table, examples: text, labels: label)
+        }
+        set {
+            validation =
+                newValue.map { .table($0.table, textColumn: $0.examples, labelColumn: $0.labels) }
+                ?? .split(strategy: .automatic)
+        }
     }
 }
 
@@ -174,7 +200,7 @@ extension MLWordTagger {
     ) -> MLWordTaggerMetrics {
         do {
             return evaluation(on: try labeledTokens.dataFrame(), tokenColumn: tokenColumn, labelColumn: labelColumn)
-        } catch { return MLWordTaggerMetrics(MLClassifierMetrics(error)) }
+        } catch { return MLWordTaggerMetrics(error) }
     }
 
     /// Columns `tokens` and `labels`: sequences of strings, a row for each text.
@@ -197,59 +223,43 @@ extension MLWordTagger.ModelParameters {
         labelColumnValidationData: String? = nil
     ) {
         self.init(validation: .split(strategy: .automatic), algorithm: algorithm, language: language)
-        guard let validationData else { return }
-        validation = .table(
-            validationData,
-            tokenColumn: tokenColumnValidationData ?? "",
-            labelColumn: labelColumnValidationData ?? ""
-        )
+        self.validationData = validationData
+        self.tokenColumnValidationData = tokenColumnValidationData
+        self.labelColumnValidationData = labelColumnValidationData
     }
 
     /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
     public var validationData: MLDataTable? {
-        get { if case .table(let table, _, _) = validation { table } else { nil } }
-        set {
-            validation =
-                newValue.map {
-                    .table(
-                        $0,
-                        tokenColumn: tokenColumnValidationData ?? "",
-                        labelColumn: labelColumnValidationData ?? ""
-                    )
-                } ?? .split(strategy: .automatic)
-        }
+        get { validationTable?.table }
+        set { replaceTable(newValue) }
     }
 
     /// The column of tokens of the table that validates; `nil` for that of the training data.  Has no effect without a
     /// table.
     public var tokenColumnValidationData: String? {
-        get { if case .table(_, let name, _) = validation, !name.isEmpty { name } else { nil } }
-        set {
-            guard case .table(let table, _, let label) = validation else { return }
-            validation = .table(table, tokenColumn: newValue ?? "", labelColumn: label)
-        }
+        get { column(\.examples) }
+        set { rename(\.examples, newValue) }
     }
 
     /// The column of labels of the table that validates; `nil` for that of the training data.  Has no effect without a
     /// table.
     public var labelColumnValidationData: String? {
-        get { if case .table(_, _, let name) = validation, !name.isEmpty { name } else { nil } }
-        set {
-            guard case .table(let table, let token, _) = validation else { return }
-            validation = .table(table, tokenColumn: token, labelColumn: newValue ?? "")
-        }
+        get { column(\.labels) }
+        set { rename(\.labels, newValue) }
     }
+}
 
-    /// The same with names for the columns that have none.
-    fileprivate func naming(_ tokenColumn: String, _ labelColumn: String) -> Self {
-        guard case .table(let table, let token, let label) = validation else { return self }
-        var result = self
-        result.validation = .table(
-            table,
-            tokenColumn: token.isEmpty ? tokenColumn : token,
-            labelColumn: label.isEmpty ? labelColumn : label
-        )
-        return result
+extension MLWordTagger.ModelParameters: TableValidated {
+    var validationTable: ValidationTable? {
+        get {
+            guard case .table(let table, let token, let label) = validation else { return nil }
+            return ValidationTable(table: table, examples: token, labels: label)
+        }
+        set {
+            validation =
+                newValue.map { .table($0.table, tokenColumn: $0.examples, labelColumn: $0.labels) }
+                ?? .split(strategy: .automatic)
+        }
     }
 }
 

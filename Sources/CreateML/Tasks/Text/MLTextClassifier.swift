@@ -190,20 +190,21 @@ extension MLTextClassifier: TextTask {
     typealias Learner = TextClassifierLearner
 
     static var taskName: String { "MLTextClassifier" }
+    static var examplesName: String { "texts" }
+
+    static func metrics(_ task: TextTaskModel, _ examples: Examples) throws -> MLClassifierMetrics {
+        metrics(try task.engine(TextClassifier.self), examples)
+    }
 
     init(
         _ task: TextTaskModel,
         _ parameters: ModelParameters,
-        training: Examples,
-        validation: Examples?
-    ) throws {
+        training: MLClassifierMetrics,
+        validation: MLClassifierMetrics
+    ) {
         self.task = task
         modelParameters = parameters
-        let engine = try task.engine(TextClassifier.self)
-        trainingMetrics = Self.metrics(engine, training)
-        validationMetrics =
-            validation.map { Self.metrics(engine, $0) }
-            ?? MLClassifierMetrics(MLCreateError.generic(reason: "no texts were set aside for validation"))
+        (trainingMetrics, validationMetrics) = (training, validation)
     }
 }
 

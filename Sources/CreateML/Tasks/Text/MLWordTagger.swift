@@ -103,11 +103,9 @@ public struct MLWordTagger: Sendable {
         for (row, sequence) in sequences.enumerated() {
             guard sequence.tokens.count == sequence.labels.count else {
                 return MLWordTaggerMetrics(
-                    MLClassifierMetrics(
-                        MLCreateError.generic(
-                            reason: "sentence \(row) has \(sequence.tokens.count) tokens but "
-                                + "\(sequence.labels.count) labels; give one label for each token"
-                        )
+                    MLCreateError.generic(
+                        reason: "sentence \(row) has \(sequence.tokens.count) tokens but "
+                            + "\(sequence.labels.count) labels; give one label for each token"
                     )
                 )
             }
@@ -121,13 +119,13 @@ public struct MLWordTagger: Sendable {
     public func evaluation(on labeledTokens: DataFrame, tokenColumn: String, labelColumn: String) -> MLWordTaggerMetrics
     {
         do { return evaluation(on: try Self.sequences(labeledTokens, tokenColumn, labelColumn)) } catch {
-            return MLWordTaggerMetrics(MLClassifierMetrics(error))
+            return MLWordTaggerMetrics(error)
         }
     }
 
     public func evaluation(on labeledTokens: [(tokens: [Token], labels: [String])]) -> MLWordTaggerMetrics {
         do { return Self.metrics(try task.engine(WordTagger.self), labeledTokens) } catch {
-            return MLWordTaggerMetrics(MLClassifierMetrics(error))
+            return MLWordTaggerMetrics(error)
         }
     }
 
@@ -182,22 +180,21 @@ extension MLWordTagger: TextTask {
     typealias Learner = WordTaggerLearner
 
     static var taskName: String { "MLWordTagger" }
+    static var examplesName: String { "sentences" }
+
+    static func metrics(_ task: TextTaskModel, _ examples: TaggedSentences) throws -> MLWordTaggerMetrics {
+        metrics(try task.engine(WordTagger.self), examples.sentences)
+    }
 
     init(
         _ task: TextTaskModel,
         _ parameters: ModelParameters,
-        training: TaggedSentences,
-        validation: TaggedSentences?
-    ) throws {
+        training: MLWordTaggerMetrics,
+        validation: MLWordTaggerMetrics
+    ) {
         self.task = task
         modelParameters = parameters
-        let engine = try task.engine(WordTagger.self)
-        trainingMetrics = Self.metrics(engine, training.sentences)
-        validationMetrics =
-            validation.map { Self.metrics(engine, $0.sentences) }
-            ?? MLWordTaggerMetrics(
-                MLClassifierMetrics(MLCreateError.generic(reason: "no sentences were set aside for validation"))
-            )
+        (trainingMetrics, validationMetrics) = (training, validation)
     }
 }
 

@@ -8,6 +8,8 @@ public struct MLWordTaggerMetrics: Sendable {
 
     init(_ metrics: MLClassifierMetrics) { counted = metrics }
 
+    init(_ error: any Error) { counted = MLClassifierMetrics(error) }
+
     /// The share of tokens whose label was not recognised; NaN when the metrics are not valid.
     public var taggingError: Double { counted.classificationError }
 

@@ -9,18 +9,44 @@ import NaturalLanguage
 protocol TextTask {
     associatedtype Learner: TextLearner
     associatedtype ModelParameters: TextParameters
+    associatedtype Metrics: TextMetrics
 
     /// Written into session folders.
     static var taskName: String { get }
+    /// What examples are called.
+    static var examplesName: String { get }
 
+    /// How well a model recognises examples.
+    static func metrics(_ task: TextTaskModel, _ examples: Learner.Examples) throws -> Metrics
+
+    init(_ task: TextTaskModel, _ parameters: ModelParameters, training: Metrics, validation: Metrics)
+}
+
+extension TextTask {
     /// Holds the model against the examples.
     init(
         _ task: TextTaskModel,
         _ parameters: ModelParameters,
         training: Learner.Examples,
         validation: Learner.Examples?
-    ) throws
+    ) throws {
+        self.init(
+            task,
+            parameters,
+            training: try Self.metrics(task, training),
+            validation: try validation.map { try Self.metrics(task, $0) }
+                ?? Metrics(MLCreateError.generic(reason: "no \(Self.examplesName) were set aside for validation"))
+        )
+    }
 }
+
+/// How well a text task recognises examples, or why that cannot be said.
+protocol TextMetrics {
+    init(_ error: any Error)
+}
+
+extension MLClassifierMetrics: TextMetrics {}
+extension MLWordTaggerMetrics: TextMetrics {}
 
 /// What a text task learns from.
 protocol TextExamples: Sendable {
