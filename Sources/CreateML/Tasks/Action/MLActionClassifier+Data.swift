@@ -41,38 +41,23 @@ extension MLActionClassifier {
         }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? {
-            switch self {
-            case .labeledDirectories(let url): return KeypointTable.table(try LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return KeypointTable.table(try LabeledFolders.files(at: url))
-            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
-                return try DataFrame.seriesTable(at: file)
-                    .selecting(columnNames: [video, label] + [start, end].compactMap { $0 })
-            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
-                return frame.selecting(columnNames: [video, label] + [start, end].compactMap { $0 })
-            case .labeledKeypointsDataFrame: return nil
-            }
-        }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
 
         func sessions() throws -> [KeypointTable.Session] {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                return try KeypointTable.sessions(
-                    frame,
-                    .body,
-                    session: session,
-                    label: label,
-                    feature: feature
-                )
-            case .labeledDirectories(let url): return try sessions(LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return try sessions(LabeledFolders.files(at: url))
-            case .directoryWithVideosAndAnnotation, .labeledVideoDataFrame:
-                throw KeypointTable.needsKeypoints("videos", "MLActionClassifier")
-            }
+            try source.sessions(.body, column: __Defaults.featureColumnName, "videos", "MLActionClassifier")
         }
 
-        private func sessions(_ files: [String: [URL]]) throws -> [KeypointTable.Session] {
-            try KeypointTable.sessions(files, .body, __Defaults.featureColumnName, "MLActionClassifier")
+        private var source: KeypointSource {
+            switch self {
+            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+                .keypoints(frame, session: session, label: label, feature: feature)
+            case .labeledDirectories(let url): .directories(url)
+            case .labeledFiles(let url): .files(url)
+            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
+                .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
+                .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+            }
         }
     }
 

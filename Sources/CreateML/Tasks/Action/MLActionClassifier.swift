@@ -46,37 +46,21 @@ public struct MLActionClassifier: @unchecked Sendable {
 
     /// Holds the model against labelled sessions, window by window.
     public func evaluation(on annotatedVideos: DataSource) throws -> MLClassifierMetrics {
-        var (truth, predictions): ([String], [String]) = ([], [])
-        for session in try annotatedVideos.sessions() {
-            for result in try self.predictions(of: session.poses) {
-                truth.append(session.label)
-                predictions.append(result.results.first?.label ?? "")
-            }
-        }
-        return outcome.metrics(truth, predictions)
+        try windows.metrics(annotatedVideos.sessions(), model, outcome)
     }
 
     /// The actions of a file of key points, window by window: a JSON or CSV table with the column `keypoints`, a row a
     /// frame.
     /// - Throws: for videos, with what to do instead.
     public func prediction(from video: URL) throws -> [Prediction] {
-        try predictions(
-            of: KeypointTable.poses(at: video, .body, __Defaults.featureColumnName, "MLActionClassifier")
-        )
+        let poses = try KeypointTable.poses(at: video, .body, __Defaults.featureColumnName, "MLActionClassifier")
+        return try windows.results(of: model, poses).map { Prediction(frameRange: $0.frames, results: $0.results) }
     }
 
     public func predictions(from videos: [URL]) throws -> [[Prediction]] { try videos.map { try prediction(from: $0) } }
 
-    private func predictions(of poses: PoseSequence) throws -> [Prediction] {
-        let frames = outcome.options.window ?? __Defaults.predictionWindowSize
-        let windows = ActionWindows(skeleton: .body, frames: frames)
-        return try windows.windows(poses).enumerated().map { index, window in
-            let start = index * max(1, frames / 2)
-            return Prediction(
-                frameRange: start..<min(start + frames, poses.frameCount),
-                results: try SeriesOutcome.results(of: model, "poses", window, [frames, 3, Skeleton.body.jointCount])
-            )
-        }
+    private var windows: ActionWindows {
+        ActionWindows(skeleton: .body, frames: outcome.options.window ?? __Defaults.predictionWindowSize)
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
@@ -123,58 +107,23 @@ public struct MLActionClassifier: @unchecked Sendable {
     }
 
     private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
-        let frames = parameters.predictionWindowSize
-        guard frames >= MiniRocket.leastLength else {
-            throw MLCreateError.generic(
-                reason: "predictionWindowSize is \(frames); it must be \(MiniRocket.leastLength) frames or more"
-            )
-        }
-        guard parameters.batchSize > 0, parameters.maximumIterations > 0 else {
-            throw MLCreateError.generic(
-                reason: "batchSize is \(parameters.batchSize) and maximumIterations \(parameters.maximumIterations); "
-                    + "both must be 1 or more"
-            )
-        }
-        var training = try source.sessions()
-        var validation: [KeypointTable.Session] = []
-        switch parameters.validation {
-        case .none: break
-        case .dataSource(let other): validation = try other.sessions()
-        case .split(let strategy):
-            let parts = try strategy.split(count: training.count)
-            validation = parts.validation.map { training[$0] }
-            training = parts.training.map { training[$0] }
-        }
-        let numbers = LabelNumbers(training.map(\.label))
-        let windows = ActionWindows(skeleton: .body, frames: frames)
-        var settings = SequenceTrainingSettings()
-        settings.batchSize = parameters.batchSize
-        settings.iterations = parameters.maximumIterations
-        let problem = SeriesProblem(
-            .actions(
-                .body,
-                frames: frames,
-                training: try windows.examples(
-                    training,
-                    numbers,
-                    parameters.augmentationOptions.augmentations,
-                    seed: settings.seed
-                ),
-                validation: validation.isEmpty ? nil : try windows.examples(validation, numbers, [], seed: 0)
-            ),
-            labels: numbers.labels,
-            names: ClassifierNames(label: "label", probabilities: "labelProbabilities"),
-            settings: settings
-        )
-        return try SeriesRun(
-            problem,
-            SeriesOptions(
-                batchSize: parameters.batchSize,
-                iterations: parameters.maximumIterations,
-                window: frames,
-                frameRate: parameters.targetFrameRate,
-                augmentation: parameters.augmentationOptions.rawValue
-            )
+        let validation: KeypointProblem.Validation =
+            switch parameters.validation {
+            case .none: .none
+            case .dataSource(let other): .sessions(try other.sessions())
+            case .split(let strategy): .split(strategy)
+            }
+        return try KeypointProblem(
+            skeleton: .body,
+            frames: parameters.predictionWindowSize,
+            batchSize: parameters.batchSize,
+            iterations: parameters.maximumIterations,
+            augmentations: parameters.augmentationOptions.augmentations
+        ).run(
+            source.sessions(),
+            validation,
+            frameRate: parameters.targetFrameRate,
+            augmentation: parameters.augmentationOptions.rawValue
         )
     }
 }

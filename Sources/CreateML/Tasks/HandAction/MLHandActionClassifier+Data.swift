@@ -41,48 +41,26 @@ extension MLHandActionClassifier {
         }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? {
-            switch self {
-            case .labeledDirectories(let url): return KeypointTable.table(try LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return KeypointTable.table(try LabeledFolders.files(at: url))
-            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
-                return try DataFrame.seriesTable(at: file)
-                    .selecting(columnNames: [video, label] + [start, end].compactMap { $0 })
-            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
-                return frame.selecting(columnNames: [video, label] + [start, end].compactMap { $0 })
-            case .labeledKeypointsDataFrame: return nil
-            }
-        }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
 
         /// The files of each label.
-        public func labeledMedia() throws -> [String: [URL]] {
-            switch self {
-            case .labeledDirectories(let url): try LabeledFolders.directories(at: url)
-            case .labeledFiles(let url): try LabeledFolders.files(at: url)
-            default:
-                throw MLCreateError.generic(reason: "only labelled directories and labelled files are files by label")
-            }
-        }
+        public func labeledMedia() throws -> [String: [URL]] { try source.labeledMedia() }
 
         func sessions() throws -> [KeypointTable.Session] {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                return try KeypointTable.sessions(
-                    frame,
-                    .hand,
-                    session: session,
-                    label: label,
-                    feature: feature
-                )
-            case .labeledDirectories(let url): return try sessions(LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return try sessions(LabeledFolders.files(at: url))
-            case .directoryWithVideosAndAnnotation, .labeledVideoDataFrame:
-                throw KeypointTable.needsKeypoints("videos", "MLHandActionClassifier")
-            }
+            try source.sessions(.hand, column: __Defaults.featureColumnName, "videos", "MLHandActionClassifier")
         }
 
-        private func sessions(_ files: [String: [URL]]) throws -> [KeypointTable.Session] {
-            try KeypointTable.sessions(files, .hand, __Defaults.featureColumnName, "MLHandActionClassifier")
+        private var source: KeypointSource {
+            switch self {
+            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+                .keypoints(frame, session: session, label: label, feature: feature)
+            case .labeledDirectories(let url): .directories(url)
+            case .labeledFiles(let url): .files(url)
+            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
+                .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
+                .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+            }
         }
     }
 

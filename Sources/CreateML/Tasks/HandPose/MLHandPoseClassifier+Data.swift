@@ -28,47 +28,25 @@ extension MLHandPoseClassifier {
         public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? {
-            switch self {
-            case .labeledDirectories(let url): return KeypointTable.table(try LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return KeypointTable.table(try LabeledFolders.files(at: url))
-            case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
-                return try DataFrame.seriesTable(at: file).selecting(columnNames: [image, label])
-            case .labeledImageDataFrame(let frame, let image, let label):
-                return frame.selecting(columnNames: [image, label])
-            case .labeledKeypointsDataFrame: return nil
-            }
-        }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
 
         /// The files of each label.
-        public func labeledMedia() throws -> [String: [URL]] {
-            switch self {
-            case .labeledDirectories(let url): return try LabeledFolders.directories(at: url)
-            case .labeledFiles(let url): return try LabeledFolders.files(at: url)
-            default:
-                throw MLCreateError.generic(reason: "only labelled directories and labelled files are files by label")
-            }
-        }
+        public func labeledMedia() throws -> [String: [URL]] { try source.labeledMedia() }
 
         func sessions() throws -> [KeypointTable.Session] {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                return try KeypointTable.sessions(
-                    frame,
-                    .hand,
-                    session: session,
-                    label: label,
-                    feature: feature
-                )
-            case .labeledDirectories(let url): return try sessions(LabeledFolders.directories(at: url))
-            case .labeledFiles(let url): return try sessions(LabeledFolders.files(at: url))
-            case .directoryWithImagesAndAnnotation, .labeledImageDataFrame:
-                throw KeypointTable.needsKeypoints("pictures", "MLHandPoseClassifier")
-            }
+            try source.sessions(.hand, column: __Defaults.featureColumnName, "pictures", "MLHandPoseClassifier")
         }
 
-        private func sessions(_ files: [String: [URL]]) throws -> [KeypointTable.Session] {
-            try KeypointTable.sessions(files, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier")
+        private var source: KeypointSource {
+            switch self {
+            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+                .keypoints(frame, session: session, label: label, feature: feature)
+            case .labeledDirectories(let url): .directories(url)
+            case .labeledFiles(let url): .files(url)
+            case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
+                .annotated(file, columns: [image, label])
+            case .labeledImageDataFrame(let frame, let image, let label): .media(frame, columns: [image, label])
+            }
         }
     }
 

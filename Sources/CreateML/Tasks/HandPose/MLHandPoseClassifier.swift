@@ -1,6 +1,5 @@
 public import CoreML
 import Foundation
-import MLNumerics
 import MLSeriesTraining
 import TabularData
 
@@ -46,34 +45,21 @@ public struct MLHandPoseClassifier {
 
     /// Holds the model against labelled poses.
     public func evaluation(on annotatedImages: DataSource) throws -> MLClassifierMetrics {
-        var (truth, predictions): ([String], [String]) = ([], [])
-        for session in try annotatedImages.sessions() {
-            for frame in 0..<session.poses.frameCount {
-                truth.append(session.label)
-                predictions.append(try results(session.poses, frame).first?.label ?? "")
-            }
-        }
-        return outcome.metrics(truth, predictions)
+        try windows.metrics(annotatedImages.sessions(), model, outcome)
     }
 
     /// The pose of a file of key points: a JSON or CSV table with the column `keypoints`, of which the first row counts.
     /// - Throws: for pictures, with what to do instead.
     public func prediction(from image: URL) throws -> [(label: String, confidence: Double)] {
-        try results(KeypointTable.poses(at: image, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier"), 0)
+        let poses = try KeypointTable.poses(at: image, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier")
+        return try SeriesOutcome.results(of: model, "poses", poses.frames(0..<1), [1, 3, Skeleton.hand.jointCount])
     }
 
     public func predictions(from images: [URL]) throws -> [[(label: String, confidence: Double)]] {
         try images.map { try prediction(from: $0) }
     }
 
-    private func results(_ poses: PoseSequence, _ frame: Int) throws -> [(label: String, confidence: Double)] {
-        try SeriesOutcome.results(
-            of: model,
-            "poses",
-            poses.frames(frame..<frame + 1),
-            [1, 3, Skeleton.hand.jointCount]
-        )
-    }
+    private var windows: ActionWindows { ActionWindows(skeleton: .hand, frames: 1) }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try outcome.write(to: fileURL, metadata)
@@ -120,54 +106,22 @@ public struct MLHandPoseClassifier {
     }
 
     private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
-        guard parameters.batchSize > 0, parameters.maximumIterations > 0 else {
-            throw MLCreateError.generic(
-                reason: "batchSize is \(parameters.batchSize) and maximumIterations \(parameters.maximumIterations); "
-                    + "both must be 1 or more"
-            )
-        }
-        var training = try source.sessions()
-        var validation: [KeypointTable.Session] = []
-        switch parameters.validation {
-        case .none: break
-        case .dataSource(let other): validation = try other.sessions()
-        case .split(let strategy):
-            let parts = try strategy.split(count: training.count)
-            validation = parts.validation.map { training[$0] }
-            training = parts.training.map { training[$0] }
-        }
-        let numbers = LabelNumbers(training.map(\.label))
-        var settings = SequenceTrainingSettings()
-        settings.batchSize = parameters.batchSize
-        settings.iterations = parameters.maximumIterations
-        func examples(
-            _ sessions: [KeypointTable.Session],
-            _ augmentations: [PoseAugmentation]
-        ) throws -> LabeledExamples {
-            try ActionWindows(skeleton: .hand, frames: 1).examples(
-                sessions,
-                numbers,
-                augmentations,
-                seed: settings.seed
-            )
-        }
-        let problem = SeriesProblem(
-            .poses(
-                .hand,
-                training: try examples(training, parameters.augmentationOptions.augmentations),
-                validation: validation.isEmpty ? nil : try examples(validation, [])
-            ),
-            labels: numbers.labels,
-            names: ClassifierNames(label: "label", probabilities: "labelProbabilities"),
-            settings: settings
-        )
-        return try SeriesRun(
-            problem,
-            SeriesOptions(
-                batchSize: parameters.batchSize,
-                iterations: parameters.maximumIterations,
-                augmentation: parameters.augmentationOptions.rawValue
-            )
+        let validation: KeypointProblem.Validation =
+            switch parameters.validation {
+            case .none: .none
+            case .dataSource(let other): .sessions(try other.sessions())
+            case .split(let strategy): .split(strategy)
+            }
+        return try KeypointProblem(
+            skeleton: .hand,
+            frames: nil,
+            batchSize: parameters.batchSize,
+            iterations: parameters.maximumIterations,
+            augmentations: parameters.augmentationOptions.augmentations
+        ).run(
+            source.sessions(),
+            validation,
+            augmentation: parameters.augmentationOptions.rawValue
         )
     }
 }

@@ -1,3 +1,4 @@
+import CoreML
 import Foundation
 import MLNumerics
 import MLSeriesTraining
@@ -78,7 +79,7 @@ struct KeypointTable {
     }
 }
 
-/// Windows of poses for a classifier of actions.
+/// Windows of poses for a classifier of actions, or of single poses.
 struct ActionWindows {
     let skeleton: Skeleton
     let frames: Int
@@ -90,6 +91,36 @@ struct ActionWindows {
         return stride(from: 0, through: max(0, poses.frameCount - frames), by: hop).map {
             poses.frames($0..<$0 + frames)
         }
+    }
+
+    /// What the model says of each window of a session: the frames that it shows, and the classes, the likeliest first.
+    func results(
+        of model: MLModel,
+        _ poses: PoseSequence
+    ) throws -> [(frames: Range<Int>, results: [(label: String, confidence: Double)])] {
+        try windows(poses).enumerated().map { index, window in
+            let start = index * max(1, frames / 2)
+            return (
+                start..<min(start + frames, poses.frameCount),
+                try SeriesOutcome.results(of: model, "poses", window, [frames, 3, skeleton.jointCount])
+            )
+        }
+    }
+
+    /// The metrics of a model on sessions, window by window.
+    func metrics(
+        _ sessions: [KeypointTable.Session],
+        _ model: MLModel,
+        _ outcome: SeriesOutcome
+    ) throws -> MLClassifierMetrics {
+        var (truth, predictions): ([String], [String]) = ([], [])
+        for session in sessions {
+            for window in try results(of: model, session.poses) {
+                truth.append(session.label)
+                predictions.append(window.results.first?.label ?? "")
+            }
+        }
+        return outcome.metrics(truth, predictions)
     }
 
     /// Every window of the sessions, and for each augmentation another one changed by chance.
