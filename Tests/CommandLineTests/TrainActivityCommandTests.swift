@@ -98,12 +98,50 @@ struct TrainActivityCommandTests {
         }
     }
 
+    @Test func annotationsByTimeAreRead() throws {
+        var annotations = "file,activity,from,to\n"
+        for number in 0..<8 {
+            let rows = recording(number).enumerated().map { "\($0 * 20),\($1.x),\($1.y)\n" }
+            try folder.write("ms,x,y\n" + rows.joined(), "walks/\(number).csv")
+            // The first five samples and the last five are nobody's.
+            annotations += "\(number).csv,\(Self.labels[number % 2]),100,1080\n"
+        }
+        try folder.write(annotations, "walks/labels.csv")
+        let columns = ["--annotation-file", "labels.csv", "--label", "activity", "--recording", "file"]
+        let times = ["--time-stamp", "ms", "--label-start-time", "from", "--label-end-time", "to"]
+        let start = ["train", "activity", folder.path("walks")]
+        let run = try coreml(
+            arguments: start + columns + times + short + ["--validation-share", "0.25", "-o", folder.path("A.mlmodel")]
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        for part in ["8 labelled times of 8 recordings", "features: x, y\n"] {
+            #expect(run.output.contains(part), "\(part) is not in \(run.output)")
+        }
+        let held = try folder.write(table(12..<16), "held.csv")
+        let evaluation = try coreml(arguments: ["evaluate", folder.path("A.mlmodel"), held, "--json"] + self.columns)
+        let scores = try CommandFolder.object(evaluation.output)["scores"] as? [String: Double]
+        #expect(try #require(scores?["accuracy"]) > 0.9)
+        try CommandFolder.expectFailures([
+            (start + columns, 1, "no column 'start'"),
+            (start + ["--annotation-file", "none.csv"], 1, "no such file"),
+            (start + columns + times + ["--delimiter", ";"], 1, "--delimiter"),
+            (start + ["--time-stamp", "ms"], 64, "--annotation-file"),
+            (["train", "activity", held] + columns + times, 1, "is no folder"),
+            (
+                start + columns + ["--label-start-time", "from", "--label-end-time", "to"], 1,
+                "no column 'time'; its columns are ms, x, y; name the column with --time-stamp"
+            ),
+        ])
+    }
+
     /// Stopped by a signal, then gone on with: the model is the one of a run that nobody stopped.
+    ///
+    /// Windows of 8 are those of the network with memory, whose iterations last long enough.
     @Test func aSignalLeavesASessionToGoOnWith() throws {
         let data = try folder.write(table(0..<6), "motion.csv")
         func arguments(_ model: String) -> [String] {
             [
-                "train", "activity", data, "--window", "20", "--iterations", "6", "--validation-share", "0", "--json",
+                "train", "activity", data, "--window", "8", "--iterations", "6", "--validation-share", "0", "--json",
                 "-o", folder.path(model),
             ] + columns
         }

@@ -12,11 +12,15 @@ struct TrainActivity: ParsableCommand {
               coreml train activity motion.csv --features acc_x acc_y acc_z --window 50 --report motion.html
               coreml train activity recordings/ --seconds 2 --frequency 50 --iterations 30
               coreml train activity by-label/ --validation held-out/
+              coreml train activity walks/ --annotation-file labels.csv --recording file --time-stamp time \
+                --label-start-time from --label-end-time to
 
             DATA is a .csv, .tsv or .json table with a sample of all sensors in each row, its label, and the recording that
             it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables for each label,
-            which then need no column of labels. The model takes a window of each sensor and the state that the prediction
-            before left; 'coreml evaluate' feeds it so.
+            which then need no column of labels. With --annotation-file it is a folder of .csv or .json tables whose samples
+            have times, and the table of that name in it says, a row each, in which of them (--recording) from when to when
+            a label holds; other samples are left out. The model takes a window of each sensor and the state that the
+            prediction before left; 'coreml evaluate' feeds it so.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -25,6 +29,7 @@ struct TrainActivity: ParsableCommand {
     @Argument(help: "A table of samples, a folder of tables, or a folder with a folder of tables for each label.")
     var data: String
     @OptionGroup var columns: SensorColumnOptions
+    @OptionGroup var annotation: AnnotationOptions
     @Option(parsing: .upToNextOption, help: "The columns of the sensors; by default all other columns of numbers.")
     var features: [String] = []
     @Option(help: "Samples of a window; 100 by default.")
@@ -63,7 +68,8 @@ struct TrainActivity: ParsableCommand {
     func run() throws {
         let flow = TrainingFlow(training)
         flow.announce("reading \(data)")
-        let reader = columns.reader
+        var reader = columns.reader
+        reader.annotations = annotation.annotations
         let recordings = try reader.recordings(data, features: features.isEmpty ? nil : features)
         let parameters = MLActivityClassifier.ModelParameters(
             validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
@@ -83,23 +89,50 @@ struct TrainActivity: ParsableCommand {
                 sessionParameters: session
             )
         }
-        var report = TrainingReport(title: "", curves: curves)
-        report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         try flow.finish(
-            TrainingFlow.Outcome(
-                title: "activity classifier",
-                algorithm: "activity classifier",
+            TrainingFlow.outcome(
+                of: "activity classifier",
+                (model.trainingMetrics, model.validationMetrics),
+                curves: curves,
                 facts: [
                     ("data", "\(data), \(recordings.count)"),
                     ("features", recordings.features.joined(separator: ", ")),
                     ("window", "\(samples) samples"),
                 ],
                 json: ["features": recordings.features, "window": samples],
-                report: report,
                 write: { try model.write(toFile: $0) }
             ),
             name: TableFile.name(data)
         )
+    }
+}
+
+/// The table that labels recordings by times.
+struct AnnotationOptions: ParsableArguments {
+    @Option(help: "The table in DATA, a folder of recordings, that says from when to when which label holds.")
+    var annotationFile: String?
+    @Option(help: "With --annotation-file: the recordings' column of times, numbers or dates; 'time' by default.")
+    var timeStamp: String?
+    @Option(help: "With --annotation-file: its column of the times at which labels begin; 'start' by default.")
+    var labelStartTime: String?
+    @Option(help: "With --annotation-file: its column of the times at which labels end; 'end' by default.")
+    var labelEndTime: String?
+
+    func validate() throws {
+        guard annotationFile != nil || [timeStamp, labelStartTime, labelEndTime].allSatisfy({ $0 == nil }) else {
+            throw ValidationError("--time-stamp, --label-start-time and --label-end-time need --annotation-file")
+        }
+    }
+
+    var annotations: SensorData.Annotations? {
+        annotationFile.map {
+            SensorData.Annotations(
+                file: $0,
+                timeStampColumn: timeStamp ?? "time",
+                startColumn: labelStartTime ?? "start",
+                endColumn: labelEndTime ?? "end"
+            )
+        }
     }
 }
 

@@ -57,19 +57,17 @@ struct TrainSound: ParsableCommand {
         let (model, curves) = try flow.train(iterations: iterations) { session in
             try MLSoundClassifier.train(trainingData: files, parameters: parameters, sessionParameters: session)
         }
-        var report = TrainingReport(title: "", curves: curves)
-        report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         let count = files.values.reduce(0) { $0 + $1.count }
         try flow.finish(
-            TrainingFlow.Outcome(
-                title: "sound classifier",
-                algorithm: "sound classifier",
+            TrainingFlow.outcome(
+                of: "sound classifier",
+                (model.trainingMetrics, model.validationMetrics),
+                curves: curves,
                 facts: [
                     ("data", "\(data), \(count) files"),
                     ("windows", "0.975 s, each repeats \(LearningCurve.label(columns.overlap)) of the one before"),
                 ],
                 json: ["files": count, "overlap": columns.overlap],
-                report: report,
                 write: { try model.write(toFile: $0) }
             ),
             name: TableFile.name(data)

@@ -105,12 +105,12 @@ struct TrainText: ParsableCommand {
                 sessionParameters: session
             )
         }
-        var report = TrainingReport(title: "", curves: curves)
-        report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-        return outcome((algorithm ?? .maximumEntropy).rawValue + " text classifier", "texts", frame.shape.rows, report)
-        {
-            try model.write(toFile: $0)
-        }
+        return outcome(
+            (algorithm ?? .maximumEntropy).rawValue + " text classifier",
+            (model.trainingMetrics, model.validationMetrics),
+            curves,
+            (frame.shape.rows, "texts")
+        ) { try model.write(toFile: $0) }
     }
 
     private func tagger(_ options: TextOptions, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
@@ -123,26 +123,29 @@ struct TrainText: ParsableCommand {
         let (model, curves) = try flow.train(iterations: iterations) { session in
             try MLWordTagger.train(trainingData: sentences, parameters: parameters, sessionParameters: session)
         }
-        var report = TrainingReport(title: "", curves: curves)
-        report.add(training: model.trainingMetrics.counted, validation: model.validationMetrics.counted)
-        return outcome("word tagger", "sentences", sentences.count, report) { try model.write(toFile: $0) }
+        return outcome(
+            "word tagger",
+            (model.trainingMetrics.counted, model.validationMetrics.counted),
+            curves,
+            (sentences.count, "sentences")
+        ) { try model.write(toFile: $0) }
     }
 
     private func outcome(
         _ name: String,
-        _ unit: String,
-        _ count: Int,
-        _ report: TrainingReport,
+        _ metrics: (training: MLClassifierMetrics, validation: MLClassifierMetrics),
+        _ curves: [LearningCurve],
+        _ examples: (count: Int, unit: String),
         _ write: @escaping (String) throws -> Void
     ) -> TrainingFlow.Outcome {
-        var facts = [("data", "\(data), \(count) \(unit)")]
+        var facts = [("data", "\(data), \(examples.count) \(examples.unit)")]
         if let language { facts.append(("language", language)) }
-        return TrainingFlow.Outcome(
-            title: name,
-            algorithm: name,
+        return TrainingFlow.outcome(
+            of: name,
+            metrics,
+            curves: curves,
             facts: facts,
-            json: [unit: count],
-            report: report,
+            json: [examples.unit: examples.count],
             write: write
         )
     }

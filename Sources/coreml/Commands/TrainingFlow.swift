@@ -20,6 +20,20 @@ struct TrainingFlow {
         var write: (String) throws -> Void
     }
 
+    /// What there is to say of a classifier: its metrics, and the facts that the arguments name.
+    static func outcome(
+        of classifier: String,
+        _ metrics: (training: MLClassifierMetrics, validation: MLClassifierMetrics),
+        curves: [LearningCurve],
+        facts: [(name: String, value: String)],
+        json: [String: Any],
+        write: @escaping (String) throws -> Void
+    ) -> Outcome {
+        var report = TrainingReport(title: "", curves: curves)
+        report.add(training: metrics.training, validation: metrics.validation)
+        return Outcome(title: classifier, algorithm: classifier, facts: facts, json: json, report: report, write: write)
+    }
+
     private let options: TrainingOptions
     private let progress: TrainingProgress
     private let start = ContinuousClock.now

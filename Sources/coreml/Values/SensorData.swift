@@ -8,6 +8,18 @@ struct SensorData {
     var labelColumn: String
     var recordingColumn: String
     var delimiter: String?
+    /// What labels the recordings of a folder; `nil` when tables or folders do themselves.
+    var annotations: Annotations?
+
+    /// A table that says from when to when which label holds in a recording.
+    struct Annotations {
+        /// In the folder of the recordings.
+        var file: String
+        /// Of the recordings.
+        var timeStampColumn: String
+        var startColumn: String
+        var endColumn: String
+    }
 
     /// Recordings, ready to train with.
     struct Recordings {
@@ -22,6 +34,7 @@ struct SensorData {
     /// label.
     /// - Parameter features: the columns of the sensors; all columns of numbers when `nil`.
     func recordings(_ path: String, features: [String]?) throws -> Recordings {
+        if let annotations { return try annotated(path, annotations, features) }
         guard TableFile.isFolder(path) else {
             let frame = try table(path, features, hasLabels: true)
             let features = try features ?? sensors(of: frame, path)
@@ -57,6 +70,42 @@ struct SensorData {
             source: .dataFrame(try joined(files, features)),
             features: features,
             count: "\(files.count) recordings"
+        )
+    }
+
+    private func annotated(_ path: String, _ annotations: Annotations, _ features: [String]?) throws -> Recordings {
+        guard TableFile.isFolder(path) else {
+            throw Failure("'\(path)' is no folder; --annotation-file names a table in the folder of the recordings")
+        }
+        guard delimiter == nil else {
+            throw Failure("--delimiter does not go with --annotation-file, whose tables have commas between the cells")
+        }
+        let file = path + "/" + annotations.file
+        let types = [labelColumn: CSVType.string, recordingColumn: .string]
+        let frame = try TableFile.read(file, types: types)
+        for (name, option) in [
+            (labelColumn, "--label"), (recordingColumn, "--recording"), (annotations.startColumn, "--label-start-time"),
+            (annotations.endColumn, "--label-end-time"),
+        ] {
+            try TableFile.require(name, in: frame, file, option: option)
+        }
+        let names = frame[recordingColumn].compactMap { $0 as? String }
+        guard let first = names.first else { throw Failure("\(file) has no rows that name a recording") }
+        let recording = path + "/" + first
+        let samples = try TableFile.read(recording)
+        try TableFile.require(annotations.timeStampColumn, in: samples, recording, option: "--time-stamp")
+        let features =
+            try features ?? sensors(of: samples, recording).filter { $0 != annotations.timeStampColumn }
+        return Recordings(
+            source: .directoryWithDataAndAnnotation(
+                at: URL(fileURLWithPath: path),
+                annotationFileName: annotations.file,
+                timeStampColumn: annotations.timeStampColumn,
+                labelStartTimeColumn: annotations.startColumn,
+                labelEndTimeColumn: annotations.endColumn
+            ),
+            features: features,
+            count: "\(frame.shape.rows) labelled times of \(Set(names).count) recordings"
         )
     }
 
