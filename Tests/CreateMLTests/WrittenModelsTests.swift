@@ -40,7 +40,8 @@ private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"
     @Test func `Files and answers of every type`() throws {
         let folder = URL(fileURLWithPath: try #require(writtenFolder))
         let all = try [
-            Self.activity(folder), Self.sound(folder, layers: false), Self.sound(folder, layers: true),
+            Self.activity(folder, "Activity", window: 20), Self.activity(folder, "ActivityNetwork", window: 8),
+            Self.sound(folder, layers: false), Self.sound(folder, layers: true),
             Self.handPose(folder), Self.handAction(folder), Self.action(folder), Self.textClassifier(folder),
             Self.wordTagger(folder), Self.wordEmbedding(folder), Self.gazetteer(folder),
         ]
@@ -59,16 +60,17 @@ private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"
         )
     }
 
-    private static func activity(_ folder: URL) throws -> Written {
+    /// Windows of less than 9 rows are learned by the network with memory, longer ones through features.
+    private static func activity(_ folder: URL, _ name: String, window size: Int) throws -> Written {
         let classifier = try MLActivityClassifier(
             trainingData: .dataFrame(SeriesData.activities(16, seed: 1)),
             featureColumns: ["x", "y"],
             labelColumn: "activity",
             recordingFileColumn: "file",
-            parameters: .init(validation: .none, maximumIterations: 2, predictionWindowSize: 20)
+            parameters: .init(validation: .none, maximumIterations: 2, predictionWindowSize: size)
         )
-        try classifier.write(to: file(folder, "Activity"))
-        let test = SeriesData.activities(1, seed: 9, rows: 100)
+        try classifier.write(to: file(folder, name))
+        let test = SeriesData.activities(1, seed: 9, rows: 5 * size)
         let labels = try classifier.predictions(from: test, perWindowPrediction: true)
         var state: MLFeatureValue?
         var calls: [Call] = []
@@ -76,8 +78,8 @@ private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"
             var inputs: [String: Input] = [:]
             var features: [String: Any] = [:]
             for name in ["x", "y"] {
-                let samples = (window * 20..<window * 20 + 20).map { test[name, Double.self][$0] ?? .nan }
-                inputs[name] = Input(values: samples, shape: [20])
+                let samples = (window * size..<(window + 1) * size).map { test[name, Double.self][$0] ?? .nan }
+                inputs[name] = Input(values: samples, shape: [size])
                 features[name] = try MLMultiArray(samples)
             }
             if let state { features["stateIn"] = state }
@@ -87,7 +89,7 @@ private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"
                 Call(inputs: inputs, label: label, probabilities: try probabilities(output, "activityProbability"))
             )
         }
-        return Written(name: "Activity", type: "neuralNetworkClassifier", streams: true, calls: calls)
+        return Written(name: name, type: "neuralNetworkClassifier", streams: true, calls: calls)
     }
 
     private static func sound(_ folder: URL, layers: Bool) throws -> Written {

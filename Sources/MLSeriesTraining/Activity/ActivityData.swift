@@ -126,6 +126,35 @@ package struct ActivityData: Sendable {
         (self.offsets, self.scales) = (offsets, scales)
     }
 
+    /// Windows of `windows()`.
+    var windowCount: Int { recordings.reduce(0) { $0 + starts($1).count } }
+
+    /// Where the windows begin that a classifier of single windows learns from: at every half of one, and where a rest that
+    /// is half a window or more begins for a prediction.
+    private func starts(_ recording: ActivityRecording) -> [Int] {
+        let rows = recording.rowCount
+        let rest = rows % window
+        return Array(stride(from: 0, through: rows - window, by: Swift.max(1, window / 2)))
+            + (2 * rest >= window ? [rows - rest] : [])
+    }
+
+    /// The recording that each of `windows()` belongs to.
+    var windowRecordings: [Int] {
+        recordings.enumerated().flatMap { index, recording in
+            [Int](repeating: index, count: recording.labels == nil ? 0 : starts(recording).count)
+        }
+    }
+
+    /// Labelled windows, one by one, each [sensors, window].
+    func windows() -> LabeledExamples {
+        var result = LabeledExamples()
+        result.values.reserveCapacity(windowCount * offsets.count * window)
+        for recording in recordings where recording.labels != nil {
+            for start in starts(recording) { append(recording, start, to: &result) }
+        }
+        return result
+    }
+
     /// The windows of a training sequence, at most `chunk`.
     package var sequenceLength: Int {
         recordings.reduce(1) { Swift.max($0, Swift.min(Self.chunk, ($1.rowCount + window / 2) / window)) }
@@ -172,21 +201,22 @@ package struct ActivityData: Sendable {
         count: Int,
         to result: inout SequenceExamples
     ) {
-        var features: [Float] = []
-        features.reserveCapacity(count * result.inputCount)
-        var labels: [Int] = []
-        for index in 0..<count {
-            let first = start + index * window
-            for (sensor, values) in recording.sensors.enumerated() {
-                for row in first..<first + window {
-                    features.append((values[Swift.min(row, values.count - 1)] - offsets[sensor]) * scales[sensor])
-                }
+        var windows = LabeledExamples()
+        windows.values.reserveCapacity(count * result.inputCount)
+        for index in 0..<count { append(recording, start + index * window, to: &windows) }
+        result.append(features: windows.values, labels: windows.labels)
+    }
+
+    /// Appends the window that begins at a row; a recording without labels has −1.
+    private func append(_ recording: ActivityRecording, _ first: Int, to result: inout LabeledExamples) {
+        for (sensor, values) in recording.sensors.enumerated() {
+            for row in first..<first + window {
+                result.values.append((values[Swift.min(row, values.count - 1)] - offsets[sensor]) * scales[sensor])
             }
-            labels.append(
-                recording.labels.map { Self.mostFrequent($0[first..<Swift.min(first + window, $0.count)]) } ?? -1
-            )
         }
-        result.append(features: features, labels: labels)
+        result.labels.append(
+            recording.labels.map { Self.mostFrequent($0[first..<Swift.min(first + window, $0.count)]) } ?? -1
+        )
     }
 
     /// The label that most rows have; of equals, the one that comes first.

@@ -2,15 +2,14 @@ import MLNumerics
 import MLSpecification
 
 extension DenseNetwork {
-    /// Appends the layers; the last result are the probabilities.
+    /// Appends the layers; the last result is called `logits`.
     /// - Parameters:
     ///   - rocket: whose mean and scale become part of the first layer.
-    private func append(
+    func append(
         to writer: inout NetworkWriter,
         _ parameters: [Tensor],
         _ rocket: RocketFeatures?,
-        input: String,
-        probabilities: String
+        input: String
     ) {
         let sizes = [inputCount] + layerSizes + [classCount]
         var value = input
@@ -39,7 +38,6 @@ extension DenseNetwork {
                 value = name + "_relu"
             }
         }
-        writer.softmax(value, probabilities)
     }
 
     /// A classifier of vectors.
@@ -51,7 +49,8 @@ extension DenseNetwork {
         names: ClassifierNames
     ) -> SpecModel {
         var writer = NetworkWriter()
-        append(to: &writer, parameters, rocket, input: input, probabilities: names.probabilities)
+        append(to: &writer, parameters, rocket, input: input)
+        writer.softmax("logits", names.probabilities)
         return .classifier(
             writer,
             inputs: [.array(input, [inputCount])],
@@ -78,7 +77,8 @@ extension DenseNetwork {
         writer.reshape("window", "window_rows", [frames, 3 * joints])
         writer.transpose("window_rows", "window_series", [1, 0])
         rocket.rocket.append(to: &writer, input: "window_series", output: "features")
-        append(to: &writer, parameters, rocket, input: "features", probabilities: names.probabilities)
+        append(to: &writer, parameters, rocket, input: "features")
+        writer.softmax("logits", names.probabilities)
         return .classifier(
             writer,
             inputs: [
@@ -104,7 +104,11 @@ extension DenseNetwork {
         var writer = NetworkWriter()
         writer.reshape("melSpectrogram", "frames", [frames, bands])
         writer.transpose("frames", "bands", [1, 0])
-        rocket.rocket.append(to: &writer, input: "bands", output: "features")
+        var louder = SpecActivationParams()
+        louder.linear.alpha = 1
+        louder.linear.beta = -SoundWindows.silence
+        writer.add(["bands"], ["loudness"], .activation(louder))
+        rocket.rocket.append(to: &writer, input: "loudness", output: "features")
         var extractor = SpecModel()
         extractor.specificationVersion = 4
         extractor.description_p.input = first.description_p.output

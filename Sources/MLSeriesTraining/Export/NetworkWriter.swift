@@ -3,16 +3,20 @@ import MLSpecification
 /// Appends layers to a neural network of the specification.
 struct NetworkWriter {
     private(set) var layers: [SpecNeuralNetworkLayer] = []
+    /// What the names of all values begin with; those that do not are given it.
+    var prefix = ""
 
     /// Appends a layer; its results have the names given.
     mutating func add(_ inputs: [String], _ outputs: [String], _ kind: SpecNeuralNetworkLayer.OneOf_Layer) {
         var layer = SpecNeuralNetworkLayer()
-        layer.name = outputs[0]
-        layer.input = inputs
-        layer.output = outputs
+        layer.input = inputs.map(prefixed)
+        layer.output = outputs.map(prefixed)
+        layer.name = layer.output[0]
         layer.layer = kind
         layers.append(layer)
     }
+
+    private func prefixed(_ name: String) -> String { name.hasPrefix(prefix) ? name : prefix + name }
 
     static func weights(_ values: [Float]) -> SpecWeightParams {
         var params = SpecWeightParams()

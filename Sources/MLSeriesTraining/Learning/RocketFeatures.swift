@@ -15,11 +15,14 @@ struct RocketFeatures: Sendable {
     /// Features of a series, about; MiniRocket's usual number.
     static let count = 10_000
 
-    /// - Parameter solves: whether to look for a linear classifier.
+    /// - Parameters:
+    ///   - groups: as `RidgeClassifier` takes them.
+    ///   - solves: whether to look for a linear classifier.
     init(
         _ series: SeriesSet,
         labels: [Int],
         classCount: Int,
+        groups: [Int]? = nil,
         seed: UInt64,
         solves: Bool
     ) throws(ModelError) {
@@ -30,7 +33,7 @@ struct RocketFeatures: Sendable {
         try Cancellation.check()
         let ridge =
             solves && labels.count <= RidgeClassifier.exampleLimit && labels.count > 1
-            ? try RidgeClassifier(features: features, labels: labels, classCount: classCount) : nil
+            ? try RidgeClassifier(features: features, labels: labels, classCount: classCount, groups: groups) : nil
         var (means, scales) = ([Float](repeating: 0, count: width), [Float](repeating: 1, count: width))
         for k in 0..<width {
             var sum = 0.0

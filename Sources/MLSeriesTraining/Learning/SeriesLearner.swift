@@ -9,49 +9,34 @@ package struct SeriesLearner: Sendable {
     package private(set) var problem: SeriesProblem
     private var work: Work
 
-    private enum Work: Sendable {
-        case activity(SequenceTrainer<ActivityNetwork>, training: SequenceExamples, validation: SequenceExamples?)
-        case poses(SequenceTrainer<PoseNetwork>, training: SequenceExamples, validation: SequenceExamples?)
-        case dense(
-            SequenceTrainer<DenseNetwork>,
-            RocketFeatures?,
-            training: SequenceExamples,
-            validation: SequenceExamples?
-        )
+    /// What is learned, by what, and from what.
+    private struct Work: Sendable {
+        var trainer: any SeriesTrainer
+        let model: Model
+        /// What metrics count, as the trainer takes it: not always what it learns from.
+        let training: SequenceExamples
+        let validation: SequenceExamples?
+    }
+
+    private enum Model: Sendable {
+        case activityNetwork(ActivityNetwork)
+        case activityFeatures(DenseNetwork, ActivityFeatures)
+        case poses(PoseNetwork)
+        case dense(DenseNetwork, RocketFeatures?)
     }
 
     /// - Throws: `.invalidInput` for examples that cannot be learned from.
     package init(_ problem: SeriesProblem) throws(ModelError) {
         self.problem = problem
         try problem.checkLabels()
-        let classCount = problem.labels.count
         switch problem.kind {
         case .activity(let training, let validation, _):
-            let network = ActivityNetwork(
-                sensorCount: training.offsets.count,
-                window: training.window,
-                classCount: classCount
-            )
-            let seed = problem.settings.seed
-            let trainer = try SequenceTrainer(
-                network,
-                settings: problem.settings,
-                steps: training.sequenceLength,
-                validation: validation?.sequences()
-            ) { training.chunks(pass: $0, seed: seed) }
-            work = .activity(trainer, training: training.sequences(), validation: validation?.sequences())
+            work =
+                try ActivityFeatures.serve(training)
+                ? Self.activityFeatures(problem, training, validation)
+                : Self.activityNetwork(problem, training, validation)
         case .poses(let skeleton, let training, let validation):
-            let own = try Self.poses(training, skeleton)
-            let others = try validation.map { other throws(ModelError) in try Self.poses(other, skeleton) }
-            let network = PoseNetwork(
-                jointCount: skeleton.jointCount,
-                bones: skeleton.bones,
-                classCount: classCount
-            )
-            let trainer = try SequenceTrainer(network, settings: problem.settings, steps: 1, validation: others) { _ in
-                own
-            }
-            work = .poses(trainer, training: own, validation: others)
+            work = try Self.poses(problem, skeleton, training, validation)
         case .actions(let skeleton, let frames, let training, let validation):
             work = try Self.rocket(
                 problem,
@@ -62,14 +47,21 @@ package struct SeriesLearner: Sendable {
                 validation: validation.map { other throws(ModelError) in try Self.normalized(other, skeleton, frames) }
             )
         case .sounds(let layerSizes, let training, let validation):
-            let size = SoundWindows.bands * SoundWindows.frames
+            let own = try Self.louder(training)
             work = try Self.rocket(
                 problem,
                 layerSizes: layerSizes,
                 channels: SoundWindows.bands,
                 length: SoundWindows.frames,
-                training: training.checked(width: size),
-                validation: validation.map { other throws(ModelError) in try other.checked(width: size) }
+                groups: SpectrumGroups.groups(
+                    own,
+                    classCount: problem.labels.count,
+                    bands: SoundWindows.bands,
+                    frames: SoundWindows.frames,
+                    seed: problem.settings.seed
+                ),
+                training: own,
+                validation: validation.map { other throws(ModelError) in try Self.louder(other) }
             )
         case .features(let layerSizes, let training, let validation):
             let width = training.count > 0 ? training.values.count / training.count : 0
@@ -81,6 +73,79 @@ package struct SeriesLearner: Sendable {
                 validation: validation.map { other throws(ModelError) in try other.checked(width: width) }
             )
         }
+    }
+
+    private static func activityNetwork(
+        _ problem: SeriesProblem,
+        _ training: ActivityData,
+        _ validation: ActivityData?
+    ) throws(ModelError) -> Work {
+        let network = ActivityNetwork(
+            sensorCount: training.offsets.count,
+            window: training.window,
+            classCount: problem.labels.count
+        )
+        let seed = problem.settings.seed
+        let others = validation?.sequences()
+        let trainer = try SequenceTrainer(
+            network,
+            settings: problem.settings,
+            steps: training.sequenceLength,
+            validation: others
+        ) { training.chunks(pass: $0, seed: seed) }
+        return Work(
+            trainer: trainer,
+            model: .activityNetwork(network),
+            training: training.sequences(),
+            validation: others
+        )
+    }
+
+    private static func activityFeatures(
+        _ problem: SeriesProblem,
+        _ training: ActivityData,
+        _ validation: ActivityData?
+    ) throws(ModelError) -> Work {
+        let windows = training.windows()
+        let features = try ActivityFeatures(
+            training,
+            windows,
+            classCount: problem.labels.count,
+            seed: problem.settings.seed
+        )
+        let others = try validation.map { data throws(ModelError) in try features.features(of: data.windows()) }
+        let work = try dense(
+            problem,
+            layerSizes: [],
+            rocket: features.rocket,
+            training: LabeledExamples(values: features.rocket.training, labels: windows.labels),
+            validation: others
+        )
+        guard case .dense(let network, _) = work.model else { return work }
+        return Work(
+            trainer: work.trainer,
+            model: .activityFeatures(network, features),
+            training: try features.features(of: training.sequences()),
+            validation: try validation.map { data throws(ModelError) in try features.features(of: data.sequences()) }
+        )
+    }
+
+    private static func poses(
+        _ problem: SeriesProblem,
+        _ skeleton: Skeleton,
+        _ training: LabeledExamples,
+        _ validation: LabeledExamples?
+    ) throws(ModelError) -> Work {
+        let own = try poses(training, skeleton)
+        let others = try validation.map { other throws(ModelError) in try poses(other, skeleton) }
+        let network = PoseNetwork(
+            jointCount: skeleton.jointCount,
+            bones: skeleton.bones,
+            classCount: problem.labels.count
+        )
+        let trainer = try SequenceTrainer(network, settings: problem.settings, steps: 1, validation: others) { _ in own
+        }
+        return Work(trainer: trainer, model: .poses(network), training: own, validation: others)
     }
 
     /// Poses as the network takes them: joint by joint.
@@ -97,6 +162,13 @@ package struct SeriesLearner: Sendable {
             let turned = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
             result.append(features: turned, labels: [label])
         }
+        return result
+    }
+
+    /// Spectrograms above that of silence, which is what MiniRocket takes to be before and behind them.
+    private static func louder(_ examples: LabeledExamples) throws(ModelError) -> LabeledExamples {
+        var result = try examples.checked(width: SoundWindows.bands * SoundWindows.frames)
+        for place in result.values.indices { result.values[place] -= SoundWindows.silence }
         return result
     }
 
@@ -127,6 +199,7 @@ package struct SeriesLearner: Sendable {
         layerSizes: [Int],
         channels: Int,
         length: Int,
+        groups: [Int]? = nil,
         training: LabeledExamples,
         validation: LabeledExamples?
     ) throws(ModelError) -> Work {
@@ -135,6 +208,7 @@ package struct SeriesLearner: Sendable {
             series,
             labels: training.labels,
             classCount: problem.labels.count,
+            groups: groups,
             seed: problem.settings.seed,
             solves: layerSizes.isEmpty
         )
@@ -173,7 +247,7 @@ package struct SeriesLearner: Sendable {
         // Thousands of features that say the same move the result by as much as one that is moved thousandfold.  What
         // starts from the solution of least squares is only refined: its gradients are small, but Adam's steps are not,
         // and greater ones would lead to a solution that knows the training examples by heart.
-        let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.001) : 3
+        let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
         let trainer = try SequenceTrainer(
             network,
@@ -182,95 +256,34 @@ package struct SeriesLearner: Sendable {
             parameters: rocket?.start,
             validation: others
         ) { _ in own }
-        return .dense(trainer, rocket, training: own, validation: others)
+        return Work(trainer: trainer, model: .dense(network, rocket), training: own, validation: others)
     }
 
-    package mutating func iterate() throws(ModelError) -> TrainingReport {
-        switch work {
-        case .activity(var trainer, let training, let validation):
-            defer { work = .activity(trainer, training: training, validation: validation) }
-            return try trainer.iterate()
-        case .poses(var trainer, let training, let validation):
-            defer { work = .poses(trainer, training: training, validation: validation) }
-            return try trainer.iterate()
-        case .dense(var trainer, let rocket, let training, let validation):
-            defer { work = .dense(trainer, rocket, training: training, validation: validation) }
-            return try trainer.iterate()
-        }
-    }
+    package mutating func iterate() throws(ModelError) -> TrainingReport { try work.trainer.iterate() }
 
     /// Asks for another number of iterations than the problem did; `nil`: until the validation loss stops becoming less.
     package mutating func limit(iterations: Int?) {
         problem.settings.iterations = iterations
-        switch work {
-        case .activity(var trainer, let training, let validation):
-            trainer.limit(iterations: iterations)
-            work = .activity(trainer, training: training, validation: validation)
-        case .poses(var trainer, let training, let validation):
-            trainer.limit(iterations: iterations)
-            work = .poses(trainer, training: training, validation: validation)
-        case .dense(var trainer, let rocket, let training, let validation):
-            trainer.limit(iterations: iterations)
-            work = .dense(trainer, rocket, training: training, validation: validation)
-        }
+        work.trainer.limit(iterations: iterations)
     }
 
-    package var iteration: Int {
-        switch work {
-        case .activity(let trainer, _, _): trainer.iteration
-        case .poses(let trainer, _, _): trainer.iteration
-        case .dense(let trainer, _, _, _): trainer.iteration
-        }
-    }
+    package var iteration: Int { work.trainer.iteration }
 
     /// Whether further iterations are of no use.
-    package var isDone: Bool {
-        switch work {
-        case .activity(let trainer, _, _): trainer.isDone
-        case .poses(let trainer, _, _): trainer.isDone
-        case .dense(let trainer, _, _, _): trainer.isDone
-        }
-    }
+    package var isDone: Bool { work.trainer.isDone }
 
-    package var checkpoint: [UInt8] {
-        switch work {
-        case .activity(let trainer, _, _): trainer.checkpoint
-        case .poses(let trainer, _, _): trainer.checkpoint
-        case .dense(let trainer, _, _, _): trainer.checkpoint
-        }
-    }
+    package var checkpoint: [UInt8] { work.trainer.checkpoint }
 
-    package mutating func restore(_ checkpoint: [UInt8]) throws(ModelError) {
-        switch work {
-        case .activity(var trainer, let training, let validation):
-            try trainer.restore(checkpoint)
-            work = .activity(trainer, training: training, validation: validation)
-        case .poses(var trainer, let training, let validation):
-            try trainer.restore(checkpoint)
-            work = .poses(trainer, training: training, validation: validation)
-        case .dense(var trainer, let rocket, let training, let validation):
-            try trainer.restore(checkpoint)
-            work = .dense(trainer, rocket, training: training, validation: validation)
-        }
-    }
+    package mutating func restore(_ checkpoint: [UInt8]) throws(ModelError) { try work.trainer.restore(checkpoint) }
 
     /// The class of each training example and what the model says it is.
     package func trainingPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int]) {
-        switch work {
-        case .activity(let trainer, let training, _): try Self.predictions(trainer, training)
-        case .poses(let trainer, let training, _): try Self.predictions(trainer, training)
-        case .dense(let trainer, _, let training, _): try Self.predictions(trainer, training)
-        }
+        try predictions(work.training)
     }
 
     /// As `trainingPredictions`; `nil` without validation data.
     package func validationPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int])? {
-        switch work {
-        case .activity(let trainer, _, let data?): try Self.predictions(trainer, data)
-        case .poses(let trainer, _, let data?): try Self.predictions(trainer, data)
-        case .dense(let trainer, _, _, let data?): try Self.predictions(trainer, data)
-        default: nil
-        }
+        try work.validation.map { data throws(ModelError) in try predictions(data) }
     }
 
     /// The class of each of other examples and what the model says it is.
@@ -278,13 +291,15 @@ package struct SeriesLearner: Sendable {
     package func predictions(
         of examples: LabeledExamples
     ) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
-        switch (work, problem.kind) {
-        case (.poses(let trainer, _, _), .poses(let skeleton, _, _)):
-            return try Self.predictions(trainer, Self.poses(examples, skeleton))
-        case (.dense(let trainer, let rocket, _, _), let kind):
+        switch (work.model, problem.kind) {
+        case (.poses, .poses(let skeleton, _, _)): return try predictions(Self.poses(examples, skeleton))
+        case (.dense(let network, let rocket), let kind):
             var examples = examples
-            if case .actions(let skeleton, let frames, _, _) = kind {
+            switch kind {
+            case .actions(let skeleton, let frames, _, _):
                 examples = try Self.normalized(examples, skeleton, frames)
+            case .sounds: examples = try Self.louder(examples)
+            default: break
             }
             if let rocket {
                 let set = try SeriesSet(
@@ -294,10 +309,9 @@ package struct SeriesLearner: Sendable {
                 )
                 examples.values = try rocket.features(of: set)
             }
-            return try Self.predictions(
-                trainer,
+            return try predictions(
                 SequenceExamples(
-                    features: examples.checked(width: trainer.network.inputCount).values,
+                    features: examples.checked(width: network.inputCount).values,
                     labels: examples.labels
                 )
             )
@@ -306,13 +320,10 @@ package struct SeriesLearner: Sendable {
         }
     }
 
-    private static func predictions<Network>(
-        _ trainer: SequenceTrainer<Network>,
-        _ examples: SequenceExamples
-    ) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
+    private func predictions(_ examples: SequenceExamples) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
         var result: (truth: [Int], predictions: [Int]) = ([], [])
-        let classes = trainer.network.classCount
-        for (logits, labels) in zip(try trainer.logits(of: examples), examples.labels) {
+        let classes = problem.labels.count
+        for (logits, labels) in zip(try logits(of: examples), examples.labels) {
             for (step, label) in labels.enumerated() where label >= 0 {
                 let row = Array(logits[step * classes..<(step + 1) * classes])
                 result.truth.append(label)
@@ -323,59 +334,69 @@ package struct SeriesLearner: Sendable {
     }
 
     /// The logits of each training sequence, step by step: what the softmax of the file is taken of, too.
-    package func trainingLogits() throws(ModelError) -> [[Float]] {
-        switch work {
-        case .activity(let trainer, let training, _): try trainer.logits(of: training)
-        case .poses(let trainer, let training, _): try trainer.logits(of: training)
-        case .dense(let trainer, _, let training, _): try trainer.logits(of: training)
-        }
+    package func trainingLogits() throws(ModelError) -> [[Float]] { try logits(of: work.training) }
+
+    private func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]] {
+        let logits = try work.trainer.logits(of: examples)
+        guard case .activityFeatures(let network, let features) = work.model else { return logits }
+        return logits.map { features.filtered($0, classCount: network.classCount) }
     }
 
     /// The model so far as a file states it.
     package func specification() throws(ModelError) -> SpecModel {
-        let (labels, names) = (problem.labels, problem.names)
-        switch (work, problem.kind) {
-        case (.activity(let trainer, _, _), .activity(let data, _, let sensors)):
-            return trainer.network.specification(
-                parameters: trainer.parameters,
-                normalization: trainer.normalizations[0],
+        let (labels, names, parameters) = (problem.labels, problem.names, work.trainer.parameters)
+        switch (work.model, problem.kind) {
+        case (.activityNetwork(let network), .activity(let data, _, let sensors)):
+            return network.specification(
+                parameters: parameters,
+                normalization: work.trainer.normalizations[0],
                 data: data,
                 sensors: sensors,
                 labels: labels,
                 names: names
             )
-        case (.poses(let trainer, _, _), .poses(let skeleton, _, _)):
-            return trainer.network.specification(
-                parameters: trainer.parameters,
-                skeleton: skeleton,
+        case (.activityFeatures(let network, let features), .activity(let data, _, let sensors)):
+            return network.activitySpecification(
+                parameters: parameters,
+                features,
+                data: data,
+                sensors: sensors,
                 labels: labels,
                 names: names
             )
-        case (.dense(let trainer, let rocket?, _, _), .actions(let skeleton, let frames, _, _)):
-            return trainer.network.actionSpecification(
-                parameters: trainer.parameters,
+        case (.poses(let network), .poses(let skeleton, _, _)):
+            return network.specification(parameters: parameters, skeleton: skeleton, labels: labels, names: names)
+        case (.dense(let network, let rocket?), .actions(let skeleton, let frames, _, _)):
+            return network.actionSpecification(
+                parameters: parameters,
                 rocket,
                 skeleton,
                 frames: frames,
                 labels: labels,
                 names: names
             )
-        case (.dense(let trainer, let rocket?, _, _), .sounds):
-            return trainer.network.soundSpecification(
-                parameters: trainer.parameters,
-                rocket,
-                labels: labels,
-                names: names
-            )
-        case (.dense(let trainer, nil, _, _), .features):
-            return trainer.network.specification(
-                parameters: trainer.parameters,
-                input: "features",
-                labels: labels,
-                names: names
-            )
+        case (.dense(let network, let rocket?), .sounds):
+            return network.soundSpecification(parameters: parameters, rocket, labels: labels, names: names)
+        case (.dense(let network, nil), .features):
+            return network.specification(parameters: parameters, input: "features", labels: labels, names: names)
         default:
             throw ModelError(.invalidModel, "the learner was made of another kind of problem")
         }
     }
 }
+
+/// The trainer of a network of any kind.
+private protocol SeriesTrainer: Sendable {
+    var iteration: Int { get }
+    var isDone: Bool { get }
+    var parameters: [Tensor] { get }
+    var normalizations: [(mean: [Float], variance: [Float])] { get }
+    var checkpoint: [UInt8] { get }
+
+    mutating func iterate() throws(ModelError) -> TrainingReport
+    mutating func limit(iterations: Int?)
+    mutating func restore(_ bytes: [UInt8]) throws(ModelError)
+    func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]]
+}
+
+extension SequenceTrainer: SeriesTrainer {}

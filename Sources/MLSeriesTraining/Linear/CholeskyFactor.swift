@@ -138,6 +138,15 @@ struct CholeskyFactor {
         }
     }
 
+    /// The rows and columns of A⁻¹ at `indices`: [indices, indices], of which the lower triangle is made.
+    func inverseBlock(_ indices: [Int]) -> [Double] {
+        pairProducts(
+            indices.flatMap { inverse[$0 * count..<($0 + 1) * count] },
+            count: indices.count,
+            width: count
+        )
+    }
+
     /// A⁻¹ · b.
     func solve(_ b: [Double]) -> [Double] {
         var half = [Double](repeating: 0, count: count)

@@ -3,7 +3,8 @@ import MLKernels
 package import MLNumerics
 
 /// A linear classifier by least squares: each class has 1 as the target of its examples and −1 elsewhere, the penalty of
-/// the squared weights is that of `penalties` whose error is least when every example is predicted by all the others.
+/// the squared weights is that of `penalties` whose error is least when every example is predicted by all the others, or
+/// by those of the other groups.
 ///
 /// Features are divided by their standard deviation first, as aeon does; the intercept has no penalty.  The decisions
 /// become probabilities by a softmax with the steepness that makes the held-out decisions most likely.
@@ -26,8 +27,10 @@ package struct RidgeClassifier: Sendable {
     /// - Parameters:
     ///   - features: [examples, features].
     ///   - labels: by example, the index of its class.
+    ///   - groups: by example, a number that it has in common with examples which say nothing of new ones because they are
+    ///     too much alike; each group is predicted by the others.  Without effect unless every class is in two groups.
     /// - Throws: `.invalidInput` when there are too few or too many examples.
-    package init(features: [Float], labels: [Int], classCount: Int) throws(ModelError) {
+    package init(features: [Float], labels: [Int], classCount: Int, groups: [Int]? = nil) throws(ModelError) {
         let count = labels.count
         guard count > 1, classCount > 1, features.count % count == 0, !features.isEmpty,
             labels.allSatisfy((0..<classCount).contains)
@@ -48,6 +51,7 @@ package struct RidgeClassifier: Sendable {
         featureCount = features.count / count
         let scaled = StandardizedFeatures(features, count: count)
         let gram = scaled.products()
+        let blocks = groups.flatMap { Self.blocks($0, labels, classCount) }
         // The targets of class k, centred.
         let targets = (0..<classCount).map { label -> (mean: Double, values: [Double]) in
             let signs = labels.map { $0 == label ? 1.0 : -1.0 }
@@ -61,12 +65,19 @@ package struct RidgeClassifier: Sendable {
             // Penalties this small may vanish in the rounding of a singular matrix.
             guard let factor = CholeskyFactor(matrix, count: count) else { continue }
             // The constant has no penalty: its part of the inverse, 1/(n · penalty), goes.
-            let diagonal = factor.inverseDiagonal().map { $0 - 1 / (Double(count) * penalty) }
+            let constant = 1 / (Double(count) * penalty)
             let duals = targets.map { factor.solve($0.values) }
+            let residuals: [[Double]]
+            if let blocks {
+                guard let found = Self.residuals(duals, blocks, factor, constant) else { continue }
+                residuals = found
+            } else {
+                let diagonal = factor.inverseDiagonal().map { $0 - constant }
+                residuals = duals.map { zip($0, diagonal).map { $0 / $1 } }
+            }
             var error = 0.0
             var left: [[Double]] = []
-            for (dual, target) in zip(duals, targets) {
-                let errors = zip(dual, diagonal).map { $0 / $1 }
+            for (errors, target) in zip(residuals, targets) {
                 error += errors.reduce(0) { $0 + $1 * $1 }
                 left.append(zip(target.values, errors).map { $0 + target.mean - $1 })
             }
@@ -85,6 +96,37 @@ package struct RidgeClassifier: Sendable {
             intercepts.append(Float(intercept))
         }
         steepness = Self.steepness(best.left, labels)
+    }
+
+    /// The examples of each group; `nil` unless every class is in two of them.
+    private static func blocks(_ groups: [Int], _ labels: [Int], _ classCount: Int) -> [[Int]]? {
+        var blocks: [Int: [Int]] = [:]
+        for (index, group) in groups.enumerated() { blocks[group, default: []].append(index) }
+        var holders = [Int](repeating: 0, count: classCount)
+        for block in blocks.values {
+            for label in Set(block.map { labels[$0] }) { holders[label] += 1 }
+        }
+        guard labels.allSatisfy({ holders[$0] > 1 }) else { return nil }
+        return blocks.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// By class, what is left of the targets of each group when the others predict it: the inverse's block of the group
+    /// divides the duals, as the diagonal does for single examples.  `nil` when a block is singular in rounding.
+    private static func residuals(
+        _ duals: [[Double]],
+        _ blocks: [[Int]],
+        _ factor: CholeskyFactor,
+        _ constant: Double
+    ) -> [[Double]]? {
+        var result = duals
+        for block in blocks {
+            let inverse = factor.inverseBlock(block).map { $0 - constant }
+            guard let part = CholeskyFactor(inverse, count: block.count) else { return nil }
+            for (label, dual) in duals.enumerated() {
+                for (place, value) in zip(block, part.solve(block.map { dual[$0] })) { result[label][place] = value }
+            }
+        }
+        return result
     }
 
     /// The steepness of the softmax under which the classes of `labels` are most likely, between e⁻² and e⁴.
@@ -163,47 +205,8 @@ private struct StandardizedFeatures {
         (self.means, self.scales, self.rows) = (means, scales, rows)
     }
 
-    /// The scalar products of all pairs of examples: [count, count], of which the lower triangle is made.
-    func products() -> [Double] {
-        let block = 32
-        let depth = 1024
-        var result = [Double](repeating: 0, count: count * count)
-        result.withUnsafeMutableBufferPointer { result in
-            rows.withUnsafeBufferPointer { rows in
-                guard let target = result.baseAddress, let source = rows.baseAddress else { return }
-                nonisolated(unsafe) let (to, from) = (target, source)
-                let bands = (count + block - 1) / block
-                Workers.parallelFor(bands) { band, _ in
-                    let first = band * block
-                    let height = min(block, count - first)
-                    withUnsafeTemporaryAllocation(of: Double.self, capacity: block * block) { part in
-                        guard let part = part.baseAddress else { return }
-                        for start in stride(from: 0, to: width, by: depth) {
-                            for other in stride(from: 0, through: first, by: block) {
-                                let columns = min(block, count - other)
-                                DoubleKernel.dots(
-                                    from + first * width + start,
-                                    rows: height,
-                                    stride: width,
-                                    from + other * width + start,
-                                    rows: columns,
-                                    stride: width,
-                                    terms: min(depth, width - start),
-                                    into: part
-                                )
-                                for row in 0..<height {
-                                    for column in 0..<columns {
-                                        to[(first + row) * count + other + column] += part[row * columns + column]
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        return result
-    }
+    /// The scalar products of all pairs of examples, as `pairProducts`.
+    func products() -> [Double] { pairProducts(rows, count: count, width: width) }
 
     /// The weights and the intercept, for features as they came, of what `dual` says of the examples.
     func weights(_ dual: [Double], mean: Double) -> ([Double], Double) {
@@ -218,4 +221,46 @@ private struct StandardizedFeatures {
         }
         return (weights, intercept)
     }
+}
+
+/// The scalar products of all pairs of rows [count, width]: [count, count], of which the lower triangle is made.
+func pairProducts(_ rows: [Double], count: Int, width: Int) -> [Double] {
+    let block = 32
+    let depth = 1024
+    var result = [Double](repeating: 0, count: count * count)
+    result.withUnsafeMutableBufferPointer { result in
+        rows.withUnsafeBufferPointer { rows in
+            guard let target = result.baseAddress, let source = rows.baseAddress else { return }
+            nonisolated(unsafe) let (to, from) = (target, source)
+            let bands = (count + block - 1) / block
+            Workers.parallelFor(bands) { band, _ in
+                let first = band * block
+                let height = min(block, count - first)
+                withUnsafeTemporaryAllocation(of: Double.self, capacity: block * block) { part in
+                    guard let part = part.baseAddress else { return }
+                    for start in stride(from: 0, to: width, by: depth) {
+                        for other in stride(from: 0, through: first, by: block) {
+                            let columns = min(block, count - other)
+                            DoubleKernel.dots(
+                                from + first * width + start,
+                                rows: height,
+                                stride: width,
+                                from + other * width + start,
+                                rows: columns,
+                                stride: width,
+                                terms: min(depth, width - start),
+                                into: part
+                            )
+                            for row in 0..<height {
+                                for column in 0..<columns {
+                                    to[(first + row) * count + other + column] += part[row * columns + column]
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return result
 }

@@ -1,3 +1,4 @@
+import Glibc
 import MLAudio
 import MLFeatures
 import MLModels
@@ -10,6 +11,8 @@ package struct SoundWindows: Sendable {
     package static let samples = 15_600
     package static let frames = 96
     package static let bands = 64
+    /// What every band of the spectrogram says of silence: the logarithm of what VGGish adds to each.
+    package static let silence = Float(log(0.01))
 
     /// The part of a window that the next one repeats.
     package let overlap: Double

@@ -43,8 +43,8 @@ import Testing
         #expect(model.modelDescription.predictedFeatureName == "activity")
         #expect(Set(model.modelDescription.inputDescriptionsByName.keys) == ["x", "y", "stateIn"])
         // A stream of windows by hand.
-        var state = try MLMultiArray(shape: [400], dataType: .double)
-        for place in 0..<400 { state[place] = 0 }
+        var state = try MLMultiArray(shape: [2], dataType: .double)
+        for place in 0..<2 { state[place] = 0 }
         let (x, y) = (test["x", Double.self], test["y", Double.self])
         for window in 0..<3 {
             let samples = { (column: Column<Double>) in

@@ -7,8 +7,9 @@ public import TabularData
 
 /// Recognises what somebody does from the samples of motion sensors.
 ///
-/// The model is Turi Create's network with memory (Documentation/Behaviour.md): it takes a window of each sensor and the
-/// state that the prediction before left.
+/// The model (Documentation/Behaviour.md) takes a window of each sensor and the state that the prediction before left:
+/// MiniRocket's features of the window, a linear classifier of them, and what is likely after the windows before; for
+/// windows of less than 9 rows and more than 3,000 windows Turi Create's network with memory.
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
 public struct MLActivityClassifier: @unchecked Sendable {
