@@ -17,16 +17,12 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SERIES_CA
         var test: String?
         var trainSounds: [Sound]?
         var testSounds: [Sound]?
-        var length = 0
-        var channels = 0
+        var length: Int
+        var channels: Int
         /// Rows of a prediction window; `nil` for the task's default.
         var window: Int?
         /// The order of the training examples is drawn from it.
         var seed: UInt64
-
-        enum CodingKeys: CodingKey {
-            case task, train, test, trainSounds, testSounds, length, channels, window, seed
-        }
     }
 
     struct Sound: Decodable {
