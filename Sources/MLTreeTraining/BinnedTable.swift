@@ -19,14 +19,15 @@ final class BinnedTable: @unchecked Sendable {
     let groupWidth: Int
     private let memory: AlignedMemory
 
-    private static let sampleCount = 1 << 17
-
-    init(_ table: TreeTrainingTable, bins: Int) {
+    /// - Parameters:
+    ///   - sampleCount: the examples that decide where the cuts lie.
+    ///   - groupWidth: the most columns of a group.
+    init(_ table: TreeTrainingTable, bins: Int, sampleCount: Int = 1 << 17, groupWidth most: Int = 16) {
         rowCount = table.rowCount
         let (rows, width) = (table.rowCount, table.columnCount)
-        groupWidth = Swift.min(16, Swift.max(1, (width + 3) / 4))
+        groupWidth = Swift.min(most, Swift.max(1, (width + 3) / 4))
         var draw = SampleGenerator(seed: UInt64(rows), stream: 1)
-        let sample = draw.choose(Self.sampleCount, of: rows)
+        let sample = draw.choose(sampleCount, of: rows)
         var found = [(cuts: [Float], end: Float)](repeating: ([], 0), count: width)
         found.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let found = buffer
@@ -40,6 +41,8 @@ final class BinnedTable: @unchecked Sendable {
             }
         }
         let cuts = found.map(\.cuts)
+        // Filled up so that each search takes the same steps.
+        let ladders = cuts.map { $0 + [Float](repeating: .infinity, count: Self.binCount - $0.count) }
         self.cuts = cuts
         ends = found.map(\.end)
         memory = AlignedMemory(byteCount: Swift.max(rows * width, 1))
@@ -53,8 +56,8 @@ final class BinnedTable: @unchecked Sendable {
                 let stride = Swift.min(groupWidth, width - first)
                 let place = bytes + first * rows + (column - first)
                 table.columns[column].withUnsafeBufferPointer { values in
-                    cuts[column].withUnsafeBufferPointer { cuts in
-                        for row in range { place[row * stride] = Self.bin(values[row], cuts) }
+                    ladders[column].withUnsafeBufferPointer { ladder in
+                        for row in range { place[row * stride] = Self.bin(values[row], ladder) }
                     }
                 }
             }
@@ -76,18 +79,15 @@ final class BinnedTable: @unchecked Sendable {
         return (group.bins + (index - group.first), group.stride)
     }
 
-    /// The number of cuts that are at most `value`.
+    /// The number of cuts that are at most `value`, of 256 that end in infinities.
     private static func bin(_ value: Float, _ cuts: UnsafeBufferPointer<Float>) -> UInt8 {
-        guard !value.isNaN else { return UInt8(missing) }
         var low = 0
-        var length = cuts.count
-        while length > 0 {
-            let half = length / 2
-            let isAbove = cuts[low + half] <= value
-            low = isAbove ? low + half + 1 : low
-            length = isAbove ? length - half - 1 : half
+        var step = binCount / 2
+        while step > 0 {
+            low += cuts[low + step - 1] <= value ? step : 0
+            step /= 2
         }
-        return UInt8(low)
+        return value.isNaN ? UInt8(missing) : UInt8(low)
     }
 
     /// Boundaries between distinct values, at most `bins` - 1 of them, with about equally many of the sample between.
@@ -96,28 +96,51 @@ final class BinnedTable: @unchecked Sendable {
         values.reserveCapacity(sample.count)
         for row in sample where !column[Int(row)].isNaN { values.append(column[Int(row)]) }
         values.sort()
-        var distinct: [Float] = []
-        for value in values where distinct.last != value {
-            distinct.append(value)
-            if distinct.count > bins { break }
-        }
         func between(_ low: Float, _ high: Float) -> Float {
             let middle = low + (high - low) * 0.5
             return middle > low ? middle : high
         }
-        if distinct.count <= bins { return zip(distinct, distinct.dropFirst()).map(between) }
+        var runs: [(value: Float, count: Int)] = []
+        for value in values {
+            if let last = runs.last, last.value == value {
+                runs[runs.count - 1].count += 1
+            } else {
+                runs.append((value, 1))
+            }
+        }
+        if runs.count <= bins { return zip(runs, runs.dropFirst()).map { between($0.value, $1.value) } }
+        // A value of more examples than a bin's share has a bin of its own.
         var cuts: [Float] = []
-        var start = 0
-        for index in 1..<bins {
-            let place = Swift.max(index * values.count / bins, start + 1)
-            guard place < values.count else { break }
-            var edge = place
-            while edge < values.count, values[edge] == values[edge - 1] { edge += 1 }
-            guard edge < values.count else { break }
-            let cut = between(values[edge - 1], values[edge])
-            if cuts.last.map({ $0 < cut }) ?? true { cuts.append(cut) }
-            start = edge
+        var (filled, rest) = (0, values.count)
+        for (index, run) in runs.enumerated() {
+            let share = rest / (bins - cuts.count)
+            if filled > 0, cuts.count < bins - 1, filled >= share || run.count > share {
+                cuts.append(between(runs[index - 1].value, run.value))
+                rest -= filled
+                filled = 0
+            }
+            filled += run.count
         }
         return cuts
+    }
+
+    /// By column and bin: the value of all its examples when they have the same, otherwise NaN.
+    func singles(_ table: TreeTrainingTable) -> [[Float]] {
+        var found = [[Float]](repeating: [], count: cuts.count)
+        found.withUnsafeMutableBufferPointer { buffer in
+            nonisolated(unsafe) let found = buffer
+            Workers.parallelFor(cuts.count) { index, _ in
+                var least = [Float](repeating: .infinity, count: Self.binCount)
+                var most = [Float](repeating: -.infinity, count: Self.binCount)
+                let (bins, stride) = column(index)
+                for (row, value) in table.columns[index].enumerated() {
+                    let bin = Int(bins[row * stride])
+                    least[bin] = value < least[bin] ? value : least[bin]
+                    most[bin] = value > most[bin] ? value : most[bin]
+                }
+                found[index] = (0...cuts[index].count).map { least[$0] == most[$0] ? least[$0] : .nan }
+            }
+        }
+        return found
     }
 }

@@ -4,7 +4,7 @@ import MLKernels
 ///
 /// Sums are in double precision and gains in single, columns are read from their highest value down (and, when values
 /// are missing, from the lowest up, too), so that splits and ties come out as in XGBoost's exact method.
-struct ExactTreeGrower: TreeGrower {
+struct ExactTreeGrower: Sendable {
     private let table: TreeTrainingTable
     private let settings: TreeTrainingSettings
     /// By feature: the examples that have a value, ascending by it.

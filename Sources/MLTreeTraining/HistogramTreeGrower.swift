@@ -3,16 +3,33 @@ import MLKernels
 /// Grows trees level by level from histograms of binned columns; of two children one histogram is added up and the other
 /// is what remains of the parent's.
 ///
+/// Cells of derivatives alone give the best boundary between bins.  Those that bound what their parts can add up to give
+/// the best boundary between any two values: only bins that may hold it are looked into.  Nodes of few examples have no
+/// histogram; all of their boundaries are tried.
+///
 /// Every histogram is summed in the order of the examples by one thread, so results do not depend on their number.
-struct HistogramTreeGrower: TreeGrower {
+struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
+    private let examples: TreeTrainingTable
     private let table: BinnedTable
     private let settings: TreeTrainingSettings
     private let rule: SplitRule
+    /// By column and bin; what bounded cells need.
+    private let singles: [[Float]]
+    private let isComplete: [Bool]
 
     init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings, bins: Int) {
-        self.table = BinnedTable(table, bins: bins)
+        examples = table
         self.settings = settings
         rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
+        isComplete = table.columns.map { column in !column.contains(where: \.isNaN) }
+        guard Cell.isBounded else {
+            self.table = BinnedTable(table, bins: bins)
+            singles = []
+            return
+        }
+        // Where the bins end matters less than how wide they are; cells are twice as large.
+        self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8)
+        singles = self.table.singles(table)
     }
 
     /// A node of the level in work.
@@ -20,44 +37,54 @@ struct HistogramTreeGrower: TreeGrower {
         var node: Int32
         var rows: Range<Int>
         var sum: GradientSum
-        var histogram: Histogram
+        /// Its own, once it is built; before, the parent's when the sibling's is built.
+        var histogram: Histogram?
+        var source = Source.none
+
+        enum Source {
+            /// Examples are too few for a histogram.
+            case none
+            case examples
+            /// The parent's without the sibling's, which is the node before or behind.
+            case sibling
+        }
     }
 
     /// The sums of one node by column and bin.
     private final class Histogram {
         let memory: AlignedMemory
-        var sums: UnsafeMutablePointer<GradientSum> { memory.address.assumingMemoryBound(to: GradientSum.self) }
+        var cells: UnsafeMutablePointer<Cell> { memory.address.assumingMemoryBound(to: Cell.self) }
 
         init(columns: Int) {
-            memory = AlignedMemory(byteCount: columns * BinnedTable.binCount * MemoryLayout<GradientSum>.stride)
+            memory = AlignedMemory(byteCount: columns * BinnedTable.binCount * MemoryLayout<Cell>.stride)
         }
     }
 
+    /// Nodes of fewer examples have no histogram, unless a sibling needs it.
+    private static var leastRows: Int { 128 }
+
     func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         var tree = RegressionTree()
-        var bins: [Int32] = [0]
         var leaves = [Int32](repeating: -1, count: table.rowCount)
         var order = rows
         var spare = [Int32](repeating: 0, count: rows.count)
-        var ordered = [SIMD2<Float>](repeating: .zero, count: rows.count)
+        var ordered = [Cell.Example](repeating: .zero, count: rows.count)
         var root = GradientSum()
         for row in rows { root += GradientSum(gradients[Int(row)]) }
         var sums = [root]
-        var level = [Open(node: 0, rows: 0..<rows.count, sum: root, histogram: Histogram(columns: table.cuts.count))]
-        var toBuild = [0]
+        var level = [Open(node: 0, rows: 0..<rows.count, sum: root)]
+        if rows.count >= Self.leastRows {
+            level[0].source = .examples
+            level[0].histogram = Histogram(columns: table.cuts.count)
+        }
         var depth = 0
         while !level.isEmpty {
             var best = [SplitCandidate](repeating: SplitCandidate(), count: level.count)
             if depth < settings.maxDepth {
-                build(toBuild.map { level[$0] }, order, gradients, &ordered)
-                for index in level.indices where !toBuild.contains(index) {
-                    // The sibling was built; this one holds the parent's sums.
-                    subtract(level[index ^ 1].histogram, from: level[index].histogram)
-                }
-                best = search(level, features)
+                build(level.filter { $0.source == .examples }, order, gradients, &ordered)
+                best = search(level, order, gradients, features)
             }
             var next: [Open] = []
-            toBuild = []
             var splits: [(open: Open, best: SplitCandidate)] = []
             for (index, open) in level.enumerated() {
                 let node = Int(open.node)
@@ -73,35 +100,26 @@ struct HistogramTreeGrower: TreeGrower {
                 let left = Int32(tree.nodes.count)
                 tree.nodes += [RegressionTree.Node(), RegressionTree.Node()]
                 tree.nodes[Int(open.node)].split(candidate, left: left)
-                bins[Int(open.node)] = candidate.bin
-                bins += [0, 0]
                 sums += [candidate.left, candidate.right]
                 let middle = open.rows.lowerBound + counts[index]
-                let leftIsSmaller = counts[index] * 2 <= open.rows.count
-                // The smaller child gets new memory, the larger the parent's.
-                let fresh = Histogram(columns: table.cuts.count)
-                toBuild.append(next.count + (leftIsSmaller ? 0 : 1))
-                next.append(
-                    Open(
-                        node: left,
-                        rows: open.rows.lowerBound..<middle,
-                        sum: candidate.left,
-                        histogram: leftIsSmaller ? fresh : open.histogram
-                    )
-                )
-                next.append(
-                    Open(
-                        node: left + 1,
-                        rows: middle..<open.rows.upperBound,
-                        sum: candidate.right,
-                        histogram: leftIsSmaller ? open.histogram : fresh
-                    )
-                )
+                var children = [
+                    Open(node: left, rows: open.rows.lowerBound..<middle, sum: candidate.left),
+                    Open(node: left + 1, rows: middle..<open.rows.upperBound, sum: candidate.right),
+                ]
+                let smaller = counts[index] * 2 <= open.rows.count ? 0 : 1
+                if children[1 - smaller].rows.count >= Self.leastRows, depth + 1 < settings.maxDepth {
+                    children[smaller].source = .examples
+                    // The smaller child gets new memory, the larger the parent's.
+                    children[smaller].histogram = Histogram(columns: table.cuts.count)
+                    children[1 - smaller].source = .sibling
+                    children[1 - smaller].histogram = open.histogram
+                }
+                next += children
             }
             level = next
             depth += 1
         }
-        if rows.count < table.rowCount { settle(&leaves, tree, bins) }
+        if rows.count < table.rowCount { settle(&leaves, tree) }
         return GrownTree(tree: tree, sums: sums, leaves: leaves)
     }
 
@@ -110,7 +128,7 @@ struct HistogramTreeGrower: TreeGrower {
         _ nodes: [Open],
         _ order: [Int32],
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
-        _ ordered: inout [SIMD2<Float>]
+        _ ordered: inout [Cell.Example]
     ) {
         let groups = table.groupCount
         nonisolated(unsafe) let gradients = gradients
@@ -119,63 +137,180 @@ struct HistogramTreeGrower: TreeGrower {
             ordered.withUnsafeMutableBufferPointer { buffer in
                 nonisolated(unsafe) let ordered = buffer
                 nonisolated(unsafe) let order = order
-                let blocks = nodes.flatMap { node in Self.blocks(of: node.rows) }
+                let blocks = nodes.flatMap { node in pieces(of: node.rows) }
                 Workers.parallelFor(blocks.count) { block, _ in
-                    for place in blocks[block] { ordered[place] = gradients[Int(order[place])] }
+                    for place in blocks[block] { ordered[place] = Cell.example(gradients[Int(order[place])]) }
                 }
                 Workers.parallelFor(nodes.count * groups) { task, _ in
                     let node = nodes[task / groups]
+                    guard let histogram = node.histogram else { return }
                     let (bins, first, stride) = table.group(task % groups)
-                    let sums = node.histogram.sums + first * BinnedTable.binCount
-                    sums.update(repeating: .zero, count: stride * BinnedTable.binCount)
+                    let cells = histogram.cells + first * BinnedTable.binCount
+                    cells.update(repeating: .zero, count: stride * BinnedTable.binCount)
                     for place in node.rows {
-                        let gradient = GradientSum(ordered[place])
+                        let example = ordered[place]
                         let row = bins + Int(order[place]) * stride
-                        for column in 0..<stride { sums[column << 8 | Int(row[column])] += gradient }
+                        for column in 0..<stride { cells[column << 8 | Int(row[column])].add(example) }
                     }
                 }
             }
         }
     }
 
-    private static func blocks(of rows: Range<Int>) -> [Range<Int>] {
+    private func pieces(of rows: Range<Int>) -> [Range<Int>] {
         stride(from: rows.lowerBound, to: rows.upperBound, by: 1 << 15).map {
             $0..<Swift.min(rows.upperBound, $0 + 1 << 15)
         }
     }
 
-    private func subtract(_ part: Histogram, from whole: Histogram) {
-        let (whole, part) = (whole.sums, part.sums)
-        for index in 0..<table.cuts.count * BinnedTable.binCount { whole[index] -= part[index] }
+    /// The cells of a column at a node, `nil` when the node has none; those that remain of the parent's are worked out.
+    private func cells(_ level: [Open], _ index: Int, _ feature: Int32) -> UnsafeMutablePointer<Cell>? {
+        guard let histogram = level[index].histogram else { return nil }
+        let offset = Int(feature) * BinnedTable.binCount
+        let cells = histogram.cells + offset
+        if level[index].source == .sibling, let sibling = level[index ^ 1].histogram {
+            let part = sibling.cells + offset
+            for bin in 0..<BinnedTable.binCount { cells[bin].subtract(part[bin]) }
+        }
+        return cells
     }
 
     /// The best split of each node.
-    private func search(_ level: [Open], _ features: [Int32]) -> [SplitCandidate] {
-        var found = [SplitCandidate](repeating: SplitCandidate(), count: level.count * features.count)
+    private func search(
+        _ level: [Open],
+        _ order: [Int32],
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ features: [Int32]
+    ) -> [SplitCandidate] {
+        let width = features.count
+        var found = [SplitCandidate](repeating: SplitCandidate(), count: level.count * width)
         nonisolated(unsafe) let level = level
-        found.withUnsafeMutableBufferPointer { buffer in
-            nonisolated(unsafe) let found = buffer
-            Workers.parallelFor(found.count) { task, _ in
-                let feature = features[task % features.count]
-                found[task] = search(level[task / features.count], feature)
+        nonisolated(unsafe) let gradients = gradients
+        order.withUnsafeBufferPointer { order in
+            found.withUnsafeMutableBufferPointer { buffer in
+                nonisolated(unsafe) let found = buffer
+                nonisolated(unsafe) let order = order
+                if Cell.isBounded {
+                    refine(level, order, gradients, features, found)
+                    return
+                }
+                Workers.parallelFor(found.count) { task, _ in
+                    let (index, feature) = (task / width, features[task % width])
+                    if let cells = cells(level, index, feature) {
+                        found[task] = search(level[index].sum, cells, feature)
+                    } else {
+                        found[task] = search(level[index], order, gradients, feature, bins: nil)
+                    }
+                }
             }
         }
         return level.indices.map { index in
-            var best = found[index * features.count]
-            for place in 1..<features.count { best.replace(with: found[index * features.count + place]) }
+            var best = found[index * width]
+            for place in 1..<width { best.replace(with: found[index * width + place]) }
             return best
         }
     }
 
-    private func search(_ open: Open, _ feature: Int32) -> SplitCandidate {
-        let sums = open.histogram.sums + Int(feature) * BinnedTable.binCount
-        let missing = sums[BinnedTable.missing]
-        let rootGain = rule.gain(open.sum)
+    /// The best boundaries between any two values, of those columns that may have the node's best.
+    private func refine(
+        _ level: [Open],
+        _ order: UnsafeBufferPointer<Int32>,
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ features: [Int32],
+        _ found: UnsafeMutableBufferPointer<SplitCandidate>
+    ) {
+        let width = features.count
+        // By node and column: what its best cut brings, and the most that any boundary may bring, by bin, too.
+        var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
+        let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
+        nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
+        nonisolated(unsafe) let level = level
+        nonisolated(unsafe) let found = found
+        nonisolated(unsafe) let order = order
+        nonisolated(unsafe) let gradients = gradients
+        bounds.withUnsafeMutableBufferPointer { buffer in
+            nonisolated(unsafe) let bounds = buffer
+            Workers.parallelFor(found.count) { task, _ in
+                let (index, feature) = (task / width, features[task % width])
+                guard let own = cells(level, index, feature) else { return }
+                let cells = UnsafeRawPointer(own).assumingMemoryBound(to: SIMD4<Double>.self)
+                let upper = uppers + task * BinnedTable.binCount
+                let count = table.cuts[Int(feature)].count + 1
+                upper.update(repeating: -.infinity, count: BinnedTable.binCount)
+                bounds[task] = singles[Int(feature)].withUnsafeBufferPointer { singles in
+                    let (total, missing) = (level[index].sum, cells[BinnedTable.missing].lowHalf)
+                    var best = SplitBounds.fill(cells, singles, total: total, left: missing, rule, upper)
+                    if !isComplete[Int(feature)] {
+                        best = Swift.max(best, SplitBounds.fill(cells, singles, total: total, left: .zero, rule, upper))
+                    }
+                    return (best, (0..<count).reduce(-.infinity) { Swift.max($0, upper[$1]) })
+                }
+            }
+            let least = level.indices.map { index in
+                let own = bounds[index * width..<(index + 1) * width]
+                let best = own.reduce(Float(rule.gain(level[index].sum))) { Swift.max($0, $1.best) }
+                return best * (1 - SplitBounds.slack)
+            }
+            let tasks = bounds.indices.filter { !(bounds[$0].most < least[$0 / width]) }
+            Workers.parallelFor(tasks.count) { place, _ in
+                let task = tasks[place]
+                let (index, feature) = (task / width, Int(features[task % width]))
+                guard let histogram = level[index].histogram else {
+                    found[task] = search(level[index], order, gradients, Int32(feature), bins: nil)
+                    return
+                }
+                let cells = UnsafeRawPointer(histogram.cells + feature * BinnedTable.binCount)
+                let (bins, stride) = table.column(feature)
+                singles[feature].withUnsafeBufferPointer { singles in
+                    table.cuts[feature].withUnsafeBufferPointer { cuts in
+                        let bins = SplitRefinement.Bins(
+                            cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
+                            bins: bins,
+                            stride: stride,
+                            cuts: cuts,
+                            singles: singles,
+                            upper: uppers + task * BinnedTable.binCount,
+                            least: least[index]
+                        )
+                        found[task] = search(level[index], order, gradients, Int32(feature), bins: bins)
+                    }
+                }
+            }
+        }
+    }
+
+    private func search(
+        _ open: Open,
+        _ order: UnsafeBufferPointer<Int32>,
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ feature: Int32,
+        bins: SplitRefinement.Bins?
+    ) -> SplitCandidate {
+        examples.columns[Int(feature)].withUnsafeBufferPointer { values in
+            SplitRefinement.best(
+                SplitRefinement.Task(
+                    feature: feature,
+                    values: values,
+                    isComplete: isComplete[Int(feature)],
+                    total: open.sum
+                ),
+                rows: UnsafeBufferPointer(rebasing: order[open.rows]),
+                gradients: gradients,
+                bins: bins,
+                rule
+            )
+        }
+    }
+
+    /// The best boundary between two bins.
+    private func search(_ total: GradientSum, _ cells: UnsafeMutablePointer<Cell>, _ feature: Int32) -> SplitCandidate {
+        let missing = cells[BinnedTable.missing].gradients
+        let rootGain = rule.gain(total)
         var best = SplitCandidate()
         var seen = GradientSum()
         let cuts = table.cuts[Int(feature)]
-        func consider(_ bin: Int, _ threshold: Float, _ left: GradientSum, _ missingGoesLeft: Bool) {
-            let right = open.sum - left
+        func consider(_ threshold: Float, _ left: GradientSum, _ missingGoesLeft: Bool) {
+            let right = total - left
             guard left.y >= rule.minChildWeight, right.y >= rule.minChildWeight, left.y > 0, right.y > 0 else { return }
             let gain = Float(rule.gain(left) + rule.gain(right) - rootGain)
             guard gain > best.gain else { return }
@@ -185,21 +320,16 @@ struct HistogramTreeGrower: TreeGrower {
                 threshold: threshold,
                 missingGoesLeft: missingGoesLeft,
                 left: left,
-                right: right,
-                bin: Int32(bin)
+                right: right
             )
         }
         for bin in cuts.indices {
-            seen += sums[bin]
-            consider(bin, cuts[bin], seen + missing, true)
-            if missing.y > 0 { consider(bin, cuts[bin], seen, false) }
+            seen += cells[bin].gradients
+            consider(cuts[bin], seen + missing, true)
+            if missing.y > 0 { consider(cuts[bin], seen, false) }
         }
-        if missing.y > 0 { consider(cuts.count, table.ends[Int(feature)], seen + sums[cuts.count], false) }
+        if missing.y > 0 { consider(table.ends[Int(feature)], seen + cells[cuts.count].gradients, false) }
         return best
-    }
-
-    private func goesLeft(_ bin: UInt8, _ last: Int32, _ missingGoesLeft: Bool) -> Bool {
-        bin == UInt8(BinnedTable.missing) ? missingGoesLeft : Int32(bin) <= last
     }
 
     /// Brings the examples of each node into the order of its children, keeping their own; the left children's counts.
@@ -208,12 +338,8 @@ struct HistogramTreeGrower: TreeGrower {
         _ order: inout [Int32],
         _ spare: inout [Int32]
     ) -> [Int] {
-        struct Block {
-            var split: Int
-            var rows: Range<Int>
-        }
         let blocks = splits.enumerated().flatMap { index, split in
-            Self.blocks(of: split.open.rows).map { Block(split: index, rows: $0) }
+            pieces(of: split.open.rows).map { (split: index, rows: $0) }
         }
         var lefts = [Int](repeating: 0, count: blocks.count)
         nonisolated(unsafe) let splits = splits
@@ -227,15 +353,17 @@ struct HistogramTreeGrower: TreeGrower {
                     Workers.parallelFor(blocks.count) { index, _ in
                         let block = blocks[index]
                         let best = splits[block.split].best
-                        let (bins, stride) = table.column(Int(best.feature))
                         var left = block.rows.lowerBound
                         var right = block.rows.upperBound
-                        for place in block.rows {
-                            let row = order[place]
-                            let isLeft = goesLeft(bins[Int(row) * stride], best.bin, best.missingGoesLeft)
-                            spare[isLeft ? left : right - 1] = row
-                            left += isLeft ? 1 : 0
-                            right -= isLeft ? 0 : 1
+                        examples.columns[Int(best.feature)].withUnsafeBufferPointer { values in
+                            for place in block.rows {
+                                let row = order[place]
+                                let value = values[Int(row)]
+                                let isLeft = value.isNaN ? best.missingGoesLeft : value < best.threshold
+                                spare[isLeft ? left : right - 1] = row
+                                left += isLeft ? 1 : 0
+                                right -= isLeft ? 0 : 1
+                            }
                         }
                         lefts[index] = left - block.rows.lowerBound
                     }
@@ -268,16 +396,9 @@ struct HistogramTreeGrower: TreeGrower {
     }
 
     /// Finds the leaves of the examples that were not in the sample.
-    private func settle(_ leaves: inout [Int32], _ tree: RegressionTree, _ bins: [Int32]) {
+    private func settle(_ leaves: inout [Int32], _ tree: RegressionTree) {
         for row in leaves.indices where leaves[row] < 0 {
-            var index = 0
-            while !tree.nodes[index].isLeaf {
-                let node = tree.nodes[index]
-                let (column, stride) = table.column(Int(node.feature))
-                let isLeft = goesLeft(column[row * stride], bins[index], node.missingGoesLeft)
-                index = Int(isLeft ? node.left : node.right)
-            }
-            leaves[row] = Int32(index)
+            leaves[row] = Int32(tree.leafIndex { examples.columns[$0][row] })
         }
     }
 }

@@ -27,7 +27,10 @@ package struct RegressionTree: Hashable, Sendable {
 
     /// The leaf of an example.
     /// - Parameter value: gives the feature of an index.
-    package func leaf(_ value: (Int) -> Float) -> Float {
+    package func leaf(_ value: (Int) -> Float) -> Float { nodes[leafIndex(value)].value }
+
+    /// The node that is the leaf of an example.
+    func leafIndex(_ value: (Int) -> Float) -> Int {
         var index = 0
         while !nodes[index].isLeaf {
             let node = nodes[index]
@@ -35,7 +38,7 @@ package struct RegressionTree: Hashable, Sendable {
             let goesLeft = x.isNaN ? node.missingGoesLeft : x < node.threshold
             index = Int(goesLeft ? node.left : node.right)
         }
-        return nodes[index].value
+        return index
     }
 
     /// Adds each example's leaf to `sums[example * stride + output]`.

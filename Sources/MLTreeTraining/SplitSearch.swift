@@ -28,8 +28,6 @@ struct SplitCandidate: Sendable {
     var missingGoesLeft = false
     var left = GradientSum()
     var right = GradientSum()
-    /// The last bin that goes left, when features are binned.
-    var bin: Int32 = 0
 
     var isWorthwhile: Bool { feature >= 0 && gain > Self.leastGain }
 

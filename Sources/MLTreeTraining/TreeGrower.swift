@@ -1,10 +1,22 @@
 /// Grows one tree from the derivatives of the loss.
-protocol TreeGrower: Sendable {
+///
+/// An enumeration, not a protocol, because a call through a protocol would not be compiled for the kind of cells.
+enum TreeGrower: Sendable {
+    case exact(ExactTreeGrower)
+    case refined(HistogramTreeGrower<SIMD4<Double>>)
+    case histogram(HistogramTreeGrower<SIMD2<Double>>)
+
     /// - Parameters:
     ///   - gradients: of every example, in or out of the sample.
     ///   - rows: the sample, ascending.
     ///   - features: the columns that may be asked, ascending.
-    func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree
+    func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
+        switch self {
+        case .exact(let grower): grower.grow(gradients, rows: rows, features: features)
+        case .refined(let grower): grower.grow(gradients, rows: rows, features: features)
+        case .histogram(let grower): grower.grow(gradients, rows: rows, features: features)
+        }
+    }
 }
 
 /// A tree that was grown, and what is known from growing it.

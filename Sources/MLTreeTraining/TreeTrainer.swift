@@ -15,10 +15,12 @@ package struct TreeTrainer: Sendable {
     private let table: TreeTrainingTable
     private let targets: [Float]
     private let weights: [Float]?
-    private let grower: any TreeGrower
+    private let grower: TreeGrower
 
-    /// The largest table that is grown exactly unless a method is asked for.
-    package static let exactLimit = 50_000
+    /// The largest table whose columns are sorted unless a method is asked for; up to there sorting costs less.
+    package static let exactLimit = 20_000
+    /// The largest table of which every boundary counts unless a method is asked for.
+    package static let refinedLimit = 250_000
 
     /// - Parameters:
     ///   - targets: by example; a number, or the index of its class.
@@ -39,12 +41,16 @@ package struct TreeTrainer: Sendable {
         self.objective = objective
         self.settings = settings
         sums = [Float](repeating: objective.baseScore, count: table.rowCount * objective.outputCount)
-        switch settings.method {
-        case .exact: grower = ExactTreeGrower(table, settings)
-        case .histogram(let bins): grower = HistogramTreeGrower(table, settings, bins: bins)
-        case .automatic where table.rowCount <= Self.exactLimit: grower = ExactTreeGrower(table, settings)
-        case .automatic: grower = HistogramTreeGrower(table, settings, bins: 255)
-        }
+        grower =
+            switch settings.method {
+            case .exact: .exact(ExactTreeGrower(table, settings))
+            case .refined(let bins): .refined(HistogramTreeGrower(table, settings, bins: bins))
+            case .histogram(let bins): .histogram(HistogramTreeGrower(table, settings, bins: bins))
+            case .automatic where table.rowCount <= Self.exactLimit: .exact(ExactTreeGrower(table, settings))
+            case .automatic where table.rowCount <= Self.refinedLimit:
+                .refined(HistogramTreeGrower(table, settings, bins: 255))
+            case .automatic: .histogram(HistogramTreeGrower(table, settings, bins: 255))
+            }
     }
 
     private static func validate(

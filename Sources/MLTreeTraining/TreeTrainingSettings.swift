@@ -4,10 +4,13 @@ import MLNumerics
 package struct TreeTrainingSettings: Hashable, Sendable {
     /// How thresholds are found.
     package enum Method: Hashable, Sendable {
-        /// Exact up to 50,000 examples, histograms above.
+        /// Exact up to 20,000 examples, refined up to 250,000, histograms above.
         case automatic
         /// Every boundary between two values that occur.
         case exact
+        /// The same boundaries, but histograms of at most `bins` (2…255) ranges tell which need not be looked at: the trees
+        /// of `exact`, except where rounding decides between equal gains.
+        case refined(bins: Int)
         /// Boundaries between at most `bins` (2…255) ranges of about equally many examples.
         case histogram(bins: Int)
     }
@@ -47,8 +50,10 @@ package struct TreeTrainingSettings: Hashable, Sendable {
             "above 0 and at most 1"
         )
         try require(lambda >= 0 && lambda.isFinite, "lambda", lambda, "0 or more")
-        if case .histogram(let bins) = method {
+        switch method {
+        case .histogram(let bins), .refined(let bins):
             try require((2...255).contains(bins), "the number of bins", bins, "between 2 and 255")
+        case .automatic, .exact: break
         }
     }
 }

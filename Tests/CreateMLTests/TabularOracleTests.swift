@@ -14,7 +14,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_TABLES"]
             var peer: Double
             /// How far from it ours may be.
             var slack: Double
-            /// Of forests the deviation over as many seeds as ours; means may differ by two standard errors.
+            /// Of forests the deviation over as many seeds as ours; means may differ by two standard errors, too.
             var spread: Double?
         }
 

@@ -52,7 +52,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
         return best
     }
 
-    @Test(arguments: [Float(0), 0.2], [TreeTrainingSettings.Method.exact, .histogram(bins: 255)])
+    @Test(arguments: [Float(0), 0.2], [TreeTrainingSettings.Method.exact, .refined(bins: 255), .histogram(bins: 255)])
     func rootTakesTheBestSplit(missing: Float, method: TreeTrainingSettings.Method) throws {
         var noise = Noise(state: 17)
         for _ in 0..<10 {
@@ -103,7 +103,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
             }
         }
         var results: [[Float]] = []
-        for method in [TreeTrainingSettings.Method.exact, .histogram(bins: 255)] {
+        for method in [TreeTrainingSettings.Method.exact, .refined(bins: 255), .histogram(bins: 255)] {
             var settings = TreeTrainingSettings()
             settings.method = method
             let table = try TreeTrainingTable(columns: columns)
@@ -124,11 +124,95 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
             #expect(again == trainer.sums)
             results.append(trainer.sums)
         }
-        let farthest = zip(results[0], results[1]).map { abs($0 - $1) }.max() ?? 0
-        #expect(farthest < 1e-3 * (results[0].map(abs).max() ?? 0))
+        for result in results.dropFirst() {
+            let farthest = zip(results[0], result).map { abs($0 - $1) }.max() ?? 0
+            #expect(farthest < 1e-3 * (results[0].map(abs).max() ?? 0))
+        }
     }
 
-    @Test(arguments: [TreeTrainingSettings.Method.exact, .histogram(bins: 64)])
+    /// Refined trees ask the same questions as exact ones: every threshold, way of missing values and leaf, in columns of
+    /// many values, of few, of one that most examples have, with weights, and with far fewer bins than values.
+    @Test(
+        arguments: [TreeObjective.squaredError, .logistic, .softmax(classes: 3)],
+        [(bins: 255, missing: Float(0)), (bins: 255, missing: 0.1), (bins: 7, missing: 0), (bins: 7, missing: 0.1)]
+    )
+    func refinedTreesAreTheExactOnes(objective: TreeObjective, table shape: (bins: Int, missing: Float)) throws {
+        var noise = Noise(state: 2024)
+        let rows = 6000
+        var columns = table(&noise, rows: rows, columns: 4, missing: shape.missing)
+        columns += table(&noise, rows: rows, columns: 2, missing: shape.missing, levels: 9)
+        columns += table(&noise, rows: rows, columns: 2).map { column in column.map { $0 < 0.7 ? 0 : $0 - 0.8 } }
+        columns.append([Float](repeating: 3, count: rows))
+        columns.append([Float](repeating: .nan, count: rows))
+        let targets: [Float] = (0..<rows).map { row in
+            let parts = [columns[0][row] * 4, columns[1][row] * columns[4][row], columns[6][row] * 5]
+            let sum = parts.reduce(0) { $0 + ($1.isNaN ? 1 : $1) } + noise.number() * 3
+            switch objective {
+            case .squaredError: return sum
+            case .logistic: return sum > 6 ? 1 : 0
+            case .softmax: return sum > 8 ? 2 : sum > 4 ? 1 : 0
+            }
+        }
+        let weights = (0..<rows).map { _ in 0.5 + noise.number() }
+        for isWeighted in [false, true] {
+            var grown: [[RegressionTree]] = []
+            for method in [TreeTrainingSettings.Method.exact, .refined(bins: shape.bins)] {
+                var settings = TreeTrainingSettings()
+                settings.method = method
+                settings.maxDepth = 7
+                settings.rowSubsample = 0.9
+                settings.columnSubsample = 0.8
+                var trainer = try TreeTrainer(
+                    TreeTrainingTable(columns: columns),
+                    targets: targets,
+                    weights: isWeighted ? weights : nil,
+                    objective: objective,
+                    settings: settings
+                )
+                for _ in 0..<3 { trainer.boost() }
+                grown.append(trainer.trees)
+            }
+            #expect(grown[0].allSatisfy { $0.nodes.count > 60 })
+            for (exact, refined) in zip(grown[0], grown[1]) {
+                #expect(exact.nodes.count == refined.nodes.count)
+                for (one, other) in zip(exact.nodes, refined.nodes) {
+                    #expect(one.feature == other.feature && one.threshold == other.threshold)
+                    #expect(one.left == other.left && one.missingGoesLeft == other.missingGoesLeft)
+                    #expect(abs(one.value - other.value) <= 1e-5 * max(1, abs(one.value)))
+                    #expect(abs(one.gain - other.gain) <= 1e-4 * max(1, abs(one.gain)))
+                }
+            }
+        }
+    }
+
+    /// Nodes of few examples have no histograms: trees that end in them are as large, and fit as well.
+    @Test func deepTreesFitAsExactOnes() throws {
+        var noise = Noise(state: 4)
+        let columns = table(&noise, rows: 1500, columns: 3)
+        let targets = (0..<1500).map { columns[0][$0] + columns[1][$0] * noise.number() }
+        var losses: [Double] = []
+        var nodes: [Int] = []
+        for method in [TreeTrainingSettings.Method.exact, .refined(bins: 32), .histogram(bins: 32)] {
+            var settings = TreeTrainingSettings()
+            settings.method = method
+            settings.maxDepth = 14
+            settings.stepSize = 1
+            var trainer = try TreeTrainer(
+                TreeTrainingTable(columns: columns),
+                targets: targets,
+                objective: .squaredError,
+                settings: settings
+            )
+            trainer.boost()
+            losses.append(TreeObjective.squaredError.loss(sums: trainer.sums, targets: targets))
+            nodes.append(trainer.trees[0].nodes.count)
+        }
+        #expect(nodes[0] > 300 && nodes[1] == nodes[0] && nodes[2] > 300)
+        #expect(abs(losses[1] - losses[0]) < 1e-4 * losses[0])
+        #expect(losses[2] < 1.5 * losses[0])
+    }
+
+    @Test(arguments: [TreeTrainingSettings.Method.exact, .refined(bins: 64), .histogram(bins: 64)])
     func threadsDoNotMatter(method: TreeTrainingSettings.Method) throws {
         var noise = Noise(state: 99)
         let columns = table(&noise, rows: 3000, columns: 7, missing: 0.05)
@@ -288,6 +372,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
         #expect(train([1, 2, 3]) { $0.maxDepth = 0 }.contains("maxDepth"))
         #expect(train([1, 2, 3]) { $0.stepSize = .nan }.contains("stepSize"))
         #expect(train([1, 2, 3]) { $0.method = .histogram(bins: 300) }.contains("bins"))
+        #expect(train([1, 2, 3]) { $0.method = .refined(bins: 1) }.contains("bins"))
         #expect(train([1, 2, 3]) { $0.lambda = -1 }.contains("lambda"))
     }
 }

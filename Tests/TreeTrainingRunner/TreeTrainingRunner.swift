@@ -41,7 +41,13 @@ struct TreeTrainingRunner {
             settings.columnSubsample = request.subsample
             settings.randomSeed = request.seed
             settings.minLossReduction = request.minLossReduction
-            settings.method = request.method == "exact" ? .exact : .histogram(bins: 255)
+            settings.method =
+                switch request.method {
+                case "exact": .exact
+                case "refined": .refined(bins: 255)
+                case "automatic": .automatic
+                default: .histogram(bins: 255)
+                }
             let objective: TreeObjective =
                 switch request.classes {
                 case 0: .squaredError
