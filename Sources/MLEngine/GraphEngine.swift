@@ -95,7 +95,7 @@ package struct GraphEngine: ModelEngine {
         for state in lowered.states {
             if let output = state.output { buffers[state.name] = results[output] }
         }
-        var features: [String: FeatureData] = [:]
+        var features = [String: FeatureData](minimumCapacity: lowered.outputs.count)
         for output in lowered.outputs {
             features[output.name] = try feature(
                 output,

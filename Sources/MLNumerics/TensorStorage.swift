@@ -3,21 +3,27 @@
 /// `@unchecked Sendable`: the bytes of a storage that is shared are never written; whoever writes (a kernel, an
 /// initialiser) holds the only reference at that time.
 package final class TensorStorage: @unchecked Sendable {
-    /// The first byte; 64-byte aligned when allocated here.
+    /// The first byte; aligned as `TensorMemory` says when allocated here.
     package let address: UnsafeMutableRawPointer
     package let byteCount: Int
     /// The elements of a string tensor, which has no bytes.
     package let strings: [String]
-    private let release: (@Sendable () -> Void)?
+    private let owner: Owner
+
+    private enum Owner {
+        /// The memory was allocated here.
+        case storage
+        case lender
+        case releasing(@Sendable () -> Void)
+    }
 
     /// Allocates `byteCount` bytes, zeroed when `zeroed`.
     package init(byteCount: Int, zeroed: Bool = false) {
-        address = UnsafeMutableRawPointer.allocate(byteCount: Swift.max(byteCount, 1), alignment: 64)
+        address = TensorMemory.allocate(byteCount)
         if zeroed { address.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
         self.byteCount = byteCount
         strings = []
-        let address = UInt(bitPattern: address)
-        release = { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+        owner = .storage
     }
 
     /// Wraps bytes that `release` gives up.
@@ -25,16 +31,21 @@ package final class TensorStorage: @unchecked Sendable {
         self.address = address
         self.byteCount = byteCount
         strings = []
-        self.release = release
+        owner = release.map { .releasing($0) } ?? .lender
     }
 
     package init(strings: [String]) {
         self.strings = strings
-        address = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 64)
+        address = TensorMemory.allocate(0)
         byteCount = 0
-        let address = UInt(bitPattern: address)
-        release = { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+        owner = .storage
     }
 
-    deinit { release?() }
+    deinit {
+        switch owner {
+        case .storage: address.deallocate()
+        case .lender: break
+        case .releasing(let release): release()
+        }
+    }
 }

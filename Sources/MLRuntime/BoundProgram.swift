@@ -116,13 +116,11 @@ package final class BoundProgram: Sendable {
             throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(plan.inputTypes.count)")
         }
         for (index, tensor) in inputs.enumerated() {
-            let type = plan.inputTypes[index]
-            guard tensor.scalarType == type.scalarType, tensor.shape.count == type.rank,
-                zip(tensor.shape, type.shape).allSatisfy({ $0 == $1.count })
-            else {
+            guard tensor.scalarType == plan.inputTypes[index].scalarType, tensor.shape == plan.inputShapes[index] else {
                 throw ModelError(
                     .invalidInput,
-                    "input '\(name(index))' is \(tensor.scalarType.milName) \(tensor.shape), the model takes \(type)"
+                    "input '\(name(index))' is \(tensor.scalarType.milName) \(tensor.shape), the model takes "
+                        + "\(plan.inputTypes[index])"
                 )
             }
         }

@@ -13,20 +13,21 @@ extension Plan {
     ) throws(ModelError) -> [Tensor] {
         var results: [Tensor] = []
         results.reserveCapacity(outputTypes.count)
-        for (index, type) in outputTypes.enumerated() {
-            let shape = type.shape.counts ?? []
+        for (index, shape) in outputShapes.enumerated() {
+            let scalarType = outputTypes[index].scalarType
             if case .input(let input) = outputs[index] {
                 results.append(inputs[input])
             } else if index < backings.count, let backing = backings[index] {
-                guard backing.scalarType == type.scalarType, backing.count == shape.elementCount else {
+                guard backing.scalarType == scalarType, backing.count == shape.elementCount else {
                     throw ModelError(
                         .invalidInput,
-                        "output backing \(index) is \(backing.scalarType.milName) \(backing.shape), the model gives \(type)"
+                        "output backing \(index) is \(backing.scalarType.milName) \(backing.shape), the model gives "
+                            + "\(outputTypes[index])"
                     )
                 }
                 results.append(backing)
             } else {
-                results.append(Tensor(uninitialized: type.scalarType, shape: shape))
+                results.append(Tensor(uninitialized: scalarType, shape: shape))
             }
         }
         let workspace = workspaces.take(for: self)

@@ -47,6 +47,8 @@ package final class Plan: Sendable {
     package let steps: [Step]
     package let inputTypes: [ValueType]
     package let outputTypes: [ValueType]
+    let inputShapes: [[Int]]
+    let outputShapes: [[Int]]
     package let arenaByteCount: Int
     /// The part of the arena that kernels use as scratch memory.
     package let scratchByteCount: Int
@@ -72,6 +74,8 @@ package final class Plan: Sendable {
         self.steps = steps
         self.inputTypes = inputTypes
         self.outputTypes = outputTypes
+        inputShapes = inputTypes.map { $0.shape.counts ?? [] }
+        outputShapes = outputTypes.map { $0.shape.counts ?? [] }
         arenaByteCount = memory.arena
         scratchByteCount = memory.scratch
         unsharedByteCount = memory.unshared

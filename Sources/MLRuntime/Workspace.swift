@@ -13,7 +13,7 @@ final class Workspace: @unchecked Sendable {
     let scratch: UnsafeMutableRawPointer
 
     init(_ plan: Plan) {
-        arena = .allocate(byteCount: max(plan.arenaByteCount + plan.scratchByteCount, 64), alignment: 64)
+        arena = TensorMemory.allocate(max(plan.arenaByteCount + plan.scratchByteCount, 64))
         scratch = arena + plan.arenaByteCount
         pointers = .allocate(capacity: max(plan.places.count, 1))
         pointers.initialize(repeating: nil, count: max(plan.places.count, 1))

@@ -222,7 +222,8 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     } else {
         long rows = TASK_BYTES / 4 / (call->k > 0 ? call->k : 1) / isa->rows * isa->rows;
         if (rows < isa->rows) rows = isa->rows;
-        long share = (call->m + 2 * workers - 1) / (2 * workers);
+        // Several for each worker, so that a slow one hands over what is left.
+        long share = (call->m + 4 * workers - 1) / (4 * workers);
         if (rows > share) rows = (share + isa->rows - 1) / isa->rows * isa->rows;
         long tasks = (call->m + rows - 1) / rows;
         if (tasks > 1) tasks = (tasks + workers - 1) / workers * workers;

@@ -7,6 +7,15 @@ void cml_unary_map(const cml_isa *isa, cml_unary function, float alpha, float be
                    long count);
 
 typedef enum {
+    CML_INTEGER_ABSOLUTE, CML_INTEGER_SIGN, CML_INTEGER_SQUARE,
+    CML_INTEGER_THRESHOLD,   // max(x, bound)
+} cml_integer_unary;
+
+// The same of integers; results are held in the type.
+void cml_integer_map(const cml_isa *isa, cml_integer_unary function, int32_t bound, const int32_t *x, int32_t *y,
+                     long count);
+
+typedef enum {
     CML_ADD = 0, CML_SUBTRACT, CML_MULTIPLY, CML_DIVIDE, CML_MAXIMUM, CML_MINIMUM,
     CML_POWER,
     CML_FLOOR_DIVIDE,      // floor(a / b); of integers 0 when b is 0

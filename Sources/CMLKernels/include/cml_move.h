@@ -62,6 +62,10 @@ void cml_scatter_elements(cml_scatter_mode mode, int is_integer, long element_by
 // target[o][indices[c]][:] joins updates[o][c][:].
 void cml_scatter_slices(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
                         const int32_t *indices, long count, const void *updates, void *target);
+// target[o][a][:] = updates[o][owner[a]][:], or source[o][a][:] where the owner is negative, for updates
+// [outer, count, inner].  Neither source nor updates overlap the target.
+void cml_replace_slices(long element_bytes, long outer, long axis, long inner, const int32_t *owner, long count,
+                        const void *source, const void *updates, void *target);
 void cml_scatter_places(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
                         long slice, const int32_t *indices, long items, const void *updates, void *target);
 

@@ -74,6 +74,7 @@ struct cml_isa {
     void (*widen)(const uint16_t *source, float *result, long count);
     void (*narrow)(const float *source, uint16_t *result, long count);
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
+    void (*integer_map)(cml_integer_unary function, int32_t bound, const int32_t *x, int32_t *y, long count);
     void (*depthwise_row)(const struct cml_depthwise_row *row);
     void (*winograd_input_2)(const float *const *pixels, long channels, float *v, long step);
     void (*winograd_input_4)(const float *const *pixels, long channels, float *v, long step);

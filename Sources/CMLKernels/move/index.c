@@ -238,6 +238,38 @@ void cml_scatter_slices(cml_scatter_mode mode, int is_integer, long element_byte
 }
 
 typedef struct {
+    long slice, axis, count, total;   // bytes of a slice and of the target
+    const int32_t *owner;
+    const char *source, *updates;
+    char *target;
+} replace_job;
+
+// Bytes of the target that one task writes.
+#define REPLACED_BYTES (128 << 10)
+
+static void replace_slices(void *context, long task, int worker) {
+    (void)worker;
+    const replace_job *j = context;
+    const long start = task * REPLACED_BYTES, left = j->total - start;
+    const long end = start + (left < REPLACED_BYTES ? left : REPLACED_BYTES);
+    for (long at = start, n; at < end; at += n) {
+        const long item = at / j->slice, inside = at % j->slice, owner = j->owner[item % j->axis];
+        n = j->slice - inside < end - at ? j->slice - inside : end - at;
+        const char *from = owner < 0 ? j->source + at
+                                     : j->updates + (item / j->axis * j->count + owner) * j->slice + inside;
+        memcpy(j->target + at, from, (size_t)n);
+    }
+}
+
+void cml_replace_slices(long element_bytes, long outer, long axis, long inner, const int32_t *owner, long count,
+                        const void *source, const void *updates, void *target) {
+    if (outer <= 0 || axis <= 0 || inner <= 0) return;
+    const long slice = inner * element_bytes;
+    replace_job j = {slice, axis, count, outer * axis * slice, owner, source, updates, target};
+    cml_parallel_for((j.total + REPLACED_BYTES - 1) / REPLACED_BYTES, replace_slices, &j);
+}
+
+typedef struct {
     scatter_job row;
     place_job place;
     long slice;

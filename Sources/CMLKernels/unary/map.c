@@ -24,3 +24,25 @@ void cml_unary_map(const cml_isa *isa, cml_unary function, float alpha, float be
     job j = {isa, function, alpha, beta, x, y, count};
     cml_parallel_for((count + CHUNK - 1) / CHUNK, map, &j);
 }
+
+typedef struct {
+    const cml_isa *isa;
+    cml_integer_unary function;
+    int32_t bound;
+    const int32_t *x;
+    int32_t *y;
+    long count;
+} integer_job;
+
+static void map_integers(void *context, long index, int worker) {
+    (void)worker;
+    const integer_job *j = context;
+    const long start = index * CHUNK, left = j->count - start;
+    j->isa->integer_map(j->function, j->bound, j->x + start, j->y + start, left < CHUNK ? left : CHUNK);
+}
+
+void cml_integer_map(const cml_isa *isa, cml_integer_unary function, int32_t bound, const int32_t *x, int32_t *y,
+                     long count) {
+    integer_job j = {isa, function, bound, x, y, count};
+    cml_parallel_for((count + CHUNK - 1) / CHUNK, map_integers, &j);
+}

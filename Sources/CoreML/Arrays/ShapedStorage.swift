@@ -1,3 +1,5 @@
+import MLNumerics
+
 /// Memory that shaped arrays share.
 ///
 /// `@unchecked Sendable`: memory that is shared is never written; a writer copies first unless it holds the only
@@ -24,7 +26,7 @@ final class ShapedStorage: @unchecked Sendable {
 
     /// Uninitialised memory.
     convenience init(byteCount: Int) {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: max(byteCount, 1), alignment: 64)
+        let memory = TensorMemory.allocate(byteCount)
         self.init(address: memory, release: { memory.deallocate() })
     }
 

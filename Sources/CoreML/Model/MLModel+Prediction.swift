@@ -129,8 +129,7 @@ extension MLModel {
 
     /// The inputs, checked against the description.
     private func engineFeatures(_ input: any MLFeatureProvider) throws -> [String: FeatureData] {
-        var features: [String: FeatureData] = [:]
-        features.reserveCapacity(modelDescription.inputs.count)
+        var features = [String: FeatureData](minimumCapacity: modelDescription.inputs.count)
         for description in modelDescription.inputs {
             guard let value = input.featureValue(for: description.name), !value.isUndefined else {
                 if description.isOptional { continue }
@@ -176,8 +175,7 @@ extension MLModel {
         _ results: [String: FeatureData],
         _ backings: OutputBackings
     ) throws -> any MLFeatureProvider {
-        var values: [String: MLFeatureValue] = [:]
-        values.reserveCapacity(results.count)
+        var values = [String: MLFeatureValue](minimumCapacity: results.count)
         for (name, data) in results {
             let value = try MLFeatureValue(data, modelDescription.outputDescriptionsByName[name])
             values[name] = try backings.received(value, name)

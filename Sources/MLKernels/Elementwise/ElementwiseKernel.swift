@@ -13,6 +13,37 @@ package enum ElementwiseKernel {
         cml_unary_map(cml_isa_current(), function, alpha, beta, x, y, count)
     }
 
+    /// A function of 32-bit integers; results are held in the type.
+    package enum IntegerFunction: Hashable, Sendable {
+        /// |x|
+        case absolute
+        case sign
+        /// x²
+        case square
+        /// max(x, bound)
+        case threshold(Int32)
+
+        fileprivate var lowered: (cml_integer_unary, bound: Int32) {
+            switch self {
+            case .absolute: (CML_INTEGER_ABSOLUTE, 0)
+            case .sign: (CML_INTEGER_SIGN, 0)
+            case .square: (CML_INTEGER_SQUARE, 0)
+            case .threshold(let bound): (CML_INTEGER_THRESHOLD, bound)
+            }
+        }
+    }
+
+    /// `y[i] = function(x[i])`; `y` may be `x`.
+    package static func map(
+        _ function: IntegerFunction,
+        _ x: UnsafePointer<Int32>,
+        into y: UnsafeMutablePointer<Int32>,
+        count: Int
+    ) {
+        let (function, bound) = function.lowered
+        cml_integer_map(cml_isa_current(), function, bound, x, y, count)
+    }
+
     /// The largest rank that strided kernels take.
     package static var maximumRank: Int { Int(CML_MAX_RANK) }
 

@@ -79,6 +79,39 @@ package struct ScatterKernel: Sendable {
         )
     }
 
+    /// The memory that `replaced` needs for an axis of this extent.
+    package static func ownerByteCount(axis: Int) -> Int { axis * MemoryLayout<Int32>.stride }
+
+    /// `target` as `source` with `rows` of mode `update` in it, each of its elements written once.
+    /// `source` does not overlap it.
+    ///
+    /// - Parameters:
+    ///   - leavesOutOutside: whether a row with an index outside `0..<axis` replaces nothing; else indices are held
+    ///     inside.
+    ///   - owners: scratch memory of `ownerByteCount`.
+    package func replaced(
+        _ source: UnsafeRawPointer,
+        into target: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        indices: UnsafePointer<Int32>,
+        count: Int,
+        updates: UnsafeRawPointer,
+        leavesOutOutside: Bool,
+        owners: UnsafeMutableRawPointer
+    ) {
+        precondition(mode == .update)
+        let owners = owners.bindMemory(to: Int32.self, capacity: axis)
+        owners.initialize(repeating: -1, count: axis)
+        for position in 0..<count {
+            let index = Int(indices[position])
+            if leavesOutOutside, !(0..<axis).contains(index) { continue }
+            owners[Swift.min(Swift.max(index < 0 ? index + axis : index, 0), axis - 1)] = Int32(position)
+        }
+        cml_replace_slices(elementByteCount, outer, axis, inner, owners, count, source, updates, target)
+    }
+
     /// As `rows`, but what has an index outside `0..<axis` joins nothing.
     package func rowsInside(
         _ target: UnsafeMutableRawPointer,

@@ -67,7 +67,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
                 )
             ]
         }
-        if request.isAll(.int32), let function = IntegerFunction(function) {
+        if request.isAll(.int32), let function = ElementwiseKernel.IntegerFunction(function) {
             return [
                 Kernel(
                     "map integers",
@@ -75,7 +75,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
                     body: { context in
                         let source = context.operand(0).assumingMemoryBound(to: Int32.self)
                         let target = context.result().assumingMemoryBound(to: Int32.self)
-                        function.map(source, into: target, count: count)
+                        ElementwiseKernel.map(function, source, into: target, count: count)
                     }
                 )
             ]
@@ -99,12 +99,9 @@ extension Unary where Function: PlainFunction {
     package init() { function = Function() }
 }
 
-/// The functions of the `Unary` family that MIL declares for integers; results are held in the type.
-private enum IntegerFunction {
-    case absolute, sign, square
-    case threshold(Int32)
-
-    init?(_ function: some ScalarFunction) {
+extension ElementwiseKernel.IntegerFunction {
+    /// `nil` for functions that MIL does not declare for integers.
+    fileprivate init?(_ function: some ScalarFunction) {
         switch function {
         case is Abs: self = .absolute
         case is Sign: self = .sign
@@ -112,29 +109,6 @@ private enum IntegerFunction {
         case let threshold as Threshold where threshold.alpha == threshold.alpha.rounded():
             self = .threshold(Int32(saturating: threshold.alpha))
         default: return nil
-        }
-    }
-
-    func map(_ x: UnsafePointer<Int32>, into y: UnsafeMutablePointer<Int32>, count: Int) {
-        let chunk = 1 << 14
-        Workers.parallelFor((count + chunk - 1) / chunk) { part, _ in
-            let range = part * chunk..<Swift.min((part + 1) * chunk, count)
-            switch self {
-            case .absolute:
-                for index in range {
-                    let value = Swift.max(x[index], -Int32.max)
-                    let sign = value >> 31
-                    y[index] = (value ^ sign) &- sign
-                }
-            case .sign: for index in range { y[index] = x[index].signum() }
-            case .square:
-                for index in range {
-                    // Up to 46,340 squares fit.
-                    let magnitude = Swift.abs(Swift.max(x[index], -46341))
-                    y[index] = magnitude > 46340 ? .max : magnitude &* magnitude
-                }
-            case .threshold(let bound): for index in range { y[index] = Swift.max(x[index], bound) }
-            }
         }
     }
 }

@@ -76,15 +76,33 @@ package struct Scatter: Operator {
         let count = indices.count
         let byteCount = data.byteCount
         let leavesOutOutside = leavesOutOutside
+        // Slices that are worth a call each are written once, not copied first and replaced then.
+        let replaces = mode == .update && kernel.elementByteCount * lines.stride >= 64
+        let ownersOffset = source.scratchByteCount
         return [
             Kernel(
                 "scatter",
-                scratchByteCount: source.scratchByteCount,
+                scratchByteCount: ownersOffset + (replaces ? ScatterKernel.ownerByteCount(axis: lines.count) : 0),
                 inPlaceOperands: [0],
                 checked: { (context) throws(ModelError) in
                     try rule.check(context.operand(1), count: count, extent: lines.count)
-                    ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
                     let indices = source.pointer(context)
+                    if replaces, context.operand(0) != UnsafeRawPointer(context.result()) {
+                        kernel.replaced(
+                            context.operand(0),
+                            into: context.result(),
+                            outer: lines.outer,
+                            axis: lines.count,
+                            inner: lines.stride,
+                            indices: indices,
+                            count: count,
+                            updates: context.operand(2),
+                            leavesOutOutside: leavesOutOutside,
+                            owners: context.scratch + ownersOffset
+                        )
+                        return
+                    }
+                    ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
                     let scatter = leavesOutOutside ? kernel.rowsInside : kernel.rows
                     scatter(
                         context.result(),

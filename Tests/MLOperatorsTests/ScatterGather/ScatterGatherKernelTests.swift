@@ -104,13 +104,16 @@ import Testing
                 #expect(OperatorProblem("", Gather(axis: axis), [x, indices], tolerance: 0).failures() == [])
                 var taken = shape
                 taken[axis] = 37
-                let update = OperatorProblem(
-                    "update",
-                    Scatter(axis: axis, mode: .update),
-                    [x, indices, random.tensor(taken, type, in: -50...50)],
-                    tolerance: 0
-                )
-                #expect(update.failures() == [])
+                let updates = random.tensor(taken, type, in: -50...50)
+                for leavesOutOutside in [false, true] {
+                    let update = OperatorProblem(
+                        leavesOutOutside ? "update inside" : "update",
+                        Scatter(axis: axis, mode: .update, leavesOutOutside: leavesOutOutside),
+                        [x, indices, updates],
+                        tolerance: 0
+                    )
+                    #expect(update.failures() == [])
+                }
             }
         }
     }
