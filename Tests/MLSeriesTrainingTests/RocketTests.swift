@@ -111,6 +111,56 @@ private func message(_ body: () throws(ModelError) -> Void) -> String {
         }
     }
 
+    /// Series that stand still have sums that equal biases: on which side of them they count is the same in whichever way
+    /// they are added.
+    @Test func standingStillDoesNotDependOnTheOrderOfSums() throws {
+        var state = SplitMix64(seed: 12)
+        let (count, length) = (6, 120)
+        let values = (0..<count * length / 30).flatMap { _ in
+            [Float](repeating: Float(state.next() >> 40) * 0x1p-23 - 1, count: 30)
+        }
+        let set = try SeriesSet(values: values, channelCount: 1, length: length)
+        let rocket = try MiniRocket(fitting: set, featureCount: 84 * 12, seed: 2)
+        let features = try rocket.features(of: set)
+        for series in 0..<count {
+            var feature = 0
+            for (place, dilation) in rocket.dilations.enumerated() {
+                for (kernel, twos) in MiniRocket.kernels.enumerated() {
+                    let margin = (place + kernel) % 2 == 0 ? 0 : 4 * dilation
+                    let sums = (margin..<length - margin).map { t in
+                        (0..<9).reduce(0.0) { sum, tap in
+                            let source = t + (tap - 4) * dilation
+                            guard (0..<length).contains(source) else { return sum }
+                            let weight = [twos.0, twos.1, twos.2].contains(tap) ? 2.0 : -1
+                            return sum + weight * Double(values[series * length + source])
+                        }
+                    }
+                    for _ in 0..<rocket.biasCounts[place] {
+                        let above = sums.count { $0 > Double(rocket.biases[feature]) }
+                        #expect(features[series * rocket.featureCount + feature] == Float(above) / Float(sums.count))
+                        feature += 1
+                    }
+                }
+            }
+        }
+    }
+
+    /// A sensor's last digit tells series apart that have a peak many thousand times as great.
+    @Test func smallestStepsAreSeenBesidePeaks() throws {
+        var state = SplitMix64(seed: 13)
+        let (count, length) = (20, 200)
+        let values = (0..<count).flatMap { index in
+            (0..<length).map { t in
+                t == 90 ? Float(30) : index % 2 == 0 ? 0 : Float(state.next() % 3) * 1e-4
+            }
+        }
+        let set = try SeriesSet(values: values, channelCount: 1, length: length)
+        let rocket = try MiniRocket(fitting: set, featureCount: 84 * 12, seed: 2)
+        let features = try rocket.features(of: set)
+        let different = (0..<rocket.featureCount).count { abs(features[$0] - features[rocket.featureCount + $0]) > 0.1 }
+        #expect(different * 2 > rocket.featureCount)
+    }
+
     /// The weights solve the normal equations of the penalty that was chosen.
     @Test func ridgeSolvesItsEquations() throws {
         var state = SplitMix64(seed: 4)

@@ -8,9 +8,9 @@ extension MiniRocket {
     /// Chooses dilations, channels and biases for series like those of `set`.
     ///
     /// Dilations, numbers of biases, quantiles and numbers of channels follow aeon's rules; which series a bias is a
-    /// quantile of, and which channels a combination takes, is drawn from `seed`.  A bias lies above its quantile by what
-    /// the rounding of sums may amount to: series that stand still have sums that equal a quantile, and whether these count
-    /// must not depend on the order in which somebody adds.
+    /// quantile of, and which channels a combination takes, is drawn from `seed`.  A bias lies above its quantile by
+    /// `rounding`: series that stand still have sums that equal a quantile, and whether these count must not depend on the
+    /// order in which somebody adds.
     /// - Parameters:
     ///   - featureCount: rounded down to a multiple of 84.
     ///   - greatestDilationCount: the most dilations of a kernel.
@@ -44,8 +44,7 @@ extension MiniRocket {
             return Array(all[..<count])
         }
         var biases: [Float] = []
-        // 15 is the sum of the weights' magnitudes.
-        let rounding = 2e-6 * 15 * set.values.reduce(Float(0)) { Swift.max($0, abs($1)) }
+        let rounding = Self.rounding(of: set)
         let size = set.channelCount * set.length
         set.values.withUnsafeBufferPointer { values in
             guard let base = values.baseAddress else { return }
@@ -84,6 +83,16 @@ extension MiniRocket {
             channels: combinations,
             biases: biases
         )
+    }
+
+    /// What the rounding of a channel's sum may amount to where series stand still: they do so near their usual magnitude,
+    /// and sums of their greatest numbers equal no quantile but by chance.  More than that would hide steps as small as a
+    /// sensor's, of which the longest stretches of a series may be made.
+    static func rounding(of set: SeriesSet) -> Float {
+        let squares = set.values.reduce(0.0) { $0 + Double($1) * Double($1) }
+        let magnitude = (squares / Double(set.values.count)).squareRoot()
+        // Nine samples and three times three of them make 18; they are added in twelve steps.
+        return Float(12 * 0x1p-24 * 18 * magnitude)
     }
 
     /// Term `index` of the low-discrepancy sequence that says at which quantiles biases lie.
