@@ -88,7 +88,7 @@ extension MLActivityClassifier {
         featureColumns: [String],
         labelColumn: String,
         recordingFileColumn: String,
-        parameters: ModelParameters = ModelParameters()
+        parameters: ModelParameters = ModelParameters(validationData: nil)
     ) throws {
         try self.init(
             trainingData: .dataFrame(trainingData.dataFrame()),
@@ -127,7 +127,7 @@ extension MLActivityClassifier {
         featureColumns: [String],
         labelColumn: String,
         recordingFileColumn: String,
-        parameters: ModelParameters = ModelParameters(),
+        parameters: ModelParameters = ModelParameters(validationData: nil),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLJob<MLActivityClassifier> {
         try resume(
@@ -148,7 +148,7 @@ extension MLActivityClassifier {
         featureColumns: [String],
         labelColumn: String,
         recordingFileColumn: String,
-        parameters: ModelParameters = ModelParameters(),
+        parameters: ModelParameters = ModelParameters(validationData: nil),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLTrainingSession<MLActivityClassifier> {
         try makeTrainingSession(
@@ -159,5 +159,30 @@ extension MLActivityClassifier {
             parameters: parameters,
             sessionParameters: sessionParameters
         )
+    }
+}
+
+extension MLActivityClassifier.ModelParameters {
+    /// - Parameter validationData: a table of recordings with the columns of the training data; without one a part of the
+    ///   training data validates.
+    public init(
+        validationData: MLDataTable?,
+        batchSize: Int? = 32,
+        maximumIterations: Int? = 10,
+        predictionWindowSize: Int? = 100
+    ) {
+        self.init(
+            validation: .split(strategy: .automatic),
+            batchSize: batchSize,
+            maximumIterations: maximumIterations,
+            predictionWindowSize: predictionWindowSize
+        )
+        self.validationData = validationData
+    }
+
+    /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
+    public var validationData: MLDataTable? {
+        get { if case .table(let table) = validating { table } else { nil } }
+        set { validating = newValue.map { .table($0) } ?? .validation(.split(strategy: .automatic)) }
     }
 }

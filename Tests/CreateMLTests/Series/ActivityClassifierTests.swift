@@ -69,6 +69,53 @@ import Testing
         #expect(try Self.trained(parameters).validationMetrics.isValid)
     }
 
+    @Test func `A data table validates`() throws {
+        let folder = try TemporaryFolder()
+        try SeriesData.activities(16, seed: 1).writeCSV(to: folder.file("own.csv"))
+        try SeriesData.activities(6, seed: 3, rows: 50).writeCSV(to: folder.file("held.csv"))
+        let held = try MLDataTable(contentsOf: folder.file("held.csv"))
+        var parameters = MLActivityClassifier.ModelParameters(
+            validationData: held,
+            maximumIterations: 3,
+            predictionWindowSize: 20
+        )
+        #expect(parameters.validationData?.size.rows == 300)
+        guard case .dataSource(.dataFrame(let frame)) = parameters.validation else {
+            Issue.record("a table validates, and not \(parameters.validation)")
+            return
+        }
+        #expect(frame.shape == (300, 4))
+        func train(_ parameters: MLActivityClassifier.ModelParameters) throws -> MLActivityClassifier {
+            try MLActivityClassifier(
+                trainingData: MLDataTable(contentsOf: folder.file("own.csv")),
+                featureColumns: ["x", "y"],
+                labelColumn: "activity",
+                recordingFileColumn: "file",
+                parameters: parameters
+            )
+        }
+        let classifier = try train(parameters)
+        #expect(classifier.validationMetrics.confusion["Count"].ints?.sum() == 6 * 3)
+        parameters.validation = .dataSource(.dataFrame(SeriesData.activities(6, seed: 3, rows: 50)))
+        #expect(parameters.validationData == nil)
+        #expect(
+            try train(parameters).validationMetrics.classificationError
+                == classifier.validationMetrics.classificationError
+        )
+        // A table that is not valid says why, when it is used.
+        var broken = held
+        broken.removeColumn(named: "speed")
+        parameters.validationData = broken
+        #expect(throws: MLCreateError.self) { try train(parameters) }
+        do { _ = try train(parameters) } catch { #expect("\(error)".contains("'speed'")) }
+        parameters.validationData = nil
+        guard case .split(.automatic) = parameters.validation else {
+            Issue.record("without a table a part of the recordings validates, and not \(parameters.validation)")
+            return
+        }
+        #expect(MLActivityClassifier.ModelParameters(validationData: nil).validationData == nil)
+    }
+
     @Test func `Folders of files by label and annotated files are read`() throws {
         let folder = try TemporaryFolder()
         let frame = SeriesData.activities(6, seed: 4, rows: 40)

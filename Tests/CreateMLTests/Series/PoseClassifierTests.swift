@@ -67,6 +67,109 @@ import Testing
         #expect(again.modelParameters.augmentationOptions == [.horizontalFlip])
     }
 
+    /// A table out of a file, shared out, says what a data frame says.
+    @Test func `Data tables of key points are shared out and learned from`() throws {
+        let folder = try TemporaryFolder()
+        try SeriesData.poses(16, joints: 21, frames: 24, seed: 7).writeJSON(to: folder.file("clips.json"))
+        let table = try MLDataTable(contentsOf: folder.file("clips.json"))
+        let parts = try MLHandActionClassifier.DataSource.labeledKeypointsData(table: table)
+            .stratifiedSplit(proportions: [0.75, 0.25], seed: 3, labelColumn: "label")
+        let (own, held) = (parts[parts["partition"] == 0], parts[parts["partition"] == 1])
+        #expect(own.size.rows == 12 * 24 && held.size.rows == 4 * 24)
+        for (part, sessions) in [(own, 6), (held, 2)] {
+            // No session is torn, and each label has its share.
+            let labels = part[["session_id", "label"]].dropDuplicates()["label"]
+            #expect(labels.count == 2 * sessions)
+            #expect((labels == "slow").ints?.sum() == sessions)
+        }
+        let parameters = MLHandActionClassifier.ModelParameters(
+            validation: .dataSource(.labeledKeypointsData(table: held)),
+            maximumIterations: 1,
+            predictionWindowSize: 20
+        )
+        let classifier = try MLHandActionClassifier(
+            trainingData: .labeledKeypointsData(table: own),
+            parameters: parameters
+        )
+        #expect(classifier.trainingMetrics.classificationError == 0)
+        let metrics = try classifier.evaluation(on: .labeledKeypointsData(table: held))
+        #expect(metrics.classificationError == classifier.validationMetrics.classificationError)
+        let points = try MLHandActionClassifier.DataSource.labeledKeypointsData(table: held).keypointsWithAnnotations()
+        #expect(Array(points.columnNames) == ["session_id", "label", "keypoints"])
+        let frame = try MLHandActionClassifier.DataSource.labeledKeypointsData(table: held).extractKeypoints()
+        #expect(points.size.rows == frame.shape.rows)
+        let pose = try #require(points["keypoints"][5].sequenceValue).map { $0.doubleValue ?? .nan }
+        #expect(pose.count == 63 && pose == frame["keypoints", [Double].self][5])
+    }
+
+    @Test func `A data table of poses gives the model of a data frame`() async throws {
+        let frame = SeriesData.poses(30, joints: 21, frames: 1, seed: 8)
+        let folder = try TemporaryFolder()
+        try frame.writeJSON(to: folder.file("poses.json"))
+        let table = try MLDataTable(contentsOf: folder.file("poses.json"))
+        let parameters = MLHandPoseClassifier.ModelParameters(validation: .none, maximumIterations: 2)
+        let (ofTable, ofFrame) = try await heldStill {
+            (
+                try MLHandPoseClassifier(trainingData: .labeledKeypointsData(table: table), parameters: parameters),
+                try MLHandPoseClassifier(
+                    trainingData: .labeledKeypointsDataFrame(frame),
+                    parameters: parameters
+                )
+            )
+        }
+        for (name, classifier) in [("a.mlmodel", ofTable), ("b.mlmodel", ofFrame)] {
+            try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))
+        }
+        #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
+        #expect(
+            try MLHandPoseClassifier.DataSource.labeledKeypointsData(table: table).keypointsWithAnnotations().size == (
+                30, 3
+            )
+        )
+    }
+
+    /// Folders hold a table a session; the parts of their split can be learned from.
+    @Test func `Folders of key points are shared out`() throws {
+        let folder = try TemporaryFolder()
+        for index in 0..<6 {
+            let clip = SeriesData.poses(1, joints: 18, frames: 22, seed: UInt64(20 + index))
+            try clip.writeJSON(to: folder.file("\(index % 2 == 0 ? "jump" : "turn").\(index).json"))
+        }
+        let source = MLActionClassifier.DataSource.labeledFiles(at: folder.url)
+        let table = try source.stratifiedSplit(proportions: [2.0 / 3, 1.0 / 3], seed: 1, labelColumn: "what")
+        #expect(Array(table.columnNames) == ["session_id", "what", "keypoints", "partition"])
+        #expect(table.size.rows == 6 * 22)
+        #expect(table["partition"].ints?.sum() == 2 * 22)
+        let classifier = try MLActionClassifier(
+            trainingData: .labeledKeypointsData(table: table, labelColumn: "what"),
+            parameters: .init(validation: .none, maximumIterations: 1, predictionWindowSize: 20)
+        )
+        #expect(classifier.trainingMetrics.isValid)
+        #expect(try source.videosWithAnnotations().size == (6, 2))
+        #expect(try source.keypointsWithAnnotations().size == (6 * 22, 3))
+    }
+
+    @Test func `Tables of videos and pictures are shared out by name`() throws {
+        let names = (0..<10).map { "\($0).mov" }
+        let table = try MLDataTable(dictionary: [
+            "videoPath": names, "imagePath": names, "label": names.indices.map { $0 < 6 ? "wave" : "clap" },
+            "from": Array(names.indices),
+        ])
+        let source = MLActionClassifier.DataSource.labeledVideoData(table: table, startTimeColumn: "from")
+        #expect(try Array(source.videosWithAnnotations().columnNames) == ["videoPath", "label", "from"])
+        let parts = try source.stratifiedSplit(proportions: [0.5, 0.5], seed: 2, labelColumn: "label")
+        let held = parts[parts["partition"] == 1]
+        #expect(held.size.rows == 5 && (held["label"] == "wave").ints?.sum() == 3)
+        #expect(
+            try MLHandActionClassifier.DataSource.labeledVideoData(table: table).videosWithAnnotations().size == (10, 2)
+        )
+        let pictures = MLHandPoseClassifier.DataSource.labeledImageData(table: table)
+        #expect(try Array(pictures.imagesWithAnnotations().columnNames) == ["imagePath", "label"])
+        #expect(
+            message { _ = try MLHandPoseClassifier(trainingData: pictures) }.contains("labeledKeypointsDataFrame")
+        )
+    }
+
     private func message(_ body: () throws -> Void) -> String {
         do {
             try body()
@@ -107,5 +210,23 @@ import Testing
             with: Column<String>(name: "label", contents: ["a", "b", "a", "a", "b", "b", "b", "b"])
         )
         #expect(train(frame).contains("the session '0' has two labels"))
+        // Data tables say why they are not valid, and columns that are not there are named.
+        var table = MLDataTable()
+        table.removeColumn(named: "pose")
+        let source = MLHandActionClassifier.DataSource.labeledKeypointsData(table: table)
+        for text in [
+            message { _ = try MLHandActionClassifier(trainingData: source) },
+            message { _ = try source.stratifiedSplit(proportions: [1], labelColumn: "label") },
+        ] {
+            #expect(text.contains("'pose'"))
+        }
+        let poses = MLHandActionClassifier.DataSource.labeledKeypointsDataFrame(frame)
+        #expect(message { _ = try poses.videosWithAnnotations() }.contains("keypointsWithAnnotations"))
+        #expect(message { _ = try poses.stratifiedSplit(proportions: [1], labelColumn: "no") }.contains("'no'"))
+        #expect(
+            message { _ = try poses.stratifiedSplit(proportions: [2], labelColumn: "label") }.contains("add up to 1")
+        )
+        let videos = MLActionClassifier.DataSource.labeledVideoData(table: MLDataTable(), videoColumn: "film")
+        #expect(message { _ = try videos.videosWithAnnotations() }.contains("no column 'film'"))
     }
 }

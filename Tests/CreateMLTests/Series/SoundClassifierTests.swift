@@ -73,6 +73,23 @@ import Testing
         try other.write(to: folder.file("b.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
         #expect(classifier.evaluation(on: features).classificationError == 0)
+        // The same in a data table.
+        var spectrograms: [MLDataValue.MultiArrayType] = []
+        var sounds: [String] = []
+        for row in 0..<frame.shape.rows {
+            let spectrogram = try #require(frame["features", MLShapedArray<Float>.self][row])
+            spectrograms.append(MLDataValue.MultiArrayType(MLMultiArray(spectrogram)))
+            sounds.append(try #require(frame["label", String.self][row]))
+        }
+        let table = try MLDataTable(dictionary: ["features": spectrograms, "sound": sounds])
+        let source = MLSoundClassifier.DataSource.features(table: table, labelColumn: "sound")
+        let third = try await heldStill { try MLSoundClassifier(trainingData: source, parameters: parameters) }
+        try third.write(to: folder.file("c.mlmodel"), metadata: MLModelMetadata(author: "x"))
+        #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("c.mlmodel")))
+        #expect(classifier.evaluation(on: source).classificationError == 0)
+        #expect(message { _ = try source.labeledSounds() }.contains("pass the files"))
+        let metrics = classifier.evaluation(on: .features(table: table))
+        #expect(metrics.error.map { "\($0)".contains("no column 'label'") } ?? false)
     }
 
     private func message(_ body: () throws -> Void) -> String {

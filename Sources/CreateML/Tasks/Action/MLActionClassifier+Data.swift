@@ -18,12 +18,26 @@ extension MLActionClassifier {
         case labeledDirectories(at: URL)
         /// A folder of tables of key points (JSON, CSV), one a session: `label.1.json`.
         case labeledFiles(at: URL)
+        /// The same as `labeledKeypointsDataFrame`, in a data table.
+        case labeledKeypointsData(
+            table: MLDataTable,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
+        )
         /// A table whose rows hold the poses of a session: a row a frame, or several frames.
         case labeledKeypointsDataFrame(
             DataFrame,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
+        )
+        case labeledVideoData(
+            table: MLDataTable,
+            videoColumn: String = __Defaults.videoColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            startTimeColumn: String? = nil,
+            endTimeColumn: String? = nil
         )
         case labeledVideoDataFrame(
             DataFrame,
@@ -41,24 +55,7 @@ extension MLActionClassifier {
         }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
-
-        func sessions() throws -> [KeypointTable.Session] {
-            try source.sessions(.body, column: __Defaults.featureColumnName, "videos", "MLActionClassifier")
-        }
-
-        private var source: KeypointSource {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                .keypoints(frame, session: session, label: label, feature: feature)
-            case .labeledDirectories(let url): .directories(url)
-            case .labeledFiles(let url): .files(url)
-            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
-                .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
-            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
-                .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
-            }
-        }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
     }
 
     /// What a window of frames shows.
@@ -80,12 +77,6 @@ extension MLActionClassifier {
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         public static let horizontalFlip = VideoAugmentationOptions(rawValue: 1 << 0)
-
-        var augmentations: [PoseAugmentation] {
-            var result: [PoseAugmentation] = []
-            if contains(.horizontalFlip) { result.append(.flip) }
-            return result
-        }
     }
 
     /// How to train.
@@ -129,6 +120,45 @@ extension MLActionClassifier {
             self.augmentationOptions = augmentationOptions
             self.algorithm = algorithm
             self.targetFrameRate = targetFrameRate
+        }
+    }
+}
+
+extension MLActionClassifier.DataSource: KeypointDataSource {
+    typealias Classifier = MLActionClassifier
+
+    func source() throws -> KeypointSource {
+        switch self {
+        case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+            .keypoints(frame, session: session, label: label, feature: feature)
+        case .labeledKeypointsData(let table, let session, let label, let feature):
+            .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
+        case .labeledDirectories(let url): .directories(url)
+        case .labeledFiles(let url): .files(url)
+        case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
+            .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
+            .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoData(let table, let video, let label, let start, let end):
+            .media(try table.dataFrame(), columns: [video, label] + [start, end].compactMap { $0 })
+        }
+    }
+}
+
+extension MLActionClassifier.VideoAugmentationOptions: KeypointAugmentations {
+    var augmentations: [PoseAugmentation] {
+        var result: [PoseAugmentation] = []
+        if contains(.horizontalFlip) { result.append(.flip) }
+        return result
+    }
+}
+
+extension MLActionClassifier.ModelParameters: ActionParameters {
+    var validating: KeypointValidation<MLActionClassifier.DataSource> {
+        switch validation {
+        case .none: .none
+        case .dataSource(let other): .source(other)
+        case .split(let strategy): .split(strategy)
         }
     }
 }

@@ -53,14 +53,14 @@ public struct MLActionClassifier: @unchecked Sendable {
     /// frame.
     /// - Throws: for videos, with what to do instead.
     public func prediction(from video: URL) throws -> [Prediction] {
-        let poses = try KeypointTable.poses(at: video, .body, __Defaults.featureColumnName, "MLActionClassifier")
+        let poses = try KeypointTable.poses(at: video, Self.skeleton, Self.taskName)
         return try windows.results(of: model, poses).map { Prediction(frameRange: $0.frames, results: $0.results) }
     }
 
     public func predictions(from videos: [URL]) throws -> [[Prediction]] { try videos.map { try prediction(from: $0) } }
 
     private var windows: ActionWindows {
-        ActionWindows(skeleton: .body, frames: outcome.options.window ?? __Defaults.predictionWindowSize)
+        ActionWindows(skeleton: Self.skeleton, frames: outcome.options.window ?? __Defaults.predictionWindowSize)
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
@@ -105,31 +105,12 @@ public struct MLActionClassifier: @unchecked Sendable {
     public static func resume(_ session: MLTrainingSession<MLActionClassifier>) throws -> MLJob<MLActionClassifier> {
         try session.resume()
     }
-
-    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
-        let validation: KeypointProblem.Validation =
-            switch parameters.validation {
-            case .none: .none
-            case .dataSource(let other): .sessions(try other.sessions())
-            case .split(let strategy): .split(strategy)
-            }
-        return try KeypointProblem(
-            skeleton: .body,
-            frames: parameters.predictionWindowSize,
-            batchSize: parameters.batchSize,
-            iterations: parameters.maximumIterations,
-            augmentations: parameters.augmentationOptions.augmentations
-        ).run(
-            source.sessions(),
-            validation,
-            frameRate: parameters.targetFrameRate,
-            augmentation: parameters.augmentationOptions.rawValue
-        )
-    }
 }
 
-extension MLActionClassifier: SeriesTask {
+extension MLActionClassifier: KeypointTask {
     static var taskName: String { "MLActionClassifier" }
+    static var skeleton: Skeleton { .body }
+    static var medium: String { "videos" }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

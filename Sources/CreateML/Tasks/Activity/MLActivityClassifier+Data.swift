@@ -90,7 +90,31 @@ extension MLActivityClassifier {
             case split(strategy: MLSplitStrategy)
         }
 
-        public var validation: Validation
+        /// What validates, as it was given.
+        enum Validating {
+            case validation(Validation)
+            case table(MLDataTable)
+
+            /// - Throws: why the table is not valid.
+            func resolved() throws -> Validation {
+                switch self {
+                case .validation(let validation): validation
+                case .table(let table): .dataSource(.dataFrame(try table.dataFrame()))
+                }
+            }
+        }
+
+        var validating: Validating
+
+        /// What validates; a table that is not valid is one without rows here.
+        public var validation: Validation {
+            get {
+                // Training says why a table is not valid.
+                do { return try validating.resolved() } catch { return .dataSource(.dataFrame(DataFrame())) }
+            }
+            set { validating = .validation(newValue) }
+        }
+
         /// Sequences of up to 20 windows that a step takes; 32 when `nil`.
         public var batchSize: Int?
         /// Iterations, each of which is as many passes over the data as 50 steps need; `nil`: until the validation loss
@@ -105,7 +129,7 @@ extension MLActivityClassifier {
             maximumIterations: Int? = 10,
             predictionWindowSize: Int? = 100
         ) {
-            self.validation = validation
+            validating = .validation(validation)
             self.batchSize = batchSize
             self.maximumIterations = maximumIterations
             self.predictionWindowSize = predictionWindowSize

@@ -38,7 +38,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
         featureColumns: [String],
         labelColumn: String? = nil,
         recordingFileColumn: String? = nil,
-        parameters: ModelParameters = ModelParameters()
+        parameters: ModelParameters = ModelParameters(validationData: nil)
     ) throws {
         var run = try Self.run(trainingData, featureColumns, labelColumn, recordingFileColumn, parameters)
         self.init(try run.run().outcome, parameters)
@@ -160,7 +160,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
         featureColumns: [String],
         labelColumn: String,
         recordingFileColumn: String,
-        parameters: ModelParameters = ModelParameters(),
+        parameters: ModelParameters = ModelParameters(validationData: nil),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLJob<MLActivityClassifier> {
         try resume(
@@ -221,7 +221,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
         let window = parameters.predictionWindowSize ?? 100
         var training = try source.recordings(features, label, file)
         var validation: [ActivityTable]?
-        switch parameters.validation {
+        switch try parameters.validating.resolved() {
         case .none: break
         case .dataSource(let other): validation = try other.recordings(features, label, file)
         case .split(let strategy):

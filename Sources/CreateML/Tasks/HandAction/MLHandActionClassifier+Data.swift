@@ -18,12 +18,26 @@ extension MLHandActionClassifier {
         case labeledDirectories(at: URL)
         /// A folder of tables of key points (JSON, CSV), one a session: `label.1.json`.
         case labeledFiles(at: URL)
+        /// The same as `labeledKeypointsDataFrame`, in a data table.
+        case labeledKeypointsData(
+            table: MLDataTable,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
+        )
         /// A table whose rows hold the poses of a session: a row a frame, or several frames.
         case labeledKeypointsDataFrame(
             DataFrame,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
+        )
+        case labeledVideoData(
+            table: MLDataTable,
+            videoColumn: String = __Defaults.videoColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            startTimeColumn: String? = nil,
+            endTimeColumn: String? = nil
         )
         case labeledVideoDataFrame(
             DataFrame,
@@ -41,27 +55,10 @@ extension MLHandActionClassifier {
         }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
 
         /// The files of each label.
-        public func labeledMedia() throws -> [String: [URL]] { try source.labeledMedia() }
-
-        func sessions() throws -> [KeypointTable.Session] {
-            try source.sessions(.hand, column: __Defaults.featureColumnName, "videos", "MLHandActionClassifier")
-        }
-
-        private var source: KeypointSource {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                .keypoints(frame, session: session, label: label, feature: feature)
-            case .labeledDirectories(let url): .directories(url)
-            case .labeledFiles(let url): .files(url)
-            case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
-                .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
-            case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
-                .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
-            }
-        }
+        public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
     }
 
     /// What a window of frames shows.
@@ -88,17 +85,6 @@ extension MLHandActionClassifier {
         public static let rotate = VideoAugmentationOptions(rawValue: 1 << 3)
         public static let scale = VideoAugmentationOptions(rawValue: 1 << 4)
         public static let translate = VideoAugmentationOptions(rawValue: 1 << 5)
-
-        var augmentations: [PoseAugmentation] {
-            var result: [PoseAugmentation] = []
-            if contains(.dropFrames) { result.append(.dropFrames) }
-            if contains(.horizontallyFlip) { result.append(.flip) }
-            if contains(.interpolateFrames) { result.append(.interpolateFrames) }
-            if contains(.rotate) { result.append(.rotate) }
-            if contains(.scale) { result.append(.scale) }
-            if contains(.translate) { result.append(.translate) }
-            return result
-        }
     }
 
     /// How to train.
@@ -142,6 +128,50 @@ extension MLHandActionClassifier {
             self.augmentationOptions = augmentationOptions
             self.algorithm = algorithm
             self.targetFrameRate = targetFrameRate
+        }
+    }
+}
+
+extension MLHandActionClassifier.DataSource: KeypointDataSource {
+    typealias Classifier = MLHandActionClassifier
+
+    func source() throws -> KeypointSource {
+        switch self {
+        case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+            .keypoints(frame, session: session, label: label, feature: feature)
+        case .labeledKeypointsData(let table, let session, let label, let feature):
+            .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
+        case .labeledDirectories(let url): .directories(url)
+        case .labeledFiles(let url): .files(url)
+        case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
+            .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
+            .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoData(let table, let video, let label, let start, let end):
+            .media(try table.dataFrame(), columns: [video, label] + [start, end].compactMap { $0 })
+        }
+    }
+}
+
+extension MLHandActionClassifier.VideoAugmentationOptions: KeypointAugmentations {
+    var augmentations: [PoseAugmentation] {
+        var result: [PoseAugmentation] = []
+        if contains(.dropFrames) { result.append(.dropFrames) }
+        if contains(.horizontallyFlip) { result.append(.flip) }
+        if contains(.interpolateFrames) { result.append(.interpolateFrames) }
+        if contains(.rotate) { result.append(.rotate) }
+        if contains(.scale) { result.append(.scale) }
+        if contains(.translate) { result.append(.translate) }
+        return result
+    }
+}
+
+extension MLHandActionClassifier.ModelParameters: ActionParameters {
+    var validating: KeypointValidation<MLHandActionClassifier.DataSource> {
+        switch validation {
+        case .none: .none
+        case .dataSource(let other): .source(other)
+        case .split(let strategy): .split(strategy)
         }
     }
 }

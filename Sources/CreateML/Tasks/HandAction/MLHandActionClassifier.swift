@@ -54,14 +54,14 @@ public struct MLHandActionClassifier {
     /// frame.
     /// - Throws: for videos, with what to do instead.
     public func prediction(from video: URL) throws -> [Prediction] {
-        let poses = try KeypointTable.poses(at: video, .hand, __Defaults.featureColumnName, "MLHandActionClassifier")
+        let poses = try KeypointTable.poses(at: video, Self.skeleton, Self.taskName)
         return try windows.results(of: model, poses).map { Prediction(frameRange: $0.frames, results: $0.results) }
     }
 
     public func predictions(from videos: [URL]) throws -> [[Prediction]] { try videos.map { try prediction(from: $0) } }
 
     private var windows: ActionWindows {
-        ActionWindows(skeleton: .hand, frames: outcome.options.window ?? __Defaults.predictionWindowSize)
+        ActionWindows(skeleton: Self.skeleton, frames: outcome.options.window ?? __Defaults.predictionWindowSize)
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
@@ -108,31 +108,12 @@ public struct MLHandActionClassifier {
     > {
         try session.resume()
     }
-
-    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
-        let validation: KeypointProblem.Validation =
-            switch parameters.validation {
-            case .none: .none
-            case .dataSource(let other): .sessions(try other.sessions())
-            case .split(let strategy): .split(strategy)
-            }
-        return try KeypointProblem(
-            skeleton: .hand,
-            frames: parameters.predictionWindowSize,
-            batchSize: parameters.batchSize,
-            iterations: parameters.maximumIterations,
-            augmentations: parameters.augmentationOptions.augmentations
-        ).run(
-            source.sessions(),
-            validation,
-            frameRate: parameters.targetFrameRate,
-            augmentation: parameters.augmentationOptions.rawValue
-        )
-    }
 }
 
-extension MLHandActionClassifier: SeriesTask {
+extension MLHandActionClassifier: KeypointTask {
     static var taskName: String { "MLHandActionClassifier" }
+    static var skeleton: Skeleton { .hand }
+    static var medium: String { "videos" }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

@@ -11,10 +11,22 @@ extension MLHandPoseClassifier {
         case labeledDirectories(at: URL)
         /// A folder of tables of key points (JSON, CSV): `label.1.json`.
         case labeledFiles(at: URL)
+        case labeledImageData(
+            table: MLDataTable,
+            imageColumn: String = __Defaults.imageColumnName,
+            labelColumn: String = __Defaults.labelColumnName
+        )
         case labeledImageDataFrame(
             DataFrame,
             imageColumn: String = __Defaults.imageColumnName,
             labelColumn: String = __Defaults.labelColumnName
+        )
+        /// The same as `labeledKeypointsDataFrame`, in a data table.
+        case labeledKeypointsData(
+            table: MLDataTable,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
         )
         /// A table whose rows hold poses.
         case labeledKeypointsDataFrame(
@@ -28,26 +40,10 @@ extension MLHandPoseClassifier {
         public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
 
         /// The names of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source.annotatedFileNames() }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
 
         /// The files of each label.
-        public func labeledMedia() throws -> [String: [URL]] { try source.labeledMedia() }
-
-        func sessions() throws -> [KeypointTable.Session] {
-            try source.sessions(.hand, column: __Defaults.featureColumnName, "pictures", "MLHandPoseClassifier")
-        }
-
-        private var source: KeypointSource {
-            switch self {
-            case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
-                .keypoints(frame, session: session, label: label, feature: feature)
-            case .labeledDirectories(let url): .directories(url)
-            case .labeledFiles(let url): .files(url)
-            case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
-                .annotated(file, columns: [image, label])
-            case .labeledImageDataFrame(let frame, let image, let label): .media(frame, columns: [image, label])
-            }
-        }
+        public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
     }
 
     /// Changes of poses that training adds examples of, one for each pose and change.
@@ -60,15 +56,6 @@ extension MLHandPoseClassifier {
         public static let rotate = ImageAugmentationOptions(rawValue: 1 << 1)
         public static let scale = ImageAugmentationOptions(rawValue: 1 << 2)
         public static let translate = ImageAugmentationOptions(rawValue: 1 << 3)
-
-        var augmentations: [PoseAugmentation] {
-            var result: [PoseAugmentation] = []
-            if contains(.horizontallyFlip) { result.append(.flip) }
-            if contains(.rotate) { result.append(.rotate) }
-            if contains(.scale) { result.append(.scale) }
-            if contains(.translate) { result.append(.translate) }
-            return result
-        }
     }
 
     /// How to train.
@@ -104,6 +91,50 @@ extension MLHandPoseClassifier {
             self.maximumIterations = maximumIterations
             self.augmentationOptions = augmentationOptions
             self.algorithm = algorithm
+        }
+    }
+}
+
+extension MLHandPoseClassifier.DataSource: KeypointDataSource {
+    typealias Classifier = MLHandPoseClassifier
+
+    func source() throws -> KeypointSource {
+        switch self {
+        case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+            .keypoints(frame, session: session, label: label, feature: feature)
+        case .labeledKeypointsData(let table, let session, let label, let feature):
+            .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
+        case .labeledDirectories(let url): .directories(url)
+        case .labeledFiles(let url): .files(url)
+        case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
+            .annotated(file, columns: [image, label])
+        case .labeledImageDataFrame(let frame, let image, let label): .media(frame, columns: [image, label])
+        case .labeledImageData(let table, let image, let label):
+            .media(try table.dataFrame(), columns: [image, label])
+        }
+    }
+}
+
+extension MLHandPoseClassifier.ImageAugmentationOptions: KeypointAugmentations {
+    var augmentations: [PoseAugmentation] {
+        var result: [PoseAugmentation] = []
+        if contains(.horizontallyFlip) { result.append(.flip) }
+        if contains(.rotate) { result.append(.rotate) }
+        if contains(.scale) { result.append(.scale) }
+        if contains(.translate) { result.append(.translate) }
+        return result
+    }
+}
+
+extension MLHandPoseClassifier.ModelParameters: KeypointParameters {
+    var frames: Int? { nil }
+    var frameRate: Double? { nil }
+
+    var validating: KeypointValidation<MLHandPoseClassifier.DataSource> {
+        switch validation {
+        case .none: .none
+        case .dataSource(let other): .source(other)
+        case .split(let strategy): .split(strategy)
         }
     }
 }

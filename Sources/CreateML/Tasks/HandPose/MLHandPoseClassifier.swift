@@ -51,15 +51,15 @@ public struct MLHandPoseClassifier {
     /// The pose of a file of key points: a JSON or CSV table with the column `keypoints`, of which the first row counts.
     /// - Throws: for pictures, with what to do instead.
     public func prediction(from image: URL) throws -> [(label: String, confidence: Double)] {
-        let poses = try KeypointTable.poses(at: image, .hand, __Defaults.featureColumnName, "MLHandPoseClassifier")
-        return try SeriesOutcome.results(of: model, "poses", poses.frames(0..<1), [1, 3, Skeleton.hand.jointCount])
+        let poses = try KeypointTable.poses(at: image, Self.skeleton, Self.taskName)
+        return try SeriesOutcome.results(of: model, "poses", poses.frames(0..<1), [1, 3, Self.skeleton.jointCount])
     }
 
     public func predictions(from images: [URL]) throws -> [[(label: String, confidence: Double)]] {
         try images.map { try prediction(from: $0) }
     }
 
-    private var windows: ActionWindows { ActionWindows(skeleton: .hand, frames: 1) }
+    private var windows: ActionWindows { ActionWindows(skeleton: Self.skeleton, frames: 1) }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try outcome.write(to: fileURL, metadata)
@@ -104,30 +104,12 @@ public struct MLHandPoseClassifier {
     {
         try session.resume()
     }
-
-    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
-        let validation: KeypointProblem.Validation =
-            switch parameters.validation {
-            case .none: .none
-            case .dataSource(let other): .sessions(try other.sessions())
-            case .split(let strategy): .split(strategy)
-            }
-        return try KeypointProblem(
-            skeleton: .hand,
-            frames: nil,
-            batchSize: parameters.batchSize,
-            iterations: parameters.maximumIterations,
-            augmentations: parameters.augmentationOptions.augmentations
-        ).run(
-            source.sessions(),
-            validation,
-            augmentation: parameters.augmentationOptions.rawValue
-        )
-    }
 }
 
-extension MLHandPoseClassifier: SeriesTask {
+extension MLHandPoseClassifier: KeypointTask {
     static var taskName: String { "MLHandPoseClassifier" }
+    static var skeleton: Skeleton { .hand }
+    static var medium: String { "pictures" }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

@@ -1,31 +1,51 @@
 import MLSeriesTraining
 
-/// What a classifier of key points is trained by, whatever its parameters are called.
-struct KeypointProblem {
-    /// What validates.
-    enum Validation {
-        case none
-        case sessions([KeypointTable.Session])
-        case split(MLSplitStrategy)
-    }
+/// Parameters of a classifier of key points, whatever a task calls them.
+protocol KeypointParameters {
+    associatedtype Source: KeypointDataSource
+    associatedtype Augmentations: KeypointAugmentations
 
-    let skeleton: Skeleton
+    var batchSize: Int { get }
+    var maximumIterations: Int { get }
+    var augmentationOptions: Augmentations { get }
     /// Frames of a window; `nil` for poses one by one.
-    let frames: Int?
-    let batchSize: Int
-    let iterations: Int
-    let augmentations: [PoseAugmentation]
+    var frames: Int? { get }
+    /// What the model's parameters say besides.
+    var frameRate: Double? { get }
+    var validating: KeypointValidation<Source> { get }
+}
 
-    /// - Parameters:
-    ///   - frameRate: what the model's parameters say besides, as `augmentation`.
-    /// - Throws: for parameters out of range, and labels that only the validation data have.
-    func run<Product>(
-        _ sessions: [KeypointTable.Session],
-        _ validation: Validation,
-        frameRate: Double? = nil,
-        augmentation: Int
-    ) throws -> SeriesRun<Product> {
-        if let frames, frames < MiniRocket.leastLength {
+/// Parameters of a classifier of what hands or bodies do.
+protocol ActionParameters: KeypointParameters {
+    var predictionWindowSize: Int { get }
+    var targetFrameRate: Double { get }
+}
+
+extension ActionParameters {
+    var frames: Int? { predictionWindowSize }
+    var frameRate: Double? { targetFrameRate }
+}
+
+/// Options that stand for changes of poses.
+protocol KeypointAugmentations: OptionSet where RawValue == Int {
+    var augmentations: [PoseAugmentation] { get }
+}
+
+/// What validates.
+enum KeypointValidation<Source: KeypointDataSource> {
+    case none
+    case source(Source)
+    case split(MLSplitStrategy)
+}
+
+extension KeypointTask {
+    /// - Throws: for data that cannot be read, parameters out of range, and labels that only the validation data have.
+    static func run<Parameters: KeypointParameters>(
+        _ source: Parameters.Source,
+        _ parameters: Parameters
+    ) throws -> SeriesRun<Self> where Parameters.Source.Classifier == Self {
+        let (batchSize, iterations) = (parameters.batchSize, parameters.maximumIterations)
+        if let frames = parameters.frames, frames < MiniRocket.leastLength {
             throw MLCreateError.generic(
                 reason: "predictionWindowSize is \(frames); it must be \(MiniRocket.leastLength) frames or more"
             )
@@ -35,23 +55,25 @@ struct KeypointProblem {
                 reason: "batchSize is \(batchSize) and maximumIterations \(iterations); both must be 1 or more"
             )
         }
-        var (own, others) = (sessions, [KeypointTable.Session]())
-        switch validation {
+        var (own, others) = (try source.sessions(), [KeypointTable.Session]())
+        switch parameters.validating {
         case .none: break
-        case .sessions(let sessions): others = sessions
+        case .source(let other): others = try other.sessions()
         case .split(let strategy):
+            let sessions = own
             let parts = try strategy.split(count: sessions.count)
             (own, others) = (parts.training.map { sessions[$0] }, parts.validation.map { sessions[$0] })
         }
         let numbers = LabelNumbers(own.map(\.label))
-        let windows = ActionWindows(skeleton: skeleton, frames: frames ?? 1)
+        let windows = ActionWindows(skeleton: skeleton, frames: parameters.frames ?? 1)
         var settings = SequenceTrainingSettings()
         settings.batchSize = batchSize
         settings.iterations = iterations
-        let training = try windows.examples(own, numbers, augmentations, seed: settings.seed)
+        let augmentations = parameters.augmentationOptions
+        let training = try windows.examples(own, numbers, augmentations.augmentations, seed: settings.seed)
         let held = others.isEmpty ? nil : try windows.examples(others, numbers, [], seed: 0)
         let kind: SeriesProblem.Kind =
-            if let frames {
+            if let frames = parameters.frames {
                 .actions(skeleton, frames: frames, training: training, validation: held)
             } else {
                 .poses(skeleton, training: training, validation: held)
@@ -67,9 +89,9 @@ struct KeypointProblem {
             SeriesOptions(
                 batchSize: batchSize,
                 iterations: iterations,
-                window: frames,
-                frameRate: frameRate,
-                augmentation: augmentation
+                window: parameters.frames,
+                frameRate: parameters.frameRate,
+                augmentation: augmentations.rawValue
             )
         )
     }

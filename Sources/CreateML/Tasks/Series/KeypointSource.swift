@@ -20,8 +20,8 @@ enum KeypointSource {
         switch self {
         case .directories(let url): KeypointTable.table(try LabeledFolders.directories(at: url))
         case .files(let url): KeypointTable.table(try LabeledFolders.files(at: url))
-        case .annotated(let file, let columns): try DataFrame.seriesTable(at: file).selecting(columnNames: columns)
-        case .media(let frame, let columns): frame.selecting(columnNames: columns)
+        case .annotated(let file, let columns): try DataFrame.seriesTable(at: file).seriesColumns(columns)
+        case .media(let frame, let columns): try frame.seriesColumns(columns)
         case .keypoints: nil
         }
     }
@@ -36,20 +36,34 @@ enum KeypointSource {
         }
     }
 
-    /// - Parameters:
-    ///   - column: of the key points in files.
-    ///   - medium: what the task's files are besides, for errors.
-    func sessions(
-        _ skeleton: Skeleton,
-        column: String,
-        _ medium: String,
-        _ task: String
-    ) throws -> [KeypointTable.Session] {
+    /// - Parameter medium: what the task's files are besides, for errors.
+    func sessions(_ skeleton: Skeleton, _ medium: String, _ task: String) throws -> [KeypointTable.Session] {
         switch self {
         case .keypoints(let frame, let session, let label, let feature):
             try KeypointTable.sessions(frame, skeleton, session: session, label: label, feature: feature)
-        case .directories, .files: try KeypointTable.sessions(labeledMedia(), skeleton, column, task)
+        case .directories, .files: try KeypointTable.sessions(labeledMedia(), skeleton, task)
         case .annotated, .media: throw KeypointTable.needsKeypoints(medium, task)
         }
+    }
+}
+
+/// A classifier of key points.
+protocol KeypointTask: SeriesTask {
+    static var skeleton: Skeleton { get }
+    /// What key points are extracted from, for errors.
+    static var medium: String { get }
+}
+
+/// A data source of such a task.
+protocol KeypointDataSource {
+    associatedtype Classifier: KeypointTask
+
+    /// - Throws: why a data table is not valid.
+    func source() throws -> KeypointSource
+}
+
+extension KeypointDataSource {
+    func sessions() throws -> [KeypointTable.Session] {
+        try source().sessions(Classifier.skeleton, Classifier.medium, Classifier.taskName)
     }
 }

@@ -6,6 +6,9 @@ import TabularData
 
 /// Key points of hands and bodies as tables say them.
 struct KeypointTable {
+    /// The columns of tables that are made, and of files.
+    static let (sessionColumn, labelColumn, featureColumn) = ("session_id", "label", "keypoints")
+
     /// A session: its name, its label and its poses in the order of the rows.
     struct Session {
         var name: String
@@ -62,17 +65,12 @@ struct KeypointTable {
     }
 
     /// The poses of a file of key points: a JSON or CSV table with the column `keypoints`.
-    static func poses(
-        at url: URL,
-        _ skeleton: Skeleton,
-        _ column: String,
-        _ task: String
-    ) throws -> PoseSequence {
+    static func poses(at url: URL, _ skeleton: Skeleton, _ task: String) throws -> PoseSequence {
         guard ["json", "csv"].contains(url.pathExtension.lowercased()) else {
             throw needsKeypoints("\(url.lastPathComponent)", task)
         }
         let frame = try DataFrame.seriesTable(at: url)
-        let values = try frame.seriesArrays(column)
+        let values = try frame.seriesArrays(featureColumn)
         return try MLCreateError.translating {
             try PoseSequence(values.flatMap { $0 }, skeleton, name: url.path)
         }
@@ -235,7 +233,6 @@ extension KeypointTable {
     static func sessions(
         _ files: [String: [URL]],
         _ skeleton: Skeleton,
-        _ column: String,
         _ task: String
     ) throws -> [Session] {
         try files.keys.sorted().flatMap { label in
@@ -243,7 +240,7 @@ extension KeypointTable {
                 Session(
                     name: label + "/" + file.lastPathComponent,
                     label: label,
-                    poses: try poses(at: file, skeleton, column, task)
+                    poses: try poses(at: file, skeleton, task)
                 )
             }
         }
@@ -260,9 +257,9 @@ extension KeypointTable {
             }
         }
         return DataFrame(columns: [
-            Column<String>(name: "session_id", contents: names).eraseToAnyColumn(),
-            Column<String>(name: "label", contents: labels).eraseToAnyColumn(),
-            Column<[Double]>(name: "keypoints", contents: poses).eraseToAnyColumn(),
+            Column<String>(name: sessionColumn, contents: names).eraseToAnyColumn(),
+            Column<String>(name: labelColumn, contents: labels).eraseToAnyColumn(),
+            Column<[Double]>(name: featureColumn, contents: poses).eraseToAnyColumn(),
         ])
     }
 
@@ -271,7 +268,7 @@ extension KeypointTable {
         let rows = files.keys.sorted().flatMap { label in (files[label] ?? []).map { ($0.path, label) } }
         return DataFrame(columns: [
             Column<String>(name: "filePath", contents: rows.map(\.0)).eraseToAnyColumn(),
-            Column<String>(name: "label", contents: rows.map(\.1)).eraseToAnyColumn(),
+            Column<String>(name: labelColumn, contents: rows.map(\.1)).eraseToAnyColumn(),
         ])
     }
 }

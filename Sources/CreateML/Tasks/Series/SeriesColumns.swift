@@ -14,6 +14,12 @@ extension DataFrame {
         return self[name]
     }
 
+    /// Some columns, or an error that says which is not there.
+    func seriesColumns(_ names: [String]) throws -> DataFrame {
+        for name in names { _ = try seriesColumn(name, for: "of files and what they show") }
+        return selecting(columnNames: names)
+    }
+
     /// The numbers of a column.
     /// - Throws: `MLCreateError.type` for a column of something else, `.generic` where a number is missing or none.
     func seriesNumbers(_ name: String) throws -> [Float] {

@@ -5,6 +5,13 @@ public import TabularData
 extension MLSoundClassifier {
     /// Where labelled sounds come from.
     public enum DataSource {
+        /// The same as `featuresDataFrame`, in a data table.
+        case features(
+            table: MLDataTable,
+            featureColumn: String = __Defaults.featureColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            parameters: FeatureExtractionParameters = FeatureExtractionParameters()
+        )
         /// Features that were extracted before: see `extractFeatures`.
         case featuresDataFrame(
             DataFrame,
@@ -24,8 +31,30 @@ extension MLSoundClassifier {
             case .filesByLabel(let files): return files
             case .labeledDirectories(let url): return try LabeledFolders.directories(at: url)
             case .labeledFiles(let url): return try LabeledFolders.files(at: url)
-            case .featuresDataFrame:
+            case .features, .featuresDataFrame:
                 throw MLCreateError.generic(reason: "features that were extracted are no files; pass the files")
+            }
+        }
+
+        /// Features that were extracted; `nil` for files.
+        /// - Throws: why a table is not valid.
+        func extracted() throws -> SoundFeatures.Extracted? {
+            switch self {
+            case .features(let table, let feature, let label, let parameters):
+                SoundFeatures.Extracted(
+                    frame: try table.dataFrame(),
+                    featureColumn: feature,
+                    labelColumn: label,
+                    parameters: parameters
+                )
+            case .featuresDataFrame(let frame, let feature, let label, let parameters):
+                SoundFeatures.Extracted(
+                    frame: frame,
+                    featureColumn: feature,
+                    labelColumn: label,
+                    parameters: parameters
+                )
+            case .filesByLabel, .labeledDirectories, .labeledFiles: nil
             }
         }
 

@@ -59,18 +59,12 @@ public struct MLSoundClassifier: @unchecked Sendable {
     /// Holds the model against labelled sounds, window by window.
     public func evaluation(on testingData: DataSource) -> MLClassifierMetrics {
         do {
-            var (truth, predictions): ([String], [String]) = ([], [])
-            switch testingData {
-            case .featuresDataFrame(let frame, let feature, let label, _):
-                let labels = try frame.seriesTexts(label, for: "the labels")
-                for (spectrogram, label) in zip(try SoundFeatures.spectrograms(frame, feature), labels) {
-                    truth.append(label)
-                    predictions.append(try results(spectrogram: spectrogram).first?.label ?? "")
-                }
-            default:
+            guard let extracted = try testingData.extracted() else {
                 return try Self.metrics(of: model, testingData, modelParameters.overlapFactor, outcome.labels)
             }
-            return outcome.metrics(truth, predictions)
+            let clips = try extracted.clips()
+            let predictions = try clips.map { try results(spectrogram: $0.spectrograms).first?.label ?? "" }
+            return outcome.metrics(clips.map(\.label), predictions)
         } catch { return MLClassifierMetrics(error) }
     }
 

@@ -13,6 +13,21 @@ enum SoundFeatures {
         var spectrograms: [Float]
     }
 
+    /// A table of spectrograms.
+    struct Extracted {
+        var frame: DataFrame
+        var featureColumn: String
+        var labelColumn: String
+        var parameters: MLSoundClassifier.FeatureExtractionParameters
+
+        /// A clip a row.
+        func clips() throws -> [Clip] {
+            let labels = try frame.seriesTexts(labelColumn, for: "the labels")
+            return zip(try SoundFeatures.spectrograms(frame, featureColumn), labels)
+                .map { Clip(label: $1, spectrograms: $0) }
+        }
+    }
+
     /// Numbers of a window.
     static let size = SoundWindows.bands * SoundWindows.frames
 
@@ -38,11 +53,10 @@ enum SoundFeatures {
 
     /// The sounds of a data source; features that were extracted are a clip a window.
     static func clips(_ source: MLSoundClassifier.DataSource, _ reader: SoundWindows) throws -> [Clip] {
-        if case .featuresDataFrame(let frame, let feature, let label, let parameters) = source {
-            try check(parameters.featureExtractor)
-            try check(window: parameters.featureExtractionTimeWindowSize)
-            let labels = try frame.seriesTexts(label, for: "the labels")
-            return zip(try spectrograms(frame, feature), labels).map { Clip(label: $1, spectrograms: $0) }
+        if let extracted = try source.extracted() {
+            try check(extracted.parameters.featureExtractor)
+            try check(window: extracted.parameters.featureExtractionTimeWindowSize)
+            return try extracted.clips()
         }
         let files = try source.labeledSounds()
         guard files.contains(where: { !$0.value.isEmpty }) else {
