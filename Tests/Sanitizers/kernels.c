@@ -92,6 +92,24 @@ static void elementwise(void) {
         const int64_t wanted = q[i] ? (int64_t)p[i] - (int64_t)floor((double)p[i] / q[i]) * q[i] : 0;
         check(r[i] == wanted, "modulo", p[i], q[i], r[i]);
     }
+    int32_t *exponents = integers(n, -3, 40);
+    cml_binary_apply(isa, CML_POWER, CML_ELEMENT_I32, &shape, q, exponents, r, CML_IDENTITY, 0, 0);
+    for (long i = 0; i < n; i++) {
+        const double power = exponents[i] < 0 && q[i] == 0 ? 0 : trunc(pow(q[i], exponents[i]));
+        check(r[i] == (power > INT32_MAX ? INT32_MAX : power < INT32_MIN ? INT32_MIN : power), "integer power", q[i],
+              exponents[i], r[i]);
+    }
+    free(exponents);
+    const int32_t bound = (int32_t)draw(-5, 5);
+    for (int function = CML_INTEGER_ABSOLUTE; function <= CML_INTEGER_THRESHOLD; function++) {
+        cml_integer_map(isa, function, bound, p, r, n);
+        for (long i = 0; i < n; i++) {
+            const double value = p[i], wanted = function == CML_INTEGER_ABSOLUTE ? fabs(value)
+                : function == CML_INTEGER_SIGN ? (value > 0) - (value < 0)
+                : function == CML_INTEGER_SQUARE ? value * value : value > bound ? value : bound;
+            check(r[i] == (wanted > INT32_MAX ? INT32_MAX : wanted), "integer function", function, p[i], r[i]);
+        }
+    }
     for (int function = CML_EQUAL; function <= CML_GREATER_EQUAL; function++)
         cml_binary_apply(isa, function, CML_ELEMENT_I32, &shape, p, q, truth, CML_IDENTITY, 0, 0);
     for (int function = CML_AND; function <= CML_XOR; function++)
@@ -191,6 +209,17 @@ static void movement(void) {
     memcpy(y, x, (size_t)(n * width));
     cml_scatter_elements(CML_SCATTER_UPDATE, 0, width, outer, axis, inner, all, count, u, y);
     cml_scatter_slices(CML_SCATTER_UPDATE, 0, width, outer, axis, inner, few, count, u, y);
+    memcpy(y, x, (size_t)(n * width));
+    cml_scatter_slices(CML_SCATTER_UPDATE, 0, width, outer, axis, inner, few, count, u, y);
+    int32_t *owner = integers(axis, -1, -1);
+    for (long i = 0; i < count; i++) {
+        const long place = few[i] < 0 ? few[i] + axis : few[i];
+        owner[place < 0 ? 0 : place >= axis ? axis - 1 : place] = (int32_t)i;
+    }
+    uint8_t *replaced = memory((size_t)(n * width));
+    cml_replace_slices(width, outer, axis, inner, owner, count, x, u, replaced);
+    check(!memcmp(replaced, y, (size_t)(n * width)), "replaced slices", width, axis, inner);
+    free(owner), free(replaced);
     float *f = floats(n, 1), *v = floats(m, 1);
     int32_t *i32 = integers(n, INT32_MIN, INT32_MAX), *j32 = integers(m, INT32_MIN, INT32_MAX);
     for (int mode = CML_SCATTER_UPDATE; mode <= CML_SCATTER_MINIMUM; mode++) {
@@ -307,7 +336,7 @@ static void windows(void) {
     for (long t = 0; t < taps; t++) {
         int32_t *place = integers(points, 0, h * w - 1);
         float *share = floats(points, 0);
-        for (long i = 0; i < points; i++) if (draw(0, 3) == 0) share[i] = 0, place[i] = 1 << 30;
+        for (long i = 0; i < points; i++) if (draw(0, 3) == 0) share[i] = 0;
         places[t] = place;
         shares[t] = share;
     }

@@ -26,6 +26,6 @@ void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long i
                 const cml_resize_axis *width);
 
 // y[p][i] = added[i] + sum over taps (at most 8) of shares[t][i] x[p][places[t][i]] for `planes` planes of `plane`
-// elements; an element whose share is 0 is not read.
+// elements; an element whose share is 0 does not count, whatever it is, but exists.
 void cml_blend(const cml_isa *isa, const float *x, long planes, long plane, long taps, const int32_t *const *places,
                const float *const *shares, const float *added, float *y, long count);

@@ -7,7 +7,8 @@ package enum BlendKernel {
 
     /// `y[p][i] = added[i] + Σₜ shares[t][i]·x[p][places[t][i]]` for `planes` planes of `plane` elements.
     ///
-    /// `places`, `shares` hold `taps` rows of `count` numbers.  An element whose share is 0 is not read.
+    /// `places`, `shares` hold `taps` rows of `count` numbers.  An element whose share is 0 does not
+    /// count, whatever it is, but exists.
     package static func run(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
