@@ -206,6 +206,53 @@ struct GroupingTests {
         #expect(changed == several)
     }
 
+    @Test("joins on keys that are unique in the other frame, in all of both frames and in parts of them")
+    func joinsOfUniqueKeys() {
+        var random = Seeded(11)
+        let keys = (0..<500).map { 7 * $0 }.shuffled(using: &random)
+        let others: DataFrame = ["key": keys, "n": Array(0..<500)]
+        // More rows than one thread takes at a time.
+        let count = 150_000
+        let found = (0..<count).map { _ in keys.randomElement(using: &random)! }
+        let all: DataFrame = ["key": found, "n": Array(0..<count)]
+        let partner = Dictionary(uniqueKeysWithValues: zip(keys, 0...))
+        let joined = all.joined(others, on: "key")
+        #expect(Array(joined["key", Int.self]) == found)
+        #expect(Array(joined["left.n", Int.self]) == Array(0..<count))
+        #expect(Array(joined["right.n", Int.self]) == found.map { partner[$0] })
+        #expect(joined == all.joined(others, on: "key", kind: .left))
+
+        let halves = all.filter(on: "key", Int.self) { $0! % 2 == 0 }
+        let parts = others[100..<400].joined(halves, on: "key", kind: .right)
+        let rows = found.indices.filter { found[$0] % 2 == 0 }
+        #expect(Array(parts["right.n", Int.self]) == rows)
+        let expected = rows.map { partner[found[$0]]! }.map { (100..<400).contains($0) ? $0 : nil }
+        #expect(Array(parts["left.n", Int.self]) == expected)
+        #expect(Array(parts["key", Int.self]) == rows.map { found[$0] })
+        let full = all[5..<70_005].joined(others[0..<10], on: "key", kind: .full)
+        let unused = (0..<10).filter { !found[5..<70_005].contains(keys[$0]) }
+        #expect(full.shape.rows == 70_000 + unused.count)
+    }
+
+    @Test("orders of many rows by keys that agree in all bits but the lowest, equal ones as they were")
+    func ordersOfCloseKeys() {
+        var random = Seeded(5)
+        for (clusters, low) in [(300, 0...0x7FFF), (10_000, 0...3), (3, 0...1)] {
+            let centres = (0..<clusters).map { _ in Int.random(in: .min ... .max, using: &random) & ~0x7FFF }
+            let values = (0..<40_000).map { _ in
+                centres.randomElement(using: &random)! | Int.random(in: low, using: &random)
+            }
+            let frame: DataFrame = ["x": values, "row": Array(0..<40_000), "y": values.map { $0 & 1 }]
+            let order = values.indices.sorted { (values[$0], $0) < (values[$1], $1) }
+            #expect(Array(frame.sorted(on: "x")["row", Int.self]) == order)
+            let part = frame[1000..<31_000].sorted(on: ColumnID("y", Int.self), ColumnID("x", Int.self))
+            let expected = (1000..<31_000).sorted {
+                (values[$0] & 1, values[$0], $0) < (values[$1] & 1, values[$1], $1)
+            }
+            #expect(Array(part["row", Int.self]) == expected)
+        }
+    }
+
     /// Radix passes: many rows, and keys that differ in high or low bits only.
     @Test func largeOrders() {
         var random = Seeded(7)

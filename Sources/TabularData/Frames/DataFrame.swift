@@ -45,12 +45,10 @@ public struct DataFrame: DataFrameProtocol {
     }
 
     /// The rows listed in `rows`, in that order.
-    func gathered(_ rows: [UInt32]) -> DataFrame {
-        replacingRows(
-            Parallel.map(stored) { column in
-                rows.withUnsafeBufferPointer { AnyColumn(erased: column.erased.gathered($0)) }
-            }
-        )
+    func gathered(_ rows: [UInt32]) -> DataFrame { rows.withUnsafeBufferPointer(gathered) }
+
+    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> DataFrame {
+        replacingRows(Parallel.map(stored) { AnyColumn(erased: $0.erased.gathered(rows)) })
     }
 
     /// Where a column of that name stands; an alias leads to the first column that has it.

@@ -198,13 +198,32 @@ struct ElementEncoder<Element: Hashable> {
         self.table = .any(table)
     }
 
-    /// The codes of elements among those of `known`, which were encoded before; `missingRow` where there is none, and
-    /// where an element is missing.
-    func find(_ values: _ColumnValues<Element>, among known: _ColumnValues<Element>) -> [UInt32] {
-        [UInt32](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
-            let codes = buffer.baseAddress!
-            switch table {
-            case .direct(let least, let table):
+    /// Writes the codes of elements among those of `known`, which were encoded before; `missingRow` where there is none,
+    /// and where an element is missing.  How many of them there are.
+    func find(
+        _ values: _ColumnValues<Element>,
+        among known: _ColumnValues<Element>,
+        into codes: UnsafeMutablePointer<UInt32>
+    ) -> Int {
+        // Elements' own equality may not be meant for several threads.
+        let least = if case .any = table { values.selection.count } else { 1 << 16 }
+        return Parallel.ranges(values.selection.count, least: Swift.max(least, 1)) { range in
+            let part = _ColumnValues(storage: values.storage, selection: values.selection.part(range))
+            find(part, known, codes + range.lowerBound)
+            var absent = 0
+            for place in range where codes[place] == missingRow { absent += 1 }
+            return absent
+        }.reduce(0, +)
+    }
+
+    private func find(
+        _ values: _ColumnValues<Element>,
+        _ known: _ColumnValues<Element>,
+        _ codes: UnsafeMutablePointer<UInt32>
+    ) {
+        switch table {
+        case .direct(let least, let table):
+            table.withUnsafeBufferPointer { table in
                 values.forEachInteger { place, _, value in
                     guard let value else {
                         codes[place] = missingRow
@@ -213,18 +232,17 @@ struct ElementEncoder<Element: Hashable> {
                     let slot = UInt64(bitPattern: value &- least)
                     codes[place] = value >= least && slot < UInt64(table.count) ? table[Int(slot)] : missingRow
                 }
-            case .bits(let table):
-                values.forEachBits { place, _, bits in
-                    codes[place] = bits.map { table.find($0) } ?? missingRow
-                }
-            case .text(let table):
-                table.find(values.storage.text!, values.selection, among: known.storage.text!, into: codes)
-            case .any(let table):
-                for (place, row) in values.selection.enumerated() {
-                    codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
-                }
             }
-            filled = values.selection.count
+        case .bits(let table):
+            values.forEachBits { place, _, bits in
+                codes[place] = bits.map { table.find($0) } ?? missingRow
+            }
+        case .text(let table):
+            table.find(values.storage.text!, values.selection, among: known.storage.text!, into: codes)
+        case .any(let table):
+            for (place, row) in values.selection.enumerated() {
+                codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
+            }
         }
     }
 

@@ -50,10 +50,51 @@ extension DataFrameProtocol {
     }
 }
 
-/// The rows of two frames that belong together; `missingRow` where there is no partner.
+/// Rows of a frame that a join repeats, leaves out or keeps.
+private enum JoinedRows {
+    /// All of them in their order: nothing needs copying.
+    case all(Int)
+    /// `missingRow` where there is no partner.
+    case listed(PlainBuffer<UInt32>)
+
+    init(_ selection: RowSelection, of column: Int) {
+        if selection == .range(0..<column) {
+            self = .all(column)
+        } else {
+            let list = PlainBuffer<UInt32>(count: selection.count)
+            selection.forEachPlace { place, row in list.values[place] = UInt32(truncatingIfNeeded: row) }
+            self = .listed(list)
+        }
+    }
+
+    var count: Int {
+        switch self {
+        case .all(let count): count
+        case .listed(let list): list.count
+        }
+    }
+
+    var list: PlainBuffer<UInt32> {
+        switch self {
+        case .listed(let list): return list
+        case .all(let count):
+            let list = PlainBuffer<UInt32>(count: count)
+            for row in 0..<count { list.values[row] = UInt32(truncatingIfNeeded: row) }
+            return list
+        }
+    }
+
+    func gathered(_ column: AnyColumn) -> AnyColumn {
+        guard case .listed(let list) = self else { return column }
+        defer { withExtendedLifetime(list) {} }
+        return AnyColumn(erased: column.erased.gathered(list.elements))
+    }
+}
+
+/// The rows of two frames that belong together.
 private struct Join {
-    var leftRows: [UInt32] = []
-    var rightRows: [UInt32] = []
+    var leftRows: JoinedRows
+    var rightRows: JoinedRows
 
     init<T: Hashable>(
         _ left: Column<T>,
@@ -72,43 +113,75 @@ private struct Join {
         var encoder = ElementEncoder(rightValues)
         if !encoder.fits(leftValues) { encoder.useEquality() }
         let codes = RowCodes(codes: encoder.encode(rightValues), firstRows: encoder.firstRows)
-        let found = encoder.find(leftValues, among: rightValues)
-        let keepsLeft = kind != .inner
-        leftRows.reserveCapacity(found.count)
-        rightRows.reserveCapacity(found.count)
-        if codes.count == rightSelection.count {
-            for (code, row) in zip(found, leftSelection) {
-                if code != missingRow {
-                    leftRows.append(UInt32(row))
-                    rightRows.append(codes.firstRows[Int(code)])
-                } else if keepsLeft {
-                    leftRows.append(UInt32(row))
-                    rightRows.append(missingRow)
-                }
+        let found = PlainBuffer<UInt32>(count: leftSelection.count)
+        let alone = encoder.find(leftValues, among: rightValues, into: found.values)
+        let unused = kind == .full ? Self.unused(found, codes, rightSelection) : []
+        if codes.count == rightSelection.count, kind != .inner || alone == 0 {
+            // A row has one partner at most, and codes number those.
+            leftRows = JoinedRows(leftSelection, of: left.count)
+            if rightSelection != .range(0..<codes.count) {
+                found.replaceEach { $0 == missingRow ? missingRow : codes.firstRows[Int($0)] }
             }
+            rightRows = .listed(found)
         } else {
-            let (rows, offsets) = codes.lists(rightSelection)
-            for (code, row) in zip(found, leftSelection) {
-                if code != missingRow {
-                    for place in offsets[Int(code)]..<offsets[Int(code) + 1] {
-                        leftRows.append(UInt32(row))
-                        rightRows.append(rows[place])
-                    }
-                } else if keepsLeft {
-                    leftRows.append(UInt32(row))
-                    rightRows.append(missingRow)
-                }
+            (leftRows, rightRows) = Self.pairs(found, alone, leftSelection, codes, rightSelection, kind)
+        }
+        if !unused.isEmpty {
+            let (left, right) = (leftRows.list, rightRows.list)
+            for row in unused {
+                left.append(missingRow)
+                right.append(row)
+            }
+            (leftRows, rightRows) = (.listed(left), .listed(right))
+        }
+        precondition(rightRows.count <= RowSelection.mostRows, Self.tooMany)
+    }
+
+    private static var tooMany: String { "a frame holds at most \(RowSelection.mostRows) rows" }
+
+    /// All pairs of rows with a common code, in the order of `leftRows`, whose codes are `found`; `alone` of them have none.
+    private static func pairs(
+        _ found: PlainBuffer<UInt32>,
+        _ alone: Int,
+        _ leftRows: RowSelection,
+        _ codes: RowCodes,
+        _ rightRows: RowSelection,
+        _ kind: JoinKind
+    ) -> (JoinedRows, JoinedRows) {
+        let (partners, offsets) = codes.lists(rightRows)
+        var count = kind == .inner ? 0 : alone
+        for code in found.elements where code != missingRow { count += offsets[Int(code) + 1] - offsets[Int(code)] }
+        precondition(count <= RowSelection.mostRows, tooMany)
+        let (left, right) = (PlainBuffer<UInt32>(count: count), PlainBuffer<UInt32>(count: count))
+        var place = 0
+        func append(_ leftRow: UInt32, _ rightRow: UInt32) {
+            left.values[place] = leftRow
+            right.values[place] = rightRow
+            place &+= 1
+        }
+        leftRows.forEachPlace { leftPlace, row in
+            let row = UInt32(truncatingIfNeeded: row)
+            let code = found.values[leftPlace]
+            if code != missingRow {
+                for partner in offsets[Int(code)]..<offsets[Int(code) + 1] { append(row, partners[partner]) }
+            } else if kind != .inner {
+                append(row, missingRow)
             }
         }
-        if kind == .full {
-            var isUsed = [Bool](repeating: false, count: codes.count)
-            for code in found where code != missingRow { isUsed[Int(code)] = true }
-            for (code, row) in zip(codes.codes, rightSelection) where !isUsed[Int(code)] {
-                leftRows.append(missingRow)
-                rightRows.append(UInt32(row))
-            }
-        }
-        precondition(leftRows.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
+        withExtendedLifetime((found, left, right)) {}
+        return (.listed(left), .listed(right))
+    }
+
+    /// The rows of `selection`, whose codes are `codes`, that nobody found.
+    private static func unused(
+        _ found: PlainBuffer<UInt32>,
+        _ codes: RowCodes,
+        _ selection: RowSelection
+    ) -> [UInt32] {
+        var isUsed = [Bool](repeating: false, count: codes.count)
+        for code in found.elements where code != missingRow { isUsed[Int(code)] = true }
+        withExtendedLifetime(found) {}
+        return zip(codes.codes, selection).compactMap { isUsed[Int($0)] ? nil : UInt32($1) }
     }
 
     func frame(_ left: DataFrame, _ leftName: String, _ right: DataFrame, _ rightName: String) -> DataFrame {
@@ -131,7 +204,7 @@ private struct Join {
             if part.alias == nil {
                 result = keys(part.column, right[rightName])
             } else {
-                result = gathered(part.column, part.isLeft ? leftRows : rightRows)
+                result = (part.isLeft ? leftRows : rightRows).gathered(part.column)
             }
             result.name = part.name
             return result
@@ -147,19 +220,15 @@ private struct Join {
         return frame
     }
 
-    private func gathered(_ column: AnyColumn, _ rows: [UInt32]) -> AnyColumn {
-        // All rows in their order: nothing needs copying.
-        if rows.count == column.count, rows.indices.allSatisfy({ rows[$0] == UInt32($0) }) { return column }
-        return rows.withUnsafeBufferPointer { AnyColumn(erased: column.erased.gathered($0)) }
-    }
-
     /// The common column: of whichever side has the row.
     private func keys(_ left: AnyColumn, _ right: AnyColumn) -> AnyColumn {
-        var result = gathered(left, leftRows)
-        guard leftRows.contains(missingRow) else { return result }
-        for (place, row) in leftRows.enumerated() where row == missingRow {
-            result[place] = right.erased.element(Int(rightRows[place]))
+        var result = leftRows.gathered(left)
+        guard case .listed(let rows) = leftRows else { return result }
+        let others = rightRows.list
+        for (place, row) in rows.elements.enumerated() where row == missingRow {
+            result[place] = right.erased.element(Int(others.values[place]))
         }
+        withExtendedLifetime((rows, others)) {}
         return result
     }
 }

@@ -115,8 +115,11 @@ extension DataFrameProtocol {
         SortKeys(_ColumnValues(storage: base[columnName, type].storage, selection: selection))
     }
 
-    func ordered(by keys: [SortKeys], _ order: Order) -> DataFrame {
-        base.gathered(sortedRows(selection, by: keys, order: order))
+    /// Keys are used up, and freed before columns are copied.
+    func ordered(by keys: consuming [SortKeys], _ order: Order) -> DataFrame {
+        let rows = sortedRows(selection, by: consume keys, order: order)
+        defer { withExtendedLifetime(rows) {} }
+        return base.gathered(rows.elements)
     }
 
     func ordered<T>(

@@ -1,124 +1,191 @@
-/// The rows of `selection` in the order of several keys, the first first; equal ones stay as they were.
-func sortedRows(_ selection: RowSelection, by keys: [SortKeys], order: Order) -> [UInt32] {
-    var rows = selection.withRows { Array($0) }
-    if rows.count < 2 { return rows }
+/// The rows of `selection` in the order of several keys, the first first; equal ones stay as they were.  Keys are used up.
+func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order: Order) -> PlainBuffer<UInt32> {
     // As many keys together as fit one word.
     var packed: [SortKeys] = []
     for key in keys {
         if let last = packed.last, last.bits + key.bits <= 64 {
-            var sum = last
-            for i in sum.keys.indices { sum.keys[i] = sum.keys[i] << UInt64(key.bits) | key.keys[i] }
-            sum.bits += key.bits
-            packed[packed.count - 1] = sum
+            let (high, low) = (last.keys.values, key.keys.values)
+            for i in 0..<last.keys.count { high[i] = high[i] << UInt64(key.bits) | low[i] }
+            withExtendedLifetime((last, key)) {}
+            packed[packed.count - 1].bits += key.bits
         } else {
             packed.append(key)
         }
     }
     if order == .descending {
-        for k in packed.indices {
-            let mask: UInt64 = packed[k].bits == 64 ? .max : (1 << UInt64(packed[k].bits)) - 1
-            for i in packed[k].keys.indices { packed[k].keys[i] = ~packed[k].keys[i] & mask }
+        for key in packed {
+            let mask: UInt64 = key.bits == 64 ? .max : (1 << UInt64(key.bits)) - 1
+            let words = key.keys.values
+            for i in 0..<key.keys.count { words[i] = ~words[i] & mask }
+            withExtendedLifetime(key) {}
         }
-    }
-    if packed.count == 1 {
-        radixSort(&packed[0].keys, &rows)
-        return rows
     }
     // The last first: each sort leaves equal ones in the order of the sort before.
-    var places = Array(0..<UInt32(rows.count))
+    var places: PlainBuffer<UInt32>?
     for key in packed.reversed() {
-        var ordered = places.map { key.keys[Int($0)] }
-        radixSort(&ordered, &places)
+        if let before = places {
+            let next = sortedPlaces(key.keys.gathered(before.elements))
+            next.replaceEach { before.values[Int($0)] }
+            withExtendedLifetime(before) {}
+            places = next
+        } else {
+            places = sortedPlaces(key.keys)
+        }
     }
-    return places.map { rows[Int($0)] }
+    guard let rows = places else { return PlainBuffer(capacity: 0) }
+    switch selection {
+    case .range(let range):
+        let first = UInt32(range.lowerBound)
+        if first > 0 { rows.replaceEach { first &+ $0 } }
+    case .rows(let list): list.withUnsafeBufferPointer { list in rows.replaceEach { list[Int($0)] } }
+    }
+    return rows
 }
 
-/// Sorts `keys`, and `values` along with them; equal keys stay in order.
-func radixSort(_ keys: inout [UInt64], _ values: inout [UInt32]) {
+/// The places of `keys` in their order; places of equal keys ascend.  The keys are overwritten.
+///
+/// What is sorted is a word for each place: the highest bits in which keys differ, over the bits of the place.
+private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
     let count = keys.count
-    if count < 2 { return }
+    let words = keys.values
     var difference: UInt64 = 0
     var isSorted = true
-    for i in 1..<count {
-        difference |= keys[i] ^ keys[0]
-        isSorted = isSorted && keys[i - 1] <= keys[i]
+    for i in 1..<Swift.max(count, 1) {
+        difference |= words[i] ^ words[0]
+        isSorted = isSorted && words[i &- 1] <= words[i]
     }
-    if isSorted { return }
-    if count < 64 {
-        insertionSort(&keys, &values, 0..<count)
+    let places = PlainBuffer<UInt32>(count: count)
+    if isSorted {
+        for i in 0..<count { places.values[i] = UInt32(truncatingIfNeeded: i) }
+        return places
+    }
+    let placeBits = 64 - UInt64(count - 1).leadingZeroBitCount
+    let unused = difference.leadingZeroBitCount
+    let width = 64 - unused - difference.trailingZeroBitCount
+    let kept = Swift.min(width, 64 - placeBits)
+    let isExact = kept == width
+    let items = isExact ? keys : PlainBuffer<UInt64>(count: count)
+    for i in 0..<count {
+        let prefix = (words[i] &<< UInt64(unused)) &>> UInt64(64 - kept)
+        items.values[i] = prefix &<< UInt64(placeBits) | UInt64(truncatingIfNeeded: i)
+    }
+    radixSort(items, UInt64(placeBits), kept)
+    let mask: UInt64 = 1 &<< UInt64(placeBits) &- 1
+    if !isExact {
+        // The lower bits decide where the higher ones are equal.
+        forEachRun(items.values, count, UInt64(placeBits)) { run, length in
+            func place(_ i: Int) -> Int { Int(truncatingIfNeeded: run[i] & mask) }
+            if length <= 32 {
+                insertionSort(run, length) { words[Int(truncatingIfNeeded: $0 & mask)] }
+                return
+            }
+            let ties = PlainBuffer<UInt64>(count: length)
+            for i in 0..<length { ties.values[i] = words[place(i)] }
+            let order = sortedPlaces(ties)
+            for i in 0..<length { ties.values[i] = run[Int(order.values[i])] }
+            run.update(from: ties.values, count: length)
+            withExtendedLifetime((ties, order)) {}
+        }
+    }
+    for i in 0..<count { places.values[i] = UInt32(truncatingIfNeeded: items.values[i] & mask) }
+    withExtendedLifetime((keys, items)) {}
+    return places
+}
+
+/// Sorts `items`, whose lowest `firstBit` bits ascend already, by the `bits` bits above them.
+private func radixSort(_ items: PlainBuffer<UInt64>, _ firstBit: UInt64, _ bits: Int) {
+    let other = PlainBuffer<UInt64>(count: items.count)
+    radixSort(items.values, other.values, items.count, firstBit, bits)
+    withExtendedLifetime((items, other)) {}
+}
+
+private func radixSort(
+    _ items: UnsafeMutablePointer<UInt64>,
+    _ other: UnsafeMutablePointer<UInt64>,
+    _ count: Int,
+    _ firstBit: UInt64,
+    _ bits: Int
+) {
+    if count < 1024 {
+        var all = UnsafeMutableBufferPointer(start: items, count: count)
+        all.sort()
         return
     }
-    let digit = 11
-    let low = difference.trailingZeroBitCount
-    let high = 64 - difference.leadingZeroBitCount
     // Three digits tell nearly all keys apart; runs of equal ones are sorted after.
-    let bottom = Swift.max(low, high - 3 * digit)
-    var otherKeys = [UInt64](repeating: 0, count: count)
-    var otherValues = [UInt32](repeating: 0, count: count)
-    var shift = bottom
-    while shift < high {
-        var starts = [Int](repeating: 0, count: 1 << digit)
-        let mask = 1 << digit - 1
-        keys.withUnsafeBufferPointer { keys in
-            starts.withUnsafeMutableBufferPointer { starts in
-                for i in 0..<count { starts[Int(truncatingIfNeeded: keys[i] >> UInt64(shift)) & mask] &+= 1 }
-                var sum = 0
-                for i in 0..<starts.count {
-                    let next = sum + starts[i]
-                    starts[i] = sum
-                    sum = next
-                }
-                values.withUnsafeBufferPointer { values in
-                    otherKeys.withUnsafeMutableBufferPointer { otherKeys in
-                        otherValues.withUnsafeMutableBufferPointer { otherValues in
-                            for i in 0..<count {
-                                let key = keys[i]
-                                let bucket = Int(truncatingIfNeeded: key >> UInt64(shift)) & mask
-                                let place = starts[bucket]
-                                starts[bucket] = place &+ 1
-                                otherKeys[place] = key
-                                otherValues[place] = values[i]
-                            }
-                        }
-                    }
-                }
+    let passes = Swift.min((bits + 10) / 11, 3)
+    let digit = Swift.min((bits + passes - 1) / passes, 11)
+    let rest = Swift.max(bits - passes * digit, 0)
+    let size = 1 << digit
+    let mask = UInt64(size - 1)
+    var starts = [UInt32](repeating: 0, count: passes * size)
+    var (source, target) = (items, other)
+    starts.withUnsafeMutableBufferPointer { starts in
+        let bottom = firstBit + UInt64(rest)
+        for i in 0..<count {
+            var word = items[i] &>> bottom
+            for pass in 0..<passes {
+                starts[pass &* size &+ Int(truncatingIfNeeded: word & mask)] &+= 1
+                word = word &>> UInt64(digit)
             }
         }
-        swap(&keys, &otherKeys)
-        swap(&values, &otherValues)
-        shift += digit
+        for pass in 0..<passes {
+            let next = starts.baseAddress! + pass * size
+            var sum: UInt32 = 0
+            for bucket in 0..<size {
+                let length = next[bucket]
+                next[bucket] = sum
+                sum += length
+            }
+            let shift = bottom + UInt64(pass * digit)
+            for i in 0..<count {
+                let item = source[i]
+                let bucket = Int(truncatingIfNeeded: item &>> shift & mask)
+                target[Int(next[bucket])] = item
+                next[bucket] &+= 1
+            }
+            swap(&source, &target)
+        }
     }
-    if bottom == low { return }
+    if source != items { items.update(from: source, count: count) }
+    if rest == 0 { return }
+    forEachRun(items, count, firstBit + UInt64(rest)) { run, length in
+        if length <= 32 {
+            insertionSort(run, length) { $0 }
+        } else {
+            radixSort(run, other, length, firstBit, rest)
+        }
+    }
+}
+
+/// Calls `body` for each run of two items and more that are equal but for their lowest `bits` bits.
+@inline(__always)
+private func forEachRun(
+    _ items: UnsafeMutablePointer<UInt64>,
+    _ count: Int,
+    _ bits: UInt64,
+    _ body: (UnsafeMutablePointer<UInt64>, Int) -> Void
+) {
     var start = 0
     while start < count {
-        var end = start + 1
-        let prefix = keys[start] >> UInt64(bottom)
-        while end < count, keys[end] >> UInt64(bottom) == prefix { end += 1 }
-        if end - start > 32 {
-            var partKeys = Array(keys[start..<end])
-            var partValues = Array(values[start..<end])
-            // The low bits alone: fewer than before.
-            radixSort(&partKeys, &partValues)
-            keys.replaceSubrange(start..<end, with: partKeys)
-            values.replaceSubrange(start..<end, with: partValues)
-        } else if end - start > 1 {
-            insertionSort(&keys, &values, start..<end)
-        }
+        let prefix = items[start] &>> bits
+        var end = start &+ 1
+        while end < count, items[end] &>> bits == prefix { end &+= 1 }
+        if end &- start > 1 { body(items + start, end &- start) }
         start = end
     }
 }
 
-private func insertionSort(_ keys: inout [UInt64], _ values: inout [UInt32], _ range: Range<Int>) {
-    for i in range.dropFirst() {
-        let key = keys[i]
-        let value = values[i]
+/// Sorts items by `key`; those of equal keys stay in order.
+@inline(__always)
+private func insertionSort(_ items: UnsafeMutablePointer<UInt64>, _ count: Int, by key: (UInt64) -> UInt64) {
+    for i in 1..<count {
+        let item = items[i]
+        let own = key(item)
         var j = i
-        while j > range.lowerBound, keys[j - 1] > key {
-            keys[j] = keys[j - 1]
-            values[j] = values[j - 1]
-            j -= 1
+        while j > 0, key(items[j &- 1]) > own {
+            items[j] = items[j &- 1]
+            j &-= 1
         }
-        keys[j] = key
-        values[j] = value
+        items[j] = item
     }
 }

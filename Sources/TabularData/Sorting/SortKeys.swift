@@ -2,7 +2,7 @@ import Foundation
 
 /// A whole number for each row of a selection whose order is that of the rows' elements.  Missing elements come first.
 struct SortKeys {
-    var keys: [UInt64]
+    let keys: PlainBuffer<UInt64>
     /// How many of the low bits are used.
     var bits: Int
 
@@ -26,28 +26,24 @@ struct SortKeys {
         let shift: UInt64 = values.storage.missing > 0 ? 1 : 0
         guard width < .max else { return nil }
         let least = range.lowerBound
-        keys = [UInt64](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
-            let base = buffer.baseAddress
-            values.forEachInteger { place, _, value in
-                base![place] = value.map { UInt64(bitPattern: $0 &- least) &+ shift } ?? 0
-            }
-            filled = values.selection.count
+        keys = PlainBuffer(count: values.selection.count)
+        let words = keys.values
+        values.forEachInteger { place, _, value in
+            words[place] = value.map { UInt64(bitPattern: $0 &- least) &+ shift } ?? 0
         }
         bits = 64 - (width + shift).leadingZeroBitCount
     }
 
     /// The bits of a number with a fraction order as the number does, once those of negative ones are turned round.
     private init<T>(fractions values: _ColumnValues<T>) {
-        keys = [UInt64](unsafeUninitializedCapacity: values.selection.count) { buffer, filled in
-            let base = buffer.baseAddress
-            values.forEachBits { place, _, bits in
-                guard let bits else {
-                    base![place] = 0
-                    return
-                }
-                base![place] = bits >> 63 == 1 ? ~bits : bits | 1 << 63
+        keys = PlainBuffer(count: values.selection.count)
+        let words = keys.values
+        values.forEachBits { place, _, bits in
+            guard let bits else {
+                words[place] = 0
+                return
             }
-            filled = values.selection.count
+            words[place] = bits >> 63 == 1 ? ~bits : bits | 1 << 63
         }
         bits = 64
     }
@@ -68,7 +64,8 @@ struct SortKeys {
         }
         var ranks = [UInt64](repeating: 0, count: codes.count)
         for (rank, code) in order.enumerated() { ranks[code] = UInt64(rank) }
-        keys = codes.codes.map { ranks[Int($0)] }
+        keys = PlainBuffer(count: codes.codes.count)
+        for (place, code) in codes.codes.enumerated() { keys.values[place] = ranks[Int(code)] }
         bits = 64 - UInt64(Swift.max(codes.count - 1, 0)).leadingZeroBitCount
     }
 
@@ -79,11 +76,11 @@ struct SortKeys {
             guard let x = values.storage[rows[a]] else { return true }
             return x < y
         }
-        keys = [UInt64](repeating: 0, count: rows.count)
+        keys = PlainBuffer(count: rows.count)
         var rank: UInt64 = 0
         for (i, place) in places.enumerated() {
             if i > 0, values.storage[rows[places[i - 1]]] != values.storage[rows[place]] { rank += 1 }
-            keys[place] = rank
+            keys.values[place] = rank
         }
         bits = 64 - rank.leadingZeroBitCount
     }

@@ -18,6 +18,18 @@ enum Parallel {
         }
     }
 
+    /// The results of `transform` for ranges that make up `0..<count`, in order.  Ranges have at least `least` numbers,
+    /// which is a multiple of 64, or there is only one, and begin at multiples of 64.
+    static func ranges<R>(_ count: Int, least: Int, _ transform: (Range<Int>) -> R) -> [R] {
+        // Some more than threads, which may be busy elsewhere.
+        let parts = Swift.max(Swift.min(count / least, width * 4), 1)
+        let size = (count / parts + 63) / 64 * 64
+        if parts == 1 || size == 0 { return [transform(0..<count)] }
+        return map(Array(0..<(count + size - 1) / size)) { part in
+            transform(part * size..<Swift.min((part + 1) * size, count))
+        }
+    }
+
     /// The results of `transform`, in order.
     static func map<T, R>(_ elements: [T], _ transform: (T) -> R) -> [R] {
         [R](unsafeUninitializedCapacity: elements.count) { buffer, filled in

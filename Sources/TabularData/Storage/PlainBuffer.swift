@@ -23,20 +23,30 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         missing = 0
     }
 
+    /// `count` places whose values are still to be written.
+    convenience init(count: Int) {
+        self.init(capacity: count)
+        self.count = count
+    }
+
     deinit {
-        free(values)
+        LargeBlocks.release(values, capacity * MemoryLayout<Element>.stride)
         free(validity)
+    }
+
+    /// The values; valid while the buffer lives and does not grow.
+    var elements: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: values, count: count) }
+
+    @inline(__always)
+    func replaceEach(_ transform: (Element) -> Element) {
+        for i in 0..<count { values[i] = transform(values[i]) }
     }
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Element> {
         let bytes = Swift.max(capacity, 1) * MemoryLayout<Element>.stride
-        var large: UnsafeMutableRawPointer?
-        // Large pages: a column is touched from end to end, and each small page costs an interruption.
-        if bytes >= 1 << 23, posix_memalign(&large, 1 << 21, bytes) == 0, let large {
-            madvise(large, bytes, MADV_HUGEPAGE)
-            return large.bindMemory(to: Element.self, capacity: capacity)
+        guard let memory = bytes >= LargeBlocks.least ? LargeBlocks.allocate(bytes) : malloc(bytes) else {
+            fatalError("TabularData: no memory for \(bytes) bytes")
         }
-        guard let memory = malloc(bytes) else { fatalError("TabularData: no memory for \(bytes) bytes") }
         return memory.bindMemory(to: Element.self, capacity: Swift.max(capacity, 1))
     }
 
@@ -167,32 +177,25 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 
     /// The elements at `rows`; `missingRow` stands for no row.
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> PlainBuffer {
-        let result = PlainBuffer(capacity: rows.count)
-        result.count = rows.count
+        let result = PlainBuffer(count: rows.count)
         let source = UnsafeRawPointer(values)
         let target = UnsafeMutableRawPointer(result.values)
         let last = count
-        switch MemoryLayout<Element>.stride {
-        case 1: gather(UInt8.self, source, target, rows, last)
-        case 2: gather(UInt16.self, source, target, rows, last)
-        case 4: gather(UInt32.self, source, target, rows, last)
-        case 8: gather(UInt64.self, source, target, rows, last)
-        case 16: gather(SIMD2<UInt64>.self, source, target, rows, last)
-        default:
-            let stride = MemoryLayout<Element>.stride
-            for (i, row) in rows.enumerated() {
-                if row == missingRow {
-                    memset(target + i * stride, 0, stride)
-                } else {
-                    memcpy(target + i * stride, source + Int(row) * stride, stride)
-                }
+        let missesRows = Parallel.ranges(rows.count, least: 1 << 18) { range in
+            switch MemoryLayout<Element>.stride {
+            case 1: gather(UInt8.self, source, target, rows, range, last)
+            case 2: gather(UInt16.self, source, target, rows, range, last)
+            case 4: gather(UInt32.self, source, target, rows, range, last)
+            case 8: gather(UInt64.self, source, target, rows, range, last)
+            case 16: gather(SIMD2<UInt64>.self, source, target, rows, range, last)
+            case let stride: gather(stride, source, target, rows, range)
             }
         }
-        result.gatherValidity(self, rows)
+        result.gatherValidity(self, rows, missesRows.contains(true))
         return result
     }
 
-    private func gatherValidity(_ other: PlainBuffer, _ rows: UnsafeBufferPointer<UInt32>) {
+    private func gatherValidity(_ other: PlainBuffer, _ rows: UnsafeBufferPointer<UInt32>, _ missesRows: Bool) {
         var absent = 0
         if let validity = other.validity, other.missing > 0 {
             let bits = makeValidity()
@@ -202,7 +205,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
                     absent += 1
                 }
             }
-        } else if rows.contains(missingRow) {
+        } else if missesRows {
             let bits = makeValidity()
             for (i, row) in rows.enumerated() where row == missingRow {
                 bits[i >> 6] &= ~(1 << UInt64(i & 63))
@@ -216,21 +219,44 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 /// Stands for no row where rows are listed.
 let missingRow = UInt32.max
 
-/// Copies elements of one width; a row behind the last gives zero.
+/// Copies elements of one width; a row behind the last gives zero.  Whether one of the rows is `missingRow`.
 @inline(__always)
 private func gather<Word: SIMDOrInteger>(
     _: Word.Type,
     _ source: UnsafeRawPointer,
     _ target: UnsafeMutableRawPointer,
     _ rows: UnsafeBufferPointer<UInt32>,
+    _ range: Range<Int>,
     _ count: Int
-) {
+) -> Bool {
     let from = source.assumingMemoryBound(to: Word.self)
     let to = target.assumingMemoryBound(to: Word.self)
-    for i in 0..<rows.count {
-        let row = Int(rows[i])
-        to[i] = row < count ? from[row] : Word.zeroBits
+    var greatest: UInt32 = 0
+    for i in range {
+        let row = rows[i]
+        greatest = Swift.max(greatest, row)
+        to[i] = Int(row) < count ? from[Int(row)] : Word.zeroBits
     }
+    return greatest == missingRow
+}
+
+private func gather(
+    _ stride: Int,
+    _ source: UnsafeRawPointer,
+    _ target: UnsafeMutableRawPointer,
+    _ rows: UnsafeBufferPointer<UInt32>,
+    _ range: Range<Int>
+) -> Bool {
+    var missesRows = false
+    for i in range {
+        if rows[i] == missingRow {
+            memset(target + i * stride, 0, stride)
+            missesRows = true
+        } else {
+            memcpy(target + i * stride, source + Int(rows[i]) * stride, stride)
+        }
+    }
+    return missesRows
 }
 
 private protocol SIMDOrInteger: BitwiseCopyable {
