@@ -18,11 +18,20 @@ final class BinnedTable: @unchecked Sendable {
     /// Columns of a group; the last group may have fewer.
     let groupWidth: Int
     private let memory: AlignedMemory
+    /// The same column by column, for those who look at one alone.
+    private let columns: AlignedMemory?
 
     /// - Parameters:
     ///   - sampleCount: the examples that decide where the cuts lie.
     ///   - groupWidth: the most columns of a group.
-    init(_ table: TreeTrainingTable, bins: Int, sampleCount: Int = 1 << 17, groupWidth most: Int = 16) {
+    ///   - hasColumns: whether `column` is asked for.
+    init(
+        _ table: TreeTrainingTable,
+        bins: Int,
+        sampleCount: Int = 1 << 17,
+        groupWidth most: Int = 16,
+        hasColumns: Bool = false
+    ) {
         rowCount = table.rowCount
         let (rows, width) = (table.rowCount, table.columnCount)
         groupWidth = Swift.min(most, Swift.max(1, (width + 3) / 4))
@@ -42,13 +51,17 @@ final class BinnedTable: @unchecked Sendable {
         }
         let cuts = found.map(\.cuts)
         // Filled up so that each search takes the same steps.
-        let ladders = cuts.map { $0 + [Float](repeating: .infinity, count: Self.binCount - $0.count) }
+        let ladders = cuts.map { cuts in
+            cuts.map(Self.key) + [Int32](repeating: .max, count: Self.binCount - cuts.count)
+        }
         self.cuts = cuts
         ends = found.map(\.end)
         memory = AlignedMemory(byteCount: Swift.max(rows * width, 1))
         let step = 4096
         let (base, groupWidth) = (memory.address.assumingMemoryBound(to: UInt8.self), groupWidth)
         nonisolated(unsafe) let bytes = base
+        columns = hasColumns ? AlignedMemory(byteCount: rows * width) : nil
+        nonisolated(unsafe) let own = columns?.address.assumingMemoryBound(to: UInt8.self)
         Workers.parallelFor((rows + step - 1) / step) { block, _ in
             let range = block * step..<Swift.min(rows, (block + 1) * step)
             for column in 0..<width {
@@ -57,7 +70,9 @@ final class BinnedTable: @unchecked Sendable {
                 let place = bytes + first * rows + (column - first)
                 table.columns[column].withUnsafeBufferPointer { values in
                     ladders[column].withUnsafeBufferPointer { ladder in
-                        for row in range { place[row * stride] = Self.bin(values[row], ladder) }
+                        for row in range { place[row &* stride] = Self.bin(values[row], ladder) }
+                        guard let own else { return }
+                        for row in range { own[column * rows &+ row] = place[row &* stride] }
                     }
                 }
             }
@@ -73,29 +88,54 @@ final class BinnedTable: @unchecked Sendable {
 
     var groupCount: Int { (cuts.count + groupWidth - 1) / groupWidth }
 
-    /// The bins of a column, `stride` apart.
-    func column(_ index: Int) -> (bins: UnsafePointer<UInt8>, stride: Int) {
-        let group = group(index / groupWidth)
-        return (group.bins + (index - group.first), group.stride)
+    /// The bins of a column by example.
+    func column(_ index: Int) -> UnsafePointer<UInt8> {
+        guard let columns else { preconditionFailure("the table was made without columns") }
+        return UnsafePointer(columns.address.assumingMemoryBound(to: UInt8.self)) + index * rowCount
     }
 
-    /// The number of cuts that are at most `value`, of 256 that end in infinities.
-    private static func bin(_ value: Float, _ cuts: UnsafeBufferPointer<Float>) -> UInt8 {
+    /// A number that is ordered as `value` is; both zeros have the same.
+    private static func key(_ value: Float) -> Int32 {
+        let bits = Int32(bitPattern: (value + 0).bitPattern)
+        return bits ^ ((bits >> 31) & .max)
+    }
+
+    /// The number of cuts that are at most `value`, of 256 keys that end in the greatest number.
+    ///
+    /// Without branches, which would be taken as often as not: a difference below zero is a mask of ones.
+    private static func bin(_ value: Float, _ cuts: UnsafeBufferPointer<Int32>) -> UInt8 {
+        let limit = Int(key(value)) &+ 1
         var low = 0
         var step = binCount / 2
         while step > 0 {
-            low += cuts[low + step - 1] <= value ? step : 0
-            step /= 2
+            low &+= ((Int(cuts[low &+ step &- 1]) &- limit) >> 63) & step
+            step >>= 1
         }
-        return value.isNaN ? UInt8(missing) : UInt8(low)
+        return value.isNaN ? UInt8(missing) : UInt8(truncatingIfNeeded: low)
+    }
+
+    private static func sorted(_ values: [Float]) -> [Float] {
+        [Float](unsafeUninitializedCapacity: values.count) { results, count in
+            count = values.count
+            values.withUnsafeBytes { values in
+                guard let source = values.baseAddress else { return }
+                SortKernel.run(
+                    source,
+                    outer: 1,
+                    axis: count,
+                    inner: 1,
+                    count: count,
+                    isAscending: true,
+                    values: results.baseAddress,
+                    places: nil
+                )
+            }
+        }
     }
 
     /// Boundaries between distinct values, at most `bins` - 1 of them, with about equally many of the sample between.
     private static func cuts(_ column: [Float], _ sample: [Int32], _ bins: Int) -> [Float] {
-        var values: [Float] = []
-        values.reserveCapacity(sample.count)
-        for row in sample where !column[Int(row)].isNaN { values.append(column[Int(row)]) }
-        values.sort()
+        let values = sorted(sample.lazy.map { column[Int($0)] }.filter { !$0.isNaN })
         func between(_ low: Float, _ high: Float) -> Float {
             let middle = low + (high - low) * 0.5
             return middle > low ? middle : high
@@ -124,7 +164,7 @@ final class BinnedTable: @unchecked Sendable {
         return cuts
     }
 
-    /// By column and bin: the value of all its examples when they have the same, otherwise NaN.
+    /// By column and bin: the value of all its examples when they have the same, otherwise NaN.  Asks for columns.
     func singles(_ table: TreeTrainingTable) -> [[Float]] {
         var found = [[Float]](repeating: [], count: cuts.count)
         found.withUnsafeMutableBufferPointer { buffer in
@@ -132,9 +172,9 @@ final class BinnedTable: @unchecked Sendable {
             Workers.parallelFor(cuts.count) { index, _ in
                 var least = [Float](repeating: .infinity, count: Self.binCount)
                 var most = [Float](repeating: -.infinity, count: Self.binCount)
-                let (bins, stride) = column(index)
+                let bins = column(index)
                 for (row, value) in table.columns[index].enumerated() {
-                    let bin = Int(bins[row * stride])
+                    let bin = Int(bins[row])
                     least[bin] = value < least[bin] ? value : least[bin]
                     most[bin] = value > most[bin] ? value : most[bin]
                 }

@@ -1,4 +1,5 @@
 import MLKernels
+import Synchronization
 
 /// Grows trees level by level from histograms of binned columns; of two children one histogram is added up and the other
 /// is what remains of the parent's.
@@ -16,19 +17,21 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     /// By column and bin; what bounded cells need.
     private let singles: [[Float]]
     private let isComplete: [Bool]
+    private let rooms: Rooms
 
     init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings, bins: Int) {
         examples = table
         self.settings = settings
         rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         isComplete = table.columns.map { column in !column.contains(where: \.isNaN) }
+        rooms = Rooms(count: Cell.isBounded ? table.rowCount : Self.leastRows)
         guard Cell.isBounded else {
             self.table = BinnedTable(table, bins: bins)
             singles = []
             return
         }
         // Where the bins end matters less than how wide they are; cells are twice as large.
-        self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8)
+        self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8, hasColumns: true)
         singles = self.table.singles(table)
     }
 
@@ -57,6 +60,21 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
 
         init(columns: Int) {
             memory = AlignedMemory(byteCount: columns * BinnedTable.binCount * MemoryLayout<Cell>.stride)
+        }
+    }
+
+    /// Memory for the examples of one node, as often as there are threads that want it at once.
+    private final class Rooms: Sendable {
+        private let free = Mutex<[AlignedMemory]>([])
+        private let count: Int
+
+        init(count: Int) { self.count = count }
+
+        func lend(_ body: (SplitRefinement.Room) -> SplitCandidate) -> SplitCandidate {
+            let byteCount = SplitRefinement.Room.byteCount(count)
+            let memory = free.withLock { $0.popLast() } ?? AlignedMemory(byteCount: byteCount)
+            defer { free.withLock { $0.append(memory) } }
+            return body(SplitRefinement.Room(memory.address, count: count))
         }
     }
 
@@ -199,7 +217,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     if let cells = cells(level, index, feature) {
                         found[task] = search(level[index].sum, cells, feature)
                     } else {
-                        found[task] = search(level[index], order, gradients, feature, bins: nil)
+                        found[task] = rooms.lend { search(level[index], order, gradients, feature, bins: nil, $0) }
                     }
                 }
             }
@@ -235,47 +253,71 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 guard let own = cells(level, index, feature) else { return }
                 let cells = UnsafeRawPointer(own).assumingMemoryBound(to: SIMD4<Double>.self)
                 let upper = uppers + task * BinnedTable.binCount
-                let count = table.cuts[Int(feature)].count + 1
                 upper.update(repeating: -.infinity, count: BinnedTable.binCount)
                 bounds[task] = singles[Int(feature)].withUnsafeBufferPointer { singles in
                     let (total, missing) = (level[index].sum, cells[BinnedTable.missing].lowHalf)
-                    var best = SplitBounds.fill(cells, singles, total: total, left: missing, rule, upper)
-                    if !isComplete[Int(feature)] {
-                        best = Swift.max(best, SplitBounds.fill(cells, singles, total: total, left: .zero, rule, upper))
-                    }
-                    return (best, (0..<count).reduce(-.infinity) { Swift.max($0, upper[$1]) })
+                    let left = SplitBounds.fill(cells, singles, total: total, left: missing, rule, upper)
+                    guard !isComplete[Int(feature)] else { return left }
+                    let right = SplitBounds.fill(cells, singles, total: total, left: .zero, rule, upper)
+                    return (Swift.max(left.best, right.best), right.most)
                 }
             }
-            let least = level.indices.map { index in
+            var least = level.indices.map { index in
                 let own = bounds[index * width..<(index + 1) * width]
-                let best = own.reduce(Float(rule.gain(level[index].sum))) { Swift.max($0, $1.best) }
-                return best * (1 - SplitBounds.slack)
+                return own.reduce(Float(rule.gain(level[index].sum))) { Swift.max($0, $1.best) }
+                    * (1 - SplitBounds.slack)
             }
-            let tasks = bounds.indices.filter { !(bounds[$0].most < least[$0 / width]) }
-            Workers.parallelFor(tasks.count) { place, _ in
-                let task = tasks[place]
-                let (index, feature) = (task / width, Int(features[task % width]))
-                guard let histogram = level[index].histogram else {
-                    found[task] = search(level[index], order, gradients, Int32(feature), bins: nil)
-                    return
-                }
-                let cells = UnsafeRawPointer(histogram.cells + feature * BinnedTable.binCount)
-                let (bins, stride) = table.column(feature)
-                singles[feature].withUnsafeBufferPointer { singles in
-                    table.cuts[feature].withUnsafeBufferPointer { cuts in
-                        let bins = SplitRefinement.Bins(
-                            cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
-                            bins: bins,
-                            stride: stride,
-                            cuts: cuts,
-                            singles: singles,
-                            upper: uppers + task * BinnedTable.binCount,
-                            least: least[index]
-                        )
-                        found[task] = search(level[index], order, gradients, Int32(feature), bins: bins)
+            func look(at tasks: [Int]) {
+                let least = least
+                Workers.parallelFor(tasks.count) { place, _ in
+                    let task = tasks[place]
+                    let (index, upper) = (task / width, uppers + task * BinnedTable.binCount)
+                    found[task] = rooms.lend { room in
+                        refine(level[index], order, gradients, features[task % width], upper, least[index], room)
                     }
                 }
             }
+            // What the most promising column brings spares others the search.
+            let firsts = level.indices.map { index in
+                let own = index * width..<(index + 1) * width
+                return own.reduce(own.lowerBound) { bounds[$1].best > bounds[$0].best ? $1 : $0 }
+            }
+            look(at: firsts)
+            for index in level.indices {
+                let brought = found[firsts[index]].gain + Float(rule.gain(level[index].sum))
+                least[index] = Swift.max(least[index], brought * (1 - SplitBounds.slack))
+            }
+            look(
+                at: bounds.indices.filter { task in
+                    let index = task / width
+                    return task != firsts[index] && !(bounds[task].most < least[index])
+                }
+            )
+        }
+    }
+
+    /// The best boundary between any two values of a column, of those bins that may bring `least`.
+    private func refine(
+        _ open: Open,
+        _ order: UnsafeBufferPointer<Int32>,
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ feature: Int32,
+        _ upper: UnsafePointer<Float>,
+        _ least: Float,
+        _ room: SplitRefinement.Room
+    ) -> SplitCandidate {
+        guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, room) }
+        let cells = UnsafeRawPointer(histogram.cells + Int(feature) * BinnedTable.binCount)
+        let bins = table.column(Int(feature))
+        return singles[Int(feature)].withUnsafeBufferPointer { singles in
+            let bins = SplitRefinement.Bins(
+                cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
+                bins: bins,
+                singles: singles,
+                upper: upper,
+                least: least
+            )
+            return search(open, order, gradients, feature, bins: bins, room)
         }
     }
 
@@ -284,7 +326,8 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ order: UnsafeBufferPointer<Int32>,
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ feature: Int32,
-        bins: SplitRefinement.Bins?
+        bins: SplitRefinement.Bins?,
+        _ room: SplitRefinement.Room
     ) -> SplitCandidate {
         examples.columns[Int(feature)].withUnsafeBufferPointer { values in
             SplitRefinement.best(
@@ -297,6 +340,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 rows: UnsafeBufferPointer(rebasing: order[open.rows]),
                 gradients: gradients,
                 bins: bins,
+                room: room,
                 rule
             )
         }
@@ -312,7 +356,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         func consider(_ threshold: Float, _ left: GradientSum, _ missingGoesLeft: Bool) {
             let right = total - left
             guard left.y >= rule.minChildWeight, right.y >= rule.minChildWeight, left.y > 0, right.y > 0 else { return }
-            let gain = Float(rule.gain(left) + rule.gain(right) - rootGain)
+            let gain = Float(rule.gain(left, right) - rootGain)
             guard gain > best.gain else { return }
             best = SplitCandidate(
                 gain: gain,
@@ -356,13 +400,15 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                         var left = block.rows.lowerBound
                         var right = block.rows.upperBound
                         examples.columns[Int(best.feature)].withUnsafeBufferPointer { values in
+                            // Without branches, which nobody could guess.
+                            let missingGoesLeft = best.missingGoesLeft ? 1 : 0
                             for place in block.rows {
                                 let row = order[place]
                                 let value = values[Int(row)]
-                                let isLeft = value.isNaN ? best.missingGoesLeft : value < best.threshold
-                                spare[isLeft ? left : right - 1] = row
-                                left += isLeft ? 1 : 0
-                                right -= isLeft ? 0 : 1
+                                let isLeft = (value < best.threshold ? 1 : 0) | (value.isNaN ? missingGoesLeft : 0)
+                                right &-= 1 &- isLeft
+                                spare[right ^ ((left ^ right) & (0 &- isLeft))] = row
+                                left &+= isLeft
                             }
                         }
                         lefts[index] = left - block.rows.lowerBound

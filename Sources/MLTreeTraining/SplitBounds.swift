@@ -20,7 +20,8 @@ struct SplitBounds {
     ///   - total: of the node.
     ///   - left: what is on the left of all bins.
     ///   - upper: raised to the most that a boundary within bin b or at its edges may bring; room for a multiple of four.
-    /// - Returns: what the best boundary between two bins brings, -∞ when there is none that the rule allows.
+    /// - Returns: what the best boundary between two bins brings, -∞ when there is none that the rule allows, and the
+    ///   most that `upper` then says of any bin.
     static func fill(
         _ cells: UnsafePointer<SIMD4<Double>>,
         _ singles: UnsafeBufferPointer<Float>,
@@ -28,13 +29,13 @@ struct SplitBounds {
         left: GradientSum,
         _ rule: SplitRule,
         _ upper: UnsafeMutablePointer<Float>
-    ) -> Float {
+    ) -> (best: Float, most: Float) {
         let bins = singles.count
         let padded = (bins + lanes - 1) / lanes * lanes
         // One more than there are bins: what lies on either side of an edge.
         let stride = padded + lanes
         return withUnsafeTemporaryAllocation(of: Float.self, capacity: kinds * stride) { memory in
-            guard let base = memory.baseAddress else { return -.infinity }
+            guard let base = memory.baseAddress else { return (-.infinity, .infinity) }
             let (g, h, rightG, rightH) = (base, base + stride, base + 2 * stride, base + 3 * stride)
             let (least, most, squares, mixed) = (
                 base + 4 * stride, base + 5 * stride, base + 6 * stride, base + 7 * stride
@@ -70,7 +71,7 @@ struct SplitBounds {
             }
             let weight = SIMD4<Float>(repeating: Float(rule.minChildWeight))
             let none = SIMD4<Float>(repeating: -.infinity)
-            var best = none
+            var (best, greatest) = (none, none)
             for index in Swift.stride(from: 0, to: padded, by: lanes) {
                 let (l, r, nextL, nextR) = (
                     load(g, index), load(rightG, index), load(g, index + 1), load(rightG, index + 1)
@@ -88,11 +89,13 @@ struct SplitBounds {
                 let whole = greater(edge, nextEdge) + load(mixed, index)
                 var bound = bySize.replacing(with: bySquares, where: bySquares .< bySize)
                 bound.replace(with: whole, where: whole .< bound)
-                store(greater(load(upper, index), bound), upper, index)
+                bound = greater(load(upper, index), bound)
+                store(bound, upper, index)
+                greatest = greater(greatest, bound)
                 let isAllowed = (load(h, index) .>= weight) .& (load(rightH, index) .>= weight)
                 best = greater(best, none.replacing(with: edge, where: isAllowed))
             }
-            return best.max()
+            return (best.max(), greatest.max())
         }
     }
 }

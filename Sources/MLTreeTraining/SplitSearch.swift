@@ -11,6 +11,12 @@ struct SplitRule: Sendable {
         sum.y <= 0 ? 0 : sum.x * sum.x / (sum.y + lambda)
     }
 
+    /// The same of two leaves together.
+    func gain(_ left: GradientSum, _ right: GradientSum) -> Double {
+        let (g, h) = (SIMD2(left.x, right.x), SIMD2(left.y, right.y))
+        return (g * g / (h + lambda)).replacing(with: 0, where: h .<= 0).sum()
+    }
+
     /// The best leaf for these sums.
     func weight(_ sum: GradientSum) -> Float {
         sum.y < minChildWeight || sum.y <= 0 ? 0 : Float(-sum.x / (sum.y + lambda))
