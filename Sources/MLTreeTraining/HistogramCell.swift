@@ -1,3 +1,5 @@
+import MLKernels
+
 /// What the histogram of a column adds up for each bin.
 protocol HistogramCell: Sendable {
     /// What one example adds, in single precision.
@@ -5,7 +7,15 @@ protocol HistogramCell: Sendable {
 
     static func example(_ gradient: SIMD2<Float>) -> Example
     static var zero: Self { get }
-    mutating func add(_ example: Example)
+    /// Adds `examples[i]` to the cell `column << 8 | bins[rows[i]·columns + column]` of each column, in the order of
+    /// `rows`.
+    static func add(
+        _ examples: UnsafePointer<Example>,
+        rows: UnsafeBufferPointer<Int32>,
+        bins: UnsafePointer<UInt8>,
+        columns: Int,
+        to cells: UnsafeMutablePointer<Self>
+    )
     mutating func subtract(_ part: Self)
     var gradients: GradientSum { get }
     /// Whether cells bound what their parts can add up to.
@@ -17,7 +27,19 @@ extension SIMD2: HistogramCell where Scalar == Double {
     typealias Example = SIMD2<Float>
 
     static func example(_ gradient: SIMD2<Float>) -> SIMD2<Float> { gradient }
-    mutating func add(_ example: SIMD2<Float>) { self += SIMD2<Double>(Double(example.x), Double(example.y)) }
+    static func add(
+        _ examples: UnsafePointer<SIMD2<Float>>,
+        rows: UnsafeBufferPointer<Int32>,
+        bins: UnsafePointer<UInt8>,
+        columns: Int,
+        to cells: UnsafeMutablePointer<Self>
+    ) {
+        for (place, row) in rows.enumerated() {
+            let example = SIMD2<Double>(Double(examples[place].x), Double(examples[place].y))
+            let bins = bins + Int(row) * columns
+            for column in 0..<columns { cells[column << 8 | Int(bins[column])] += example }
+        }
+    }
     mutating func subtract(_ part: Self) { self -= part }
     var gradients: GradientSum { self }
     static var isBounded: Bool { false }
@@ -30,8 +52,14 @@ extension SIMD4: HistogramCell where Scalar == Double {
     static func example(_ gradient: SIMD2<Float>) -> SIMD4<Float> {
         SIMD4<Float>(gradient.x, gradient.y, gradient.x.magnitude, gradient.x * gradient.x / gradient.y)
     }
-    mutating func add(_ example: SIMD4<Float>) {
-        self += SIMD4<Double>(Double(example.x), Double(example.y), Double(example.z), Double(example.w))
+    static func add(
+        _ examples: UnsafePointer<SIMD4<Float>>,
+        rows: UnsafeBufferPointer<Int32>,
+        bins: UnsafePointer<UInt8>,
+        columns: Int,
+        to cells: UnsafeMutablePointer<Self>
+    ) {
+        HistogramKernel.add(examples, rows: rows, bins: bins, columns: columns, to: cells)
     }
     mutating func subtract(_ part: Self) { self -= part }
     var gradients: GradientSum { lowHalf }

@@ -165,11 +165,14 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     let (bins, first, stride) = table.group(task % groups)
                     let cells = histogram.cells + first * BinnedTable.binCount
                     cells.update(repeating: .zero, count: stride * BinnedTable.binCount)
-                    for place in node.rows {
-                        let example = ordered[place]
-                        let row = bins + Int(order[place]) * stride
-                        for column in 0..<stride { cells[column << 8 | Int(row[column])].add(example) }
-                    }
+                    guard let examples = ordered.baseAddress else { return }
+                    Cell.add(
+                        examples + node.rows.lowerBound,
+                        rows: UnsafeBufferPointer(rebasing: order[node.rows]),
+                        bins: bins,
+                        columns: stride,
+                        to: cells
+                    )
                 }
             }
         }

@@ -352,6 +352,23 @@ static void windows(void) {
     free(x), free(y), free(added), free(down), free(across);
 }
 
+static void histograms(void) {
+    const long rows = draw(1, 300), columns = draw(1, 9), count = draw(0, 400);
+    uint8_t *bins = bytes(rows * columns);
+    int32_t *order = integers(count, 0, rows - 1);
+    float *examples = floats(count * 4, 0);
+    double *cells = memory((size_t)columns * 256 * 4 * sizeof(double)), *wanted = memory((size_t)columns * 256 * 4 * sizeof(double));
+    memset(cells, 0, (size_t)columns * 256 * 4 * sizeof(double));
+    memset(wanted, 0, (size_t)columns * 256 * 4 * sizeof(double));
+    cml_sum_cells(isa, order, count, examples, bins, columns, cells);
+    for (long i = 0; i < count; i++)
+        for (long column = 0; column < columns; column++)
+            for (long k = 0; k < 4; k++)
+                wanted[(column << 8 | bins[order[i] * columns + column]) * 4 + k] += examples[i * 4 + k];
+    for (long i = 0; i < columns * 1024; i++) check(cells[i] == wanted[i], "sum of a cell", rows, columns, i);
+    free(bins), free(order), free(examples), free(cells), free(wanted);
+}
+
 static void products(void) {
     const long m = draw(1, 40), n = draw(1, 90), k = draw(1, 70);
     float *a = floats(m * k, 0), *b = floats(k * n, 0), *c = memory((size_t)(m * n) * 4), *bias = floats(n, 0);
@@ -464,6 +481,7 @@ int main(int count, char **arguments) {
             movement();
             windows();
             products();
+            histograms();
         }
         printf("%s: %ld rounds, %ld differences so far\n", cml_isa_name(isa), rounds, failures);
     }

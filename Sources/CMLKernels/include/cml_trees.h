@@ -32,3 +32,8 @@ enum {
 
 // sums[row][column] = base[column] + what the leaves that `rows` rows of x reach add, tree by tree.
 void cml_forest_sum(const cml_forest *forest, const double *x, long rows, double *sums);
+
+// cells[column][bins[rows[i]][column]][0 ..< 4] += examples[i][0 ..< 4] for i in 0 ..< count, one after another, for
+// bins [...][columns] and cells [columns][256][4].  Runs on the calling thread.
+void cml_sum_cells(const cml_isa *isa, const int32_t *rows, long count, const float *examples, const uint8_t *bins,
+                   long columns, double *cells);

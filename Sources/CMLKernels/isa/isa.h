@@ -149,6 +149,8 @@ struct cml_isa {
     void (*dots_double)(const double *a, long lda, long m, const double *b, long ldb, long n, long k, double *y,
                         long ldy);
     void (*exp_double)(const double *x, double *y, long count);
+    void (*sum_cells)(const int32_t *rows, long count, const float *examples, const uint8_t *bins, long columns,
+                      double *cells);
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;
