@@ -161,18 +161,23 @@ package final class LinearTiles: @unchecked Sendable {
                     guard let values = values.baseAddress, let sums = sums.baseAddress else { return }
                     slices.run { slice, tiles in
                         let sums = sums + slice * count * 2
-                        for tile in tiles {
-                            let start = tile * LinearTiles.rows
-                            let end = Swift.min(rowCount, start + LinearTiles.rows)
-                            for column in 0..<count {
-                                var (sum, squares) = (0.0, 0.0)
-                                for row in start..<end {
-                                    let value = values[row &* stride &+ column]
-                                    sum += value
-                                    squares += value * value
+                        withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * count) { own in
+                            guard let own = own.baseAddress else { return }
+                            let squares = own + count
+                            for tile in tiles {
+                                own.initialize(repeating: 0, count: 2 * count)
+                                let start = tile * LinearTiles.rows
+                                for row in start..<Swift.min(rowCount, start + LinearTiles.rows) {
+                                    let values = values + row * stride
+                                    for column in 0..<count {
+                                        own[column] += values[column]
+                                        squares[column] += values[column] * values[column]
+                                    }
                                 }
-                                sums[2 * column] += sum
-                                sums[2 * column + 1] += squares
+                                for column in 0..<count {
+                                    sums[2 * column] += own[column]
+                                    sums[2 * column + 1] += squares[column]
+                                }
                             }
                         }
                     }

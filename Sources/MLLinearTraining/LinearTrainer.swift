@@ -36,6 +36,11 @@ package struct LinearTrainer: Sendable {
         case proximal(ProximalGradient)
     }
 
+    /// One tile of so many gives the second derivatives of the first iterations, which the losses' shape bounds, not the
+    /// derivatives' exactness.
+    private let hessianSampling: Int
+    static let sampledIterations = 5
+
     /// The number of coefficients from which on Newton's method costs too much.
     package static let newtonLimit = 500
 
@@ -63,13 +68,16 @@ package struct LinearTrainer: Sendable {
         )
         self.problem = problem
         coefficients = problem.start
+        var hessianSampling = 1
         if problem.coefficientCount < Self.newtonLimit, objective != .smoothedHinge {
             solver = .newton
+            if objective != .leastSquares { hessianSampling = problem.hessianSampling }
         } else if problem.hasL1 {
             solver = .proximal(ProximalGradient(problem, start: coefficients, stepSize: settings.stepSize))
         } else {
             solver = .limitedMemory(LimitedMemory())
         }
+        self.hessianSampling = hessianSampling
         present = LinearProblem.Evaluation(problem)
         trial = present
         problem.score(coefficients, into: &present.scores)
@@ -172,7 +180,7 @@ package struct LinearTrainer: Sendable {
 
     private mutating func newton() -> (moved: Bool, isExact: Bool) {
         let gradient = problem.gradient(present.residual, at: coefficients)
-        let hessian = problem.hessian(present)
+        let hessian = problem.hessian(present, sampling: iteration < Self.sampledIterations ? hessianSampling : 1)
         if problem.hasL1 {
             let width = problem.width
             let l1 = problem.l1

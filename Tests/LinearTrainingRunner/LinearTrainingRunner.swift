@@ -6,8 +6,8 @@ import MLNumerics
 /// Fits linear models to tables that `scripts/linear-oracles` writes, so that scikit-learn's can be held against them, and
 /// finds similar items for `scripts/recommender-oracles`.
 ///
-/// Standard input has one JSON request a line; one with a measure is of the latter kind (`Recommendation`).  A table's file holds 64-bit floats: the dense columns row by row, then
-/// the targets; a sparse block, when there is one, has the files `.starts`, `.columns` (64-bit integers) and `.values`.
+/// Standard input has one JSON request a line; one with a measure is of the latter kind (`Recommendation`).  A table's file holds 64-bit floats: the dense columns row by row; `.targets`
+/// has the targets; a sparse block, when there is one, has the files `.starts`, `.columns` (64-bit integers) and `.values`.
 /// The answer is a line with the seconds and processor seconds of fitting (from the table as it lies in memory), iterations, whether the fit
 /// converged and the objective; weights and offsets of every output are in `FILE.model`.
 @main
@@ -89,9 +89,8 @@ struct LinearTrainingRunner {
                 continue
             }
             let request = try JSONDecoder().decode(Request.self, from: Data(line.utf8))
-            let values: [Double] = try read(request.file)
-            let targets = Array(values[(request.rows * request.columns)...])
-            let dense = Array(values[..<(request.rows * request.columns)])
+            let targets: [Double] = try read(request.file + ".targets")
+            let dense: [Double] = try read(request.file)
             var blocks: [LinearTrainingMatrix.Block] = []
             if request.columns > 0 { blocks.append(.dense(dense, columns: request.columns)) }
             if request.sparseColumns > 0 {
@@ -124,6 +123,7 @@ struct LinearTrainingRunner {
             var processorTimes: [Double] = []
             var fitted: LinearTrainer?
             for _ in 0..<request.repeats {
+                fitted = nil
                 let (start, before) = (ContinuousClock.now, processorTime())
                 let matrix = try LinearTrainingMatrix(rowCount: request.rows, blocks: blocks)
                 var trainer = try LinearTrainer(matrix, targets: targets, objective: objective, settings: settings)
@@ -155,7 +155,18 @@ struct LinearTrainingRunner {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    static func read<Value>(_ path: String) throws -> [Value] {
-        try Data(contentsOf: URL(fileURLWithPath: path)).withUnsafeBytes { Array($0.bindMemory(to: Value.self)) }
+    /// A file's numbers, straight into the memory that keeps them: copies of large tables would leave pages behind that one
+    /// side of a comparison is given and the other is not.
+    static func read<Value: BitwiseCopyable>(_ path: String) throws -> [Value] {
+        guard let file = fopen(path, "rb") else { throw ModelError(.io, "'\(path)' does not open") }
+        defer { fclose(file) }
+        fseek(file, 0, SEEK_END)
+        let count = ftell(file) / MemoryLayout<Value>.stride
+        rewind(file)
+        let values = [Value](unsafeUninitializedCapacity: count) { buffer, read in
+            read = fread(buffer.baseAddress, MemoryLayout<Value>.stride, count, file)
+        }
+        guard values.count == count else { throw ModelError(.io, "'\(path)' ends early") }
+        return values
     }
 }
