@@ -187,7 +187,7 @@ extension MLDataColumn {
     /// The element in a row; `Element()` when it is missing.
     /// - Precondition: there is such a row.
     public subscript(index: Int) -> Element {
-        precondition(index >= 0 && index < count, "there is no row \(index) in a column of \(count) rows")
+        guard index >= 0 && index < count else { fatalError("there is no row \(index) in a column of \(count) rows") }
         return element(at: index) ?? Element()
     }
 

@@ -40,7 +40,9 @@ extension MLDataTable {
         public var endIndex: Int { table.size.rows }
 
         public subscript(index: Int) -> Row {
-            precondition(index >= 0 && index < endIndex, "there is no row \(index) in a table of \(endIndex) rows")
+            guard index >= 0 && index < endIndex else {
+                fatalError("there is no row \(index) in a table of \(endIndex) rows")
+            }
             return Row(keys: names, values: Row.Values(columns: columns, row: index))
         }
 

@@ -19,7 +19,7 @@ extension MLDataValue {
 
         /// - Parameter values: row by row; zeros when `nil`.
         init(shape: [Int], values: [Double]?) {
-            precondition(shape.allSatisfy { $0 >= 0 }, "the extents \(shape) of an array are 0 or more")
+            guard shape.allSatisfy({ $0 >= 0 }) else { fatalError("the extents \(shape) of an array are 0 or more") }
             let shaped = MLShapedArray<Double>(
                 scalars: values ?? [Double](repeating: 0, count: shape.reduce(1, *)),
                 shape: shape

@@ -208,7 +208,7 @@ extension MLUntypedColumn {
     /// The value in a row, `.invalid` when it is missing.
     /// - Precondition: there is such a row.
     public subscript(index: Int) -> MLDataValue {
-        precondition(index >= 0 && index < count, "there is no row \(index) in a column of \(count) rows")
+        guard index >= 0 && index < count else { fatalError("there is no row \(index) in a column of \(count) rows") }
         guard case .cells(let column, let type) = content else { return .invalid }
         func value<T: Cell>(_: T.Type) -> MLDataValue { column.assumingType(T.self)[index]?.dataValue ?? .invalid }
         return value(type.cell)

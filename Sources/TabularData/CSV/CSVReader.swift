@@ -42,7 +42,7 @@ struct CSVReader {
             } catch let error as CSVReadingError {
                 throw error
             } catch {
-                preconditionFailure("the reader throws nothing else")
+                fatalError("the reader throws nothing else")
             }
         }
         return try read(text, of: file, columns, rows, types)

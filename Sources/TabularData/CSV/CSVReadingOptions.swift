@@ -46,7 +46,7 @@ public struct CSVReadingOptions {
         delimiter: Character = Character(","),
         escapeCharacter: Character = Character("\\")
     ) {
-        precondition(
+        require(
             floatingPointType == .double || floatingPointType == .float,
             "the floating-point type is .double or .float"
         )

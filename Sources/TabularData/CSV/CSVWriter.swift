@@ -235,6 +235,6 @@ private struct CSVWriter {
             }
         }
         withExtendedLifetime(cells) {}
-        precondition(isWritten == 1, "TabularData: no memory for the text of \(rows.count) rows")
+        require(isWritten == 1, "TabularData: no memory for the text of \(rows.count) rows")
     }
 }

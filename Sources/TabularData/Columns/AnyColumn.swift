@@ -29,7 +29,7 @@ public struct AnyColumn: AnyColumnProtocol {
 
     func typed<T>(_ type: T.Type) -> TypedColumn<T> {
         guard let typed = erased.typed(type) else {
-            preconditionFailure(
+            fatalError(
                 "column '\(name)' holds elements of type \(typeName(erased.elementType)), not \(typeName(type))"
             )
         }
@@ -65,13 +65,13 @@ public struct AnyColumn: AnyColumnProtocol {
 
     func distinctRows(_ rows: RowSelection) -> RowSelection {
         guard let codes = erased.codes(rows) else {
-            preconditionFailure("elements of column '\(name)' (\(typeName(wrappedElementType))) are not Hashable")
+            fatalError("elements of column '\(name)' (\(typeName(wrappedElementType))) are not Hashable")
         }
         return RowSelection(ascending: codes.firstRows[...])
     }
 
     private func check(_ index: Int) {
-        precondition(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
+        require(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
     }
 }
 
@@ -99,14 +99,14 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
 
     public subscript(range: Range<Int>) -> AnyColumnSlice {
         get {
-            precondition(
+            require(
                 range.lowerBound >= 0 && range.upperBound <= count,
                 "rows \(range) are not in column '\(name)' (\(count) rows)"
             )
             return AnyColumnSlice(column: self, selection: .range(range))
         }
         set {
-            precondition(range.count == newValue.count, "\(newValue.count) elements cannot replace \(range.count)")
+            require(range.count == newValue.count, "\(newValue.count) elements cannot replace \(range.count)")
             for (row, element) in zip(range, newValue) { erased.replace(row, with: element) }
         }
     }

@@ -43,7 +43,7 @@ public struct AnyColumnSlice: AnyColumnProtocol {
     func materialised() -> AnyColumn { AnyColumn(erased: column.erased.gathered(selection)) }
 
     private func check(_ index: Int) {
-        precondition(selection.contains(index), "row \(index) is not one of the slice of column '\(name)'")
+        require(selection.contains(index), "row \(index) is not one of the slice of column '\(name)'")
     }
 }
 
@@ -61,7 +61,7 @@ extension AnyColumnSlice: RandomAccessCollection, MutableCollection {
 
     public func index(_ i: Int, offsetBy distance: Int) -> Int {
         let place = selection.place(of: i) + distance
-        precondition(place >= 0 && place <= count, "there is no such row in the slice")
+        require(place >= 0 && place <= count, "there is no such row in the slice")
         return place == count ? endIndex : selection.row(at: place)
     }
 
@@ -91,7 +91,7 @@ extension AnyColumnSlice: RandomAccessCollection, MutableCollection {
         get { AnyColumnSlice(column: column, selection: selection.clamped(to: range)) }
         set {
             let rows = selection.clamped(to: range)
-            precondition(rows.count == newValue.count, "\(newValue.count) elements cannot replace \(rows.count)")
+            require(rows.count == newValue.count, "\(newValue.count) elements cannot replace \(rows.count)")
             for (row, element) in zip(rows, newValue) { column[row] = element }
         }
     }

@@ -60,7 +60,7 @@ public struct Column<WrappedElement> {
     public var missingCount: Int { storage.missing }
 
     public func isNil(at index: Int) -> Bool {
-        precondition(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
+        require(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
         return storage.isMissing(index)
     }
 
@@ -79,7 +79,7 @@ public struct Column<WrappedElement> {
     }
 
     public mutating func remove(at index: Int) {
-        precondition(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
+        require(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
         storage.remove(index)
     }
 
@@ -133,11 +133,11 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            precondition(position >= 0 && position < storage.count, "no such row in the column")
+            require(position >= 0 && position < storage.count, "no such row in the column")
             return storage[position]
         }
         set {
-            precondition(position >= 0 && position < storage.count, "no such row in the column")
+            require(position >= 0 && position < storage.count, "no such row in the column")
             storage.replace(position, with: newValue)
         }
     }
@@ -158,7 +158,7 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     }
 
     mutating func replace(_ rows: Range<Int>, with elements: some Collection<Element>) {
-        precondition(rows.count == elements.count, "\(elements.count) elements cannot replace \(rows.count)")
+        require(rows.count == elements.count, "\(elements.count) elements cannot replace \(rows.count)")
         for (row, element) in zip(rows, elements) { storage.replace(row, with: element) }
     }
 
@@ -199,7 +199,7 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
 extension RowSelection {
     /// The rows where `mask` is true.
     init<C: Collection>(mask: C, count: Int) where C.Element == Bool {
-        precondition(mask.count <= count, "a mask of \(mask.count) elements does not fit \(count) rows")
+        require(mask.count <= count, "a mask of \(mask.count) elements does not fit \(count) rows")
         let chosen =
             mask.withContiguousStorageIfAvailable { flags in
                 RowSelection.range(0..<flags.count).keeping { flags[$0] }

@@ -127,7 +127,7 @@ func combinedPresent<L: ColumnProtocol, R: ColumnProtocol, T>(
     _ rhs: R,
     _ operation: (T, T) -> T
 ) -> Column<T> where L.Element == T, R.Element == T {
-    precondition(lhs.count == rhs.count, "columns of different length cannot be combined")
+    require(lhs.count == rhs.count, "columns of different length cannot be combined")
     var result = Column<T>(name: lhs.name, capacity: lhs.count)
     for (x, y) in zip(lhs, rhs) { result.storage.append(operation(x, y)) }
     return result

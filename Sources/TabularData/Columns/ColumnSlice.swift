@@ -7,7 +7,7 @@ public struct ColumnSlice<WrappedElement> {
     @usableFromInline let range: Range<Int>
 
     init(column: Column<WrappedElement>, range: Range<Int>) {
-        precondition(
+        require(
             range.lowerBound >= 0 && range.upperBound <= column.count,
             "rows \(range) are not in column '\(column.name)' (\(column.count) rows)"
         )
@@ -31,7 +31,7 @@ public struct ColumnSlice<WrappedElement> {
     public var missingCount: Int { _values.missingCount }
 
     public func isNil(at index: Int) -> Bool {
-        precondition(range.contains(index), "row \(index) is not one of the slice's \(range)")
+        require(range.contains(index), "row \(index) is not one of the slice's \(range)")
         return column.storage.isMissing(index)
     }
 
@@ -72,18 +72,18 @@ extension ColumnSlice: _StoredColumn, RandomAccessCollection, MutableCollection 
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            precondition(range.contains(position), "no such row in the slice")
+            require(range.contains(position), "no such row in the slice")
             return column.storage[position]
         }
         set {
-            precondition(range.contains(position), "no such row in the slice")
+            require(range.contains(position), "no such row in the slice")
             column.storage.replace(position, with: newValue)
         }
     }
 
     public subscript(range: Range<Int>) -> ColumnSlice<WrappedElement> {
         get {
-            precondition(
+            require(
                 range.lowerBound >= startIndex && range.upperBound <= endIndex,
                 "rows \(range) are not in the slice"
             )

@@ -19,7 +19,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
     /// The rows that lie in any of `ranges`, in the column's order.
     public init(column: Column<WrappedElement>, ranges: [Range<Int>]) {
         for range in ranges {
-            precondition(
+            require(
                 range.lowerBound >= 0 && range.upperBound <= column.count,
                 "rows \(range) are not in column '\(column.name)' (\(column.count) rows)"
             )
@@ -41,7 +41,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
     public var missingCount: Int { _values.missingCount }
 
     public func isNil(at index: Int) -> Bool {
-        precondition(selection.contains(index), "row \(index) is not one of the slice")
+        require(selection.contains(index), "row \(index) is not one of the slice")
         return column.storage.isMissing(index)
     }
 
@@ -103,11 +103,11 @@ extension DiscontiguousColumnSlice: _StoredColumn, BidirectionalCollection, Muta
 
     public subscript(position: Int) -> Element {
         get {
-            precondition(selection.contains(position), "row \(position) is not one of the slice")
+            require(selection.contains(position), "row \(position) is not one of the slice")
             return column.storage[position]
         }
         set {
-            precondition(selection.contains(position), "row \(position) is not one of the slice")
+            require(selection.contains(position), "row \(position) is not one of the slice")
             column.storage.replace(position, with: newValue)
         }
     }
@@ -116,7 +116,7 @@ extension DiscontiguousColumnSlice: _StoredColumn, BidirectionalCollection, Muta
         get { DiscontiguousColumnSlice(column: column, selection: selection.clamped(to: range)) }
         set {
             let rows = selection.clamped(to: range)
-            precondition(rows.count == newValue.count, "\(newValue.count) elements cannot replace \(rows.count)")
+            require(rows.count == newValue.count, "\(newValue.count) elements cannot replace \(rows.count)")
             for (row, element) in zip(rows, newValue) { column.storage.replace(row, with: element) }
         }
     }

@@ -59,7 +59,7 @@ struct TypedColumn<Element>: ErasedColumn {
     private func cast(_ element: Any?) -> Element? {
         guard let element else { return nil }
         guard let value = element as? Element else {
-            preconditionFailure(
+            fatalError(
                 "column '\(name)' holds elements of type \(typeName(Element.self)), not \(typeName(type(of: element)))"
             )
         }
@@ -73,7 +73,7 @@ struct TypedColumn<Element>: ErasedColumn {
 
     mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) {
         guard let other = other.typed(Element.self) else {
-            preconditionFailure(
+            fatalError(
                 "column '\(name)' holds elements of type \(typeName(Element.self)), not \(typeName(other.elementType))"
             )
         }

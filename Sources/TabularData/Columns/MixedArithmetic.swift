@@ -67,7 +67,7 @@ func combinedMixed<O: OptionalColumnProtocol, C: ColumnProtocol, T>(
     name: String,
     _ operation: (T, T) -> T
 ) -> Column<T> where O.WrappedElement == T, C.Element == T {
-    precondition(optional.count == column.count, "columns of different length cannot be combined")
+    require(optional.count == column.count, "columns of different length cannot be combined")
     var result = Column<T>(name: name, capacity: column.count)
     for (x, y) in zip(optional, column) { result.storage.append(x.map { operation($0, y) }) }
     return result

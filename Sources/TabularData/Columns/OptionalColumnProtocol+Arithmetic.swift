@@ -92,7 +92,7 @@ func combined<L: OptionalColumnProtocol, R: OptionalColumnProtocol, T>(
     _ operation: (T, T) -> T
 ) -> Column<T> where L.WrappedElement == T, R.WrappedElement == T {
     let count = lhs.count
-    precondition(count == rhs.count, "columns of different length cannot be combined")
+    require(count == rhs.count, "columns of different length cannot be combined")
     if let left = lhs as? Column<T>, let right = rhs as? Column<T>,
         let a = left.storage.plain, let b = right.storage.plain, a.missing == 0, b.missing == 0
     {

@@ -6,17 +6,17 @@ public struct ShapedData<Element> {
 
     /// Element [i, j, …] is `contents[i * strides[0] + j * strides[1] + …]`.
     public init(shape: [Int], strides: [Int], contents: [Element]) {
-        precondition(shape.count == strides.count, "\(shape.count) extents have \(strides.count) strides")
+        require(shape.count == strides.count, "\(shape.count) extents have \(strides.count) strides")
         self.shape = shape
         self.strides = strides
         self.contents = contents
     }
 
     public subscript(indices: Int...) -> Element {
-        precondition(indices.count == shape.count, "\(shape.count) dimensions take as many indices")
+        require(indices.count == shape.count, "\(shape.count) dimensions take as many indices")
         var offset = 0
         for (axis, index) in indices.enumerated() {
-            precondition(index >= 0 && index < shape[axis], "index \(index) is not in dimension \(axis)")
+            require(index >= 0 && index < shape[axis], "index \(index) is not in dimension \(axis)")
             offset += index * strides[axis]
         }
         return contents[offset]

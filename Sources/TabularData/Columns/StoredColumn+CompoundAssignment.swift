@@ -100,7 +100,7 @@ extension _StoredColumn {
 
     private func rows(asManyAs others: some Collection) -> RowSelection {
         let rows = _values.selection
-        precondition(
+        require(
             others.count == rows.count,
             "column '\(name)' has \(rows.count) elements, the other side \(others.count)"
         )

@@ -9,7 +9,7 @@ extension DataFrame {
 
     /// Adds a row of one value for each column.
     public mutating func append(row: Any?...) {
-        precondition(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
+        require(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
         for (index, value) in row.enumerated() { stored[index].append(value) }
     }
 
@@ -26,7 +26,7 @@ extension DataFrame {
 
     /// Adds the rows of a frame with the same columns.
     public mutating func append(rowsOf other: DataFrame) {
-        precondition(
+        require(
             other.stored.count == stored.count,
             "rows of \(other.stored.count) columns do not fit \(stored.count) columns"
         )
@@ -52,7 +52,7 @@ extension DataFrame {
     /// Adds a row before the row `index`, or at the end.
     public mutating func insert(row: DataFrame.Row, at index: Int) {
         let count = rowCount
-        precondition(index >= 0 && index <= count, "there is no place \(index) among \(count) rows")
+        require(index >= 0 && index <= count, "there is no place \(index) among \(count) rows")
         var result = DataFrame(self[0..<index])
         result.append(row: row)
         result.append(self[index..<count])

@@ -18,7 +18,7 @@ extension RowSelection {
     /// Round(proportion × count) rows drawn at random, and the others.
     func split<G: RandomNumberGenerator>(_ proportion: Double, using generator: inout G) -> (RowSelection, RowSelection)
     {
-        precondition(proportion >= 0 && proportion <= 1, "a proportion is a number from 0 to 1, not \(proportion)")
+        require(proportion >= 0 && proportion <= 1, "a proportion is a number from 0 to 1, not \(proportion)")
         let total = count
         var wanted = Int((Double(total) * proportion).rounded())
         var left = total

@@ -29,12 +29,12 @@ extension DataFrame {
     }
 
     private func check(row index: Int) {
-        precondition(index >= 0 && index < rowCount, "row \(index) is not one of the frame's \(rowCount)")
+        require(index >= 0 && index < rowCount, "row \(index) is not one of the frame's \(rowCount)")
     }
 
     /// Writes the values of `row` into another row, column by column.
     mutating func write(_ row: Row, at index: Int) {
-        precondition(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
+        require(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
         for column in stored.indices { stored[column][index] = row[column] }
     }
 
@@ -112,7 +112,7 @@ extension DataFrame {
     /// Puts a column back whose name was `name` before.
     private mutating func put<T>(_ column: Column<T>, at index: Int, before name: String) {
         let others = index == 0 ? stored.dropFirst().first?.count : stored[0].count
-        precondition(
+        require(
             others == nil || others == column.count,
             "column '\(column.name)' has \(column.count) rows, the frame \(others ?? 0)"
         )

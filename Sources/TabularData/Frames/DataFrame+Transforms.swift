@@ -114,7 +114,7 @@ extension DataFrame {
                 elements.append(.some(element))
             }
         }
-        precondition(rows.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
+        require(rows.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
         let place = index(name)
         var others = self
         others.removeColumn(stored[place].name)

@@ -60,7 +60,7 @@ public struct DataFrame: DataFrameProtocol {
 
     func index(_ columnName: String) -> Int {
         guard let index = indexOfColumn(columnName) else {
-            preconditionFailure(
+            fatalError(
                 "there is no column '\(columnName)'; the columns are \(stored.map { "'\($0.name)'" }.joined(separator: ", "))"
             )
         }
@@ -93,12 +93,12 @@ public struct DataFrame: DataFrameProtocol {
     }
 
     private func check(_ column: AnyColumn, replacing index: Int? = nil) {
-        precondition(
+        require(
             stored.isEmpty || (index != nil && stored.count == 1) || column.count == rowCount,
             "column '\(column.name)' has \(column.count) rows, the frame \(rowCount)"
         )
-        precondition(column.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
-        precondition(
+        require(column.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
+        require(
             positions[column.name] == nil || positions[column.name] == index,
             "there is a column '\(column.name)' already"
         )
@@ -109,7 +109,7 @@ public struct DataFrame: DataFrameProtocol {
     public mutating func append<T>(column: Column<T>) { append(column: AnyColumn(column)) }
 
     public mutating func insert(column: AnyColumn, at index: Int) {
-        precondition(index >= 0 && index <= stored.count, "there is no place \(index) among \(stored.count) columns")
+        require(index >= 0 && index <= stored.count, "there is no place \(index) among \(stored.count) columns")
         check(column)
         stored.insert(column, at: index)
         if index == stored.count - 1 { positions[column.name] = index } else { reindex() }
@@ -133,7 +133,7 @@ public struct DataFrame: DataFrameProtocol {
     public mutating func renameColumn(_ name: String, to newName: String) {
         let index = index(name)
         let old = stored[index].name
-        precondition(
+        require(
             positions[newName] == nil || positions[newName] == index,
             "there is a column '\(newName)' already"
         )

@@ -23,7 +23,7 @@ extension DataFrameProtocol {
         get { DataFrame.Slice(base: base, selection: selection.clamped(to: range)) }
         set {
             let chosen = selection.clamped(to: range)
-            precondition(
+            require(
                 chosen.count == newValue.shape.rows,
                 "\(newValue.shape.rows) rows cannot replace \(chosen.count)"
             )

@@ -56,7 +56,7 @@ extension DataFrame.Row: RandomAccessCollection, MutableCollection {
     public subscript(bounds: Range<Int>) -> Swift.Slice<DataFrame.Row> {
         get { Swift.Slice(base: self, bounds: bounds) }
         set {
-            precondition(bounds.count == newValue.count, "\(newValue.count) values cannot replace \(bounds.count)")
+            require(bounds.count == newValue.count, "\(newValue.count) values cannot replace \(bounds.count)")
             for (position, value) in zip(bounds, newValue) { self[position] = value }
         }
     }

@@ -34,7 +34,7 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
     public func distance(from start: Int, to end: Int) -> Int { selection.place(of: end) - selection.place(of: start) }
 
     private func check(_ position: Int) {
-        precondition(selection.contains(position), "row \(position) is not one of the rows")
+        require(selection.contains(position), "row \(position) is not one of the rows")
     }
 
     public subscript(position: Int) -> DataFrame.Row {
@@ -59,7 +59,7 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
         get { DataFrame.Rows(base: base, selection: selection.clamped(to: bounds)) }
         set {
             let rows = selection.clamped(to: bounds)
-            precondition(rows.count == newValue.count, "\(newValue.count) rows cannot replace \(rows.count)")
+            require(rows.count == newValue.count, "\(newValue.count) rows cannot replace \(rows.count)")
             for (row, other) in zip(rows, newValue) { base.write(other, at: row) }
         }
     }

@@ -70,7 +70,7 @@ extension DataFrameProtocol {
         }
         let column = base[columnName]
         guard let type = column.wrappedElementType as? any Hashable.Type else {
-            preconditionFailure(
+            fatalError(
                 "elements of column '\(column.name)' (\(typeName(column.wrappedElementType))) are not Hashable"
             )
         }

@@ -43,11 +43,11 @@ struct GroupedRows {
 
     /// Rows with equal elements in the columns of these names.
     init(_ frame: DataFrame, _ selection: RowSelection, by names: [String]) {
-        precondition(!names.isEmpty, "rows are grouped by one column at least")
+        require(!names.isEmpty, "rows are grouped by one column at least")
         let columns = names.map { frame[$0] }
         let codes = columns.map { column in
             guard let codes = column.erased.codes(selection) else {
-                preconditionFailure(
+                fatalError(
                     "elements of column '\(column.name)' (\(typeName(column.wrappedElementType))) are not Hashable"
                 )
             }
@@ -86,7 +86,7 @@ struct GroupedRows {
     }
 
     subscript(group: Int) -> DataFrame.Slice {
-        precondition(group >= 0 && group < count, "there is no group \(group) among \(count)")
+        require(group >= 0 && group < count, "there is no group \(group) among \(count)")
         switch contents {
         case .partition(let partition): return partition.slice(group)
         case .slices(let slices): return slices[group]
@@ -95,7 +95,7 @@ struct GroupedRows {
 
     /// The group with these keys, one for each key column.
     func group(_ keys: [Any?]) -> Int? {
-        precondition(keys.count == keyColumns.count, "\(keys.count) keys were given, groups have \(keyColumns.count)")
+        require(keys.count == keyColumns.count, "\(keys.count) keys were given, groups have \(keyColumns.count)")
         // A key given as an optional arrives wrapped twice.
         let wanted = keys.map { key -> AnyHashable? in
             guard let key else { return nil }

@@ -325,7 +325,7 @@ final class TextTable: @unchecked Sendable {
             var strings = strings
             return ctab_encode(&strings, &table, codes)
         }
-        precondition(result >= 0, "TabularData: no memory for a table of \(rows.count) strings")
+        require(result >= 0, "TabularData: no memory for a table of \(rows.count) strings")
         return result == 1
     }
 

@@ -121,7 +121,7 @@ extension RowGroupingProtocol {
         quantile: N,
         order: Order? = nil
     ) -> DataFrame {
-        precondition(quantile >= 0 && quantile <= 1, "a quantile is a fraction from 0 to 1, not \(quantile)")
+        require(quantile >= 0 && quantile <= 1, "a quantile is a fraction from 0 to 1, not \(quantile)")
         return aggregated(columnName, "quantile", order, fast: { _, _ in nil }) {
             (slice: DiscontiguousColumnSlice<N>) -> N? in
             var numbers: [N] = []

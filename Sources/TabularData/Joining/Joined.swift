@@ -21,7 +21,7 @@ extension DataFrameProtocol {
         let left = base[columnNames.left]
         let right = other.base[columnNames.right]
         guard let type = left.wrappedElementType as? any Hashable.Type else {
-            preconditionFailure(
+            fatalError(
                 "elements of column '\(left.name)' (\(typeName(left.wrappedElementType))) are not Hashable"
             )
         }
@@ -134,7 +134,7 @@ private struct Join {
             }
             (leftRows, rightRows) = (.listed(left), .listed(right))
         }
-        precondition(rightRows.count <= RowSelection.mostRows, Self.tooMany)
+        require(rightRows.count <= RowSelection.mostRows, Self.tooMany)
     }
 
     private static var tooMany: String { "a frame holds at most \(RowSelection.mostRows) rows" }
@@ -151,7 +151,7 @@ private struct Join {
         let (partners, offsets) = codes.lists(rightRows)
         var count = kind == .inner ? 0 : alone
         for code in found.elements where code != missingRow { count += offsets[Int(code) + 1] - offsets[Int(code)] }
-        precondition(count <= RowSelection.mostRows, tooMany)
+        require(count <= RowSelection.mostRows, tooMany)
         let (left, right) = (PlainBuffer<UInt32>(count: count), PlainBuffer<UInt32>(count: count))
         var place = 0
         func append(_ leftRow: UInt32, _ rightRow: UInt32) {

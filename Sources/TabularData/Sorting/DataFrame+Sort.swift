@@ -144,7 +144,7 @@ extension AnyColumn {
             SortKeys(_ColumnValues(storage: assumingType(C.self).storage, selection: selection))
         }
         guard let type = wrappedElementType as? any Comparable.Type else {
-            preconditionFailure("elements of column '\(name)' (\(typeName(wrappedElementType))) have no order")
+            fatalError("elements of column '\(name)' (\(typeName(wrappedElementType))) have no order")
         }
         return keys(type)
     }

@@ -106,7 +106,7 @@ enum RowSelection: Sendable {
     func index(before row: Int) -> Int {
         if case .range = self { return row - 1 }
         let place = place(of: row) - 1
-        precondition(place >= 0, "there is no row before the first")
+        require(place >= 0, "there is no row before the first")
         return self.row(at: place)
     }
 

@@ -167,9 +167,9 @@ final class TextBuffer: @unchecked Sendable {
 
     private func view(_ bytes: UnsafeBufferPointer<UInt8>) -> TextView {
         if bytes.count <= TextView.longestShort { return TextView(short: bytes) }
-        precondition(bytes.count <= TextView.longest, "TabularData: a string in a column is longer than 4 GiB")
+        require(bytes.count <= TextView.longest, "TabularData: a string in a column is longer than 4 GiB")
         if !ownsLastArena || arenas[arenas.count - 1].count + bytes.count > TextView.arenaCapacity {
-            precondition(arenas.count < TextView.mostArenas, "TabularData: a column was joined from too many parts")
+            require(arenas.count < TextView.mostArenas, "TabularData: a column was joined from too many parts")
             arenas.append(TextArena(capacity: 4096))
             ownsLastArena = true
         }

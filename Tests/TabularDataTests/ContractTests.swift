@@ -1,0 +1,47 @@
+import Foundation
+import TabularData
+import Testing
+
+/// What a program that breaks a contract prints before it ends, in the build that users run, too.
+struct ContractTests {
+    private func printed(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test func aColumnThatIsNotThereIsNamed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let frame: DataFrame = ["name": ["Ann"], "age": [30]]
+            print(frame["nmae"].count)
+        }
+        #expect(printed(result).contains("there is no column 'nmae'; the columns are"))
+    }
+
+    @Test func elementsOfAnotherTypeAreNamed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let frame: DataFrame = ["age": [30]]
+            print(frame["age", String.self].count)
+        }
+        #expect(printed(result).contains("column 'age' holds elements of type Int, not String"))
+    }
+
+    @Test func rowsPastTheEndAreNamed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let frame: DataFrame = ["age": [30, 40]]
+            print(frame["age"].isNil(at: 2))
+        }
+        #expect(printed(result).contains("row 2 is not one of column 'age' (2 rows)"))
+        let typed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let column = Column(name: "age", contents: [30, 40])
+            print(column[2] as Any)
+        }
+        #expect(printed(typed).contains("no such row in the column"))
+    }
+
+    @Test func columnsOfOtherLengthsAreNamed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame: DataFrame = ["age": [30, 40]]
+            frame.append(column: Column(name: "height", contents: [1.7]))
+        }
+        #expect(printed(result).contains("height"))
+    }
+}
