@@ -180,11 +180,21 @@ struct TrainCommandTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = try write(houses(50), "houses.csv")
         let ragged = try write("a,b\n1,2\n3\n", "ragged.csv")
+        let empty = try write("", "empty.csv")
+        let header = try write("a,b\n", "header.csv")
+        let quote = try write("a,b\n1,\"2\n3,4\n", "quote.csv")
+        let cut = try write("[{\"a\":1,", "cut.json")
+        let unlabelled = try write("a,b\n1,x\n2,\n3,y\n", "unlabelled.csv")
         let start = ["train", "tabular"]
         for (arguments, status, part) in [
             (start + [data, "--target", "cost"], 1, "size, place, rooms, price, kind"),
             (start + [path("missing.csv"), "--target", "price"], 1, "missing.csv"),
             (start + [ragged, "--target", "a"], 1, "ragged.csv"),
+            (start + [empty, "--target", "a"], 1, "empty.csv is empty"),
+            (start + [header, "--target", "a"], 1, "header.csv names its columns, but has no rows"),
+            (start + [quote, "--target", "a"], 1, "double the quotes inside quoted cells"),
+            (start + [cut, "--target", "a"], 1, "cut.json: the JSON is malformed"),
+            (start + [unlabelled, "--target", "b"], 1, "'b' of row 1 is missing; remove"),
             (start + [data, "--target", "kind", "--algorithm", "linear"], 1, "logistic"),
             (start + [data, "--target", "price", "--algorithm", "logistic"], 1, "--classifier"),
             (start + [data, "--target", "price", "--depth", "3"], 64, "--algorithm"),
@@ -196,7 +206,9 @@ struct TrainCommandTests {
             #expect(run.errors.contains(part), "\(arguments): \(run.errors)")
         }
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["houses.csv", "ragged.csv"]
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "cut.json", "empty.csv", "header.csv", "houses.csv", "quote.csv", "ragged.csv", "unlabelled.csv",
+            ]
         )
     }
 }

@@ -24,7 +24,12 @@ enum TargetContent: Sendable {
                     + "regressor learns numbers: convert it, or use a classifier"
             )
         }
-        if let row = values.firstIndex(where: { !$0.isFinite }) { throw missing(column, row) }
+        if let row = values.firstIndex(where: { !$0.isFinite }) {
+            throw MLCreateError.generic(
+                reason:
+                    "the target '\(column.name)' of row \(row) is missing or no finite number; remove such rows first"
+            )
+        }
         return .numbers(values)
     }
 
@@ -76,9 +81,7 @@ enum TargetContent: Sendable {
     }
 
     private static func missing(_ column: AnyColumn, _ row: Int) -> MLCreateError {
-        .generic(
-            reason: "the target '\(column.name)' of row \(row) is missing or no finite number; remove such rows first"
-        )
+        .generic(reason: "the target '\(column.name)' of row \(row) is missing; remove such rows first")
     }
 
     /// The classes, ascending; `nil` for numbers.

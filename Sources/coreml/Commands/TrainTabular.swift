@@ -116,6 +116,7 @@ struct TrainTabular: ParsableCommand {
         let frame = try TableFile.read(data, delimiter: cells.delimiter)
         try TableFile.require(target, in: frame, data)
         for feature in features { try TableFile.require(feature, in: frame, data) }
+        try TableFile.requireRows(frame, data)
         let type = frame[target].wrappedElementType
         let isClassifier = classifier || type == String.self || type == Bool.self
         if algorithm == .automatic { flow.announce("trying what suits the data") }

@@ -20,6 +20,9 @@ enum TableFile {
             throw Failure("cannot read '\(path)': there is no such file")
         }
         guard !isFolder.boolValue else { throw Failure("'\(path)' is a folder, where a table is expected") }
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            throw Failure("cannot read '\(path)': permission is missing; allow it with chmod, or copy the file")
+        }
         let url = URL(fileURLWithPath: path)
         do {
             if path.hasSuffix(".json") { return try DataFrame(contentsOfJSONFile: url) }
@@ -28,12 +31,27 @@ enum TableFile {
             options.floatingPointType = .double
             if let missing { options.nilEncodings = missing }
             return try DataFrame(contentsOfCSVFile: url, types: types, options: options)
+        } catch DecodingError.dataCorrupted(let context) {
+            throw Failure("\(path): \(context.debugDescription)")
+        } catch CSVReadingError.misplacedQuote(let row, let column) {
+            throw Failure(
+                "\(path): row \(row), column \(column): a quote stands where none may be, or is never closed; "
+                    + "double the quotes inside quoted cells"
+            )
         } catch { throw Failure("\(path): \(error)") }
+    }
+
+    /// - Throws: when there is no row to learn from.
+    static func requireRows(_ frame: DataFrame, _ path: String) throws {
+        guard frame.shape.rows > 0 else { throw Failure("\(path) names its columns, but has no rows to learn from") }
     }
 
     /// - Throws: when a column is missing, naming those that there are.
     static func require(_ name: String, in frame: DataFrame, _ path: String, option: String? = nil) throws {
         guard !frame.columns.contains(where: { $0.name == name }) else { return }
+        guard !frame.columns.isEmpty else {
+            throw Failure("\(path) is empty, where a line of column names and rows of values are expected")
+        }
         let names = frame.columns.map(\.name).joined(separator: ", ")
         let hint = option.map { "; name the column with \($0)" } ?? ""
         throw Failure("\(path) has no column '\(name)'; its columns are \(names)\(hint)")
