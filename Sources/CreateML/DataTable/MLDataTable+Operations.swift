@@ -274,16 +274,19 @@ struct KeyGroups {
 // MARK: Files
 
 extension MLDataTable {
-    /// Always throws: Create ML's folders of tables are SFrames, which are not written here.
+    /// Writes the table as a folder that Turi Create and Create ML read (an SFrame), whole or not at all.  A folder that
+    /// is there is replaced when it holds nothing but such a table.
+    /// - Throws: why the table is not valid, `MLCreateError.io` for names of columns that the format does not allow and
+    ///   for folders that hold other things, or what the file system says.
     public func write(to directoryURL: URL) throws {
         _ = try frame()
-        throw MLCreateError.io(
-            reason: "\(directoryURL.path) cannot be written: folders of tables (SFrame) are not supported; use writeCSV"
-        )
+        try TableFolder.write(try names.map { ($0, try column(named: $0)) }, to: directoryURL)
     }
 
-    /// Always throws: Create ML's folders of tables are SFrames, which are not written here.
-    public func write(toDirectory path: String) throws { try write(to: URL(fileURLWithPath: path)) }
+    /// Writes the table as a folder that Turi Create and Create ML read.
+    public func write(toDirectory path: String) throws {
+        try write(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
+    }
 
     /// Writes the rows as CSV, whole or not at all.  Sequences, dictionaries and arrays are JSON, missing values empty.
     /// - Throws: why the table is not valid, or what the file system says.

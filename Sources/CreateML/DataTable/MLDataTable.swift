@@ -142,9 +142,10 @@ extension MLDataTable {
     /// A table without columns.
     public init() { self.init(cells: DataFrame()) }
 
-    /// The rows of a CSV file (`.csv`, `.tsv`, `.txt`) or of a JSON file (`.json`, a list of objects).
-    /// - Throws: `MLCreateError.io` for other files and for folders, `CSVReadingError` and `JSONReadingError` for what is
-    ///   wrong in one, or what the file system says.
+    /// The rows of a CSV file (`.csv`, `.tsv`, `.txt`), of a JSON file (`.json`, a list of objects), or of a folder that
+    /// `write(to:)` or Turi Create wrote (an SFrame).  Of the options folders heed `selectColumns` and `maxRows`.
+    /// - Throws: `MLCreateError.io` for other files and for what is wrong in a folder, `CSVReadingError` and
+    ///   `JSONReadingError` for what is wrong in a file, or what the file system says.
     public init(contentsOf url: URL, options: ParsingOptions = ParsingOptions()) throws {
         try self.init(converting: TableFile.read(url, options))
     }

@@ -1,6 +1,7 @@
 public import CoreML
 import Foundation
 import MLNumerics
+import TabularData
 
 extension MLDataValue {
     /// An array of numbers of any number of dimensions.
@@ -25,6 +26,15 @@ extension MLDataValue {
                 shape: shape
             )
             array = MLMultiArray(shaped)
+        }
+
+        /// A copy of an array of a data frame.
+        init(_ shaped: ShapedData<Double>) {
+            var places = [0]
+            for (extent, stride) in zip(shaped.shape, shaped.strides) {
+                places = places.flatMap { place in (0..<extent).map { place + $0 * stride } }
+            }
+            self.init(shape: shaped.shape, values: places.map { shaped.contents[$0] })
         }
 
         public var mlMultiArray: MLMultiArray { array }

@@ -1,5 +1,6 @@
 import CoreML
 import MLFiles
+import TabularData
 
 /// One cell of a table.
 public enum MLDataValue: Hashable {
@@ -114,6 +115,14 @@ extension MLDataValue {
             let values = list.compactMap { MLDataValue($0) }
             guard values.count == list.count else { return nil }
             self = .sequence(SequenceType(values))
+        case let array as ShapedData<Double>: self = .multiArray(MultiArrayType(array))
+        case let dictionary as [AnyHashable: Any?]:
+            var entries: [MLDataValue: MLDataValue] = [:]
+            for (key, value) in dictionary {
+                guard let key = MLDataValue(key.base), let value = MLDataValue(value) else { return nil }
+                entries[key] = value
+            }
+            self = .dictionary(DictionaryType(entries))
         case let dictionary as [String: Any?]:
             let values = dictionary.compactMapValues { MLDataValue($0) }
             guard values.count == dictionary.count else { return nil }

@@ -9,15 +9,10 @@ enum TableFile {
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw MLCreateError.io(reason: "there is no file \(url.path)")
         }
-        guard !isFolder.boolValue else {
-            throw MLCreateError.io(
-                reason: "\(url.path) is a folder; tables that Create ML wrote as folders (SFrame) are not read here, "
-                    + "export the table with writeCSV"
-            )
-        }
         if let most = options.maxRows, most < 0 {
             throw MLCreateError.io(reason: "maxRows is \(most); it must be 0 or more")
         }
+        if isFolder.boolValue { return try TableFolder.read(url, options) }
         switch url.pathExtension.lowercased() {
         case "csv", "tsv", "txt": return try csv(url, options)
         case "json":

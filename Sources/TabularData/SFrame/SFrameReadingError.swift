@@ -17,7 +17,7 @@ extension SFrameReadingError: CustomStringConvertible, LocalizedError {
         case .missingArchive: "the directory has no archive file 'dir_archive.ini'"
         case .badArchive(let reason): "the archive is damaged: \(reason)"
         case .unsupportedArchive(let reason): "the archive cannot be read: \(reason)"
-        case .unsupportedType(let type): "the archive has a column of type \(type), which is not known"
+        case .unsupportedType(let type): "the archive has a column of type \(type), which data frames do not hold"
         case .unsupportedLayout(let layout): "the archive's layout is not known: \(layout)"
         case .badEncoding(let reason): "the archive's encoding is damaged: \(reason)"
         case .missingColumn(let name): "the archive has no column '\(name)'"
@@ -25,15 +25,4 @@ extension SFrameReadingError: CustomStringConvertible, LocalizedError {
     }
 
     public var errorDescription: String? { description }
-}
-
-extension DataFrame {
-    /// Always throws `SFrameReadingError`: Turi Create's directories are not read here.
-    public init(contentsOfSFrameDirectory url: URL, columns: [String]? = nil, rows: Range<Int>? = nil) throws {
-        let archive = url.appendingPathComponent("dir_archive.ini")
-        guard FileManager.default.fileExists(atPath: archive.path) else { throw SFrameReadingError.missingArchive }
-        throw SFrameReadingError.unsupportedArchive(
-            "SFrame directories are not read on this platform; export the table as CSV"
-        )
-    }
 }

@@ -22,16 +22,20 @@ struct Evaluate: ParsableCommand {
 
             For models of texts, words, sounds and activities DATA is what 'coreml train text', 'sound' and 'activity' take;
             words are counted token by token, sounds window by window, activities sample by sample. For all others DATA
-            is a .csv file whose header names the model's inputs and, besides, the feature that it predicts; an empty cell
-            of a number is a missing value. A classifier gives accuracy, confusion matrix, precision and recall; a model
-            that gives a number its root mean squared and its maximum error.
+            is a .csv file whose header, or an SFrame (a folder that Turi Create or Create ML wrote) whose columns name the
+            model's inputs and, besides, the feature that it predicts; an empty cell of a number is a missing value. A
+            classifier gives accuracy, confusion matrix, precision and recall; a model that gives a number its root mean
+            squared and its maximum error.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """
     )
 
     @OptionGroup var source: ModelOptions
-    @Argument(help: "A .csv file; for texts, words, sounds and activities what the command takes that trains them.")
+    @Argument(
+        help:
+            "A .csv file or an SFrame; for texts, words, sounds and activities what the command takes that trains them."
+    )
     var data: String
     @Option(
         name: [.customLong("target"), .customLong("label")],

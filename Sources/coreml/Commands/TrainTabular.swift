@@ -14,7 +14,8 @@ struct TrainTabular: ParsableCommand {
                   --early-stopping 10 --validation held-out.csv --report fare.html
               coreml train tabular big.csv --target y --algorithm random-forest --resume state
 
-            The first line of DATA names the columns. Columns of numbers, texts and true/false are learnt from; a target of
+            The first line of DATA names the columns; DATA may also be a folder that Turi Create or Create ML wrote (an
+            SFrame). Columns of numbers, texts and true/false are learnt from; a target of
             texts or true/false makes a classifier, one of numbers a regressor unless --classifier says otherwise (then
             its values are whole numbers). Without --algorithm those that suit the data are tried, and the one is kept that
             does best on the rows that are set aside. Empty cells are missing values, which trees learn from.
@@ -31,7 +32,7 @@ struct TrainTabular: ParsableCommand {
         case randomForest = "random-forest"
     }
 
-    @Argument(help: "A .csv, .tsv or .json file.")
+    @Argument(help: "A .csv, .tsv or .json file, or the folder of an SFrame.")
     var data: String
     @Option(help: "The column to predict.")
     var target: String

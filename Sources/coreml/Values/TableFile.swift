@@ -4,7 +4,7 @@ import TabularData
 
 /// Tables on the command line.
 enum TableFile {
-    /// The table of a `.csv`, `.tsv` or `.json` file.
+    /// The table of a `.csv`, `.tsv` or `.json` file, or of a folder that Turi Create or Create ML wrote.
     /// - Parameters:
     ///   - delimiter: between the cells; by default a tab in `.tsv` files, a comma in others.
     ///   - types: of columns whose type is not to be found out.
@@ -19,10 +19,10 @@ enum TableFile {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw Failure("cannot read '\(path)': there is no such file")
         }
-        guard !isFolder.boolValue else { throw Failure("'\(path)' is a folder, where a table is expected") }
         guard FileManager.default.isReadableFile(atPath: path) else {
             throw Failure("cannot read '\(path)': permission is missing; allow it with chmod, or copy the file")
         }
+        if isFolder.boolValue { return try frame(inFolder: path, texts: types.filter { $0.value == .string }.keys) }
         let url = URL(fileURLWithPath: path)
         do {
             if path.hasSuffix(".json") { return try DataFrame(contentsOfJSONFile: url) }
@@ -44,6 +44,26 @@ enum TableFile {
     /// - Throws: when there is no row to learn from.
     static func requireRows(_ frame: DataFrame, _ path: String) throws {
         guard frame.shape.rows > 0 else { throw Failure("\(path) names its columns, but has no rows to learn from") }
+    }
+
+    /// - Parameter texts: the columns whose cells are texts, as in a `.csv` file; lists are JSON.
+    private static func frame(inFolder path: String, texts: some Collection<String>) throws -> DataFrame {
+        do {
+            var frame = try DataFrame(contentsOfSFrameDirectory: URL(fileURLWithPath: path, isDirectory: true))
+            for column in frame.columns where texts.contains(column.name) {
+                switch column.wrappedElementType {
+                case is String.Type: break
+                case is Int.Type, is Double.Type, is [Double].Type:
+                    let cells = Column<String>(name: column.name, contents: column.map { $0.map { "\($0)" } })
+                    frame.replaceColumn(column.name, with: cells.eraseToAnyColumn())
+                default:
+                    throw Failure("the column '\(column.name)' holds neither numbers nor texts nor lists of numbers")
+                }
+            }
+            return frame
+        } catch SFrameReadingError.missingArchive {
+            throw Failure("'\(path)' is a folder, where a table is expected")
+        } catch { throw Failure("\(path): \(error)") }
     }
 
     /// - Throws: when a column is missing, naming those that there are.

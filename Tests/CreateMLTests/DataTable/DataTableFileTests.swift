@@ -87,8 +87,6 @@ import Testing
         #expect(again.columnTypes == table.columnTypes && rows(again) == rows(table))
         try table.prefix(1).writeCSV(toFile: folder.file("t.csv").path)
         #expect(try MLDataTable(contentsOf: folder.file("t.csv")).size == (1, 5))
-        #expect(message { try table.write(to: folder.file("t")) }.contains("SFrame"))
-        #expect(message { try table.write(toDirectory: folder.file("t").path) }.contains("writeCSV"))
         #expect(message { try table[["q"]].writeCSV(to: folder.file("u.csv")) }.contains("'q'"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("u.csv").path))
     }

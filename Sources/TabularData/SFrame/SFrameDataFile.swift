@@ -1,0 +1,120 @@
+import CLZ4
+import Foundation
+
+/// Where a block of a column lies in its file.
+struct SFrameBlockPlace {
+    let offset: Int
+    /// In the file.
+    let length: Int
+    /// When it is expanded.
+    let size: Int
+    let rows: Int
+    let flags: Flags
+
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt64
+        static let compressed = Flags(rawValue: 1)
+        static let typed = Flags(rawValue: 2)
+        static let severalTypes = Flags(rawValue: 4)
+        /// Floats, and what is made of them, begin with a byte that says how they are coded.
+        static let marked = Flags(rawValue: 8)
+    }
+
+    /// Bytes that say so, in the file's last part.
+    static let described = 48
+    /// A block of missing values takes two bytes, however many; Turi Create makes blocks of at most 2^18 rows.
+    static let mostRows = 1 << 20
+}
+
+/// A file of blocks.
+final class SFrameDataFile: Sendable {
+    let name: String
+    private let mapped: MappedFile
+    /// The blocks of each column.
+    let columns: [[SFrameBlockPlace]]
+
+    init(_ url: URL) throws(SFrameReadingError) {
+        name = url.lastPathComponent
+        mapped = try SFrameArchive.open(url)
+        do throws(SFrameReadingError) {
+            columns = try Self.columns(mapped.bytes)
+        } catch .badEncoding(let reason) {
+            throw .badArchive("the description of the blocks in \(name) is damaged: \(reason)")
+        } catch { throw error }
+    }
+
+    /// The file ends with what describes its blocks and the size of that.
+    private static func columns(_ file: UnsafeBufferPointer<UInt8>) throws(SFrameReadingError) -> [[SFrameBlockPlace]] {
+        guard let base = file.baseAddress, file.count >= 16 else { throw .badEncoding("the file is too short") }
+        let end = file.count - 8
+        let size = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: end, as: UInt64.self))
+        guard size >= 8, size <= UInt64(end) else { throw .badEncoding("it cannot be \(size) bytes long") }
+        let start = end - Int(size)
+        var bytes = SFrameBytes(base + start, Int(size))
+        var columns: [[SFrameBlockPlace]] = []
+        for _ in 0..<(try bytes.count(of: 8)) {
+            var blocks: [SFrameBlockPlace] = []
+            for _ in 0..<(try bytes.count(of: SFrameBlockPlace.described)) {
+                blocks.append(try block(&bytes, dataEnd: start))
+            }
+            columns.append(blocks)
+        }
+        return columns
+    }
+
+    private static func block(_ bytes: inout SFrameBytes, dataEnd: Int) throws(SFrameReadingError) -> SFrameBlockPlace {
+        let (offset, length) = (try bytes.word(), try bytes.word())
+        let (size, rows) = (try bytes.word(), try bytes.word())
+        let flags = SFrameBlockPlace.Flags(rawValue: try bytes.word())
+        // The type, which the block itself says, too.
+        _ = try bytes.word()
+        guard offset <= UInt64(dataEnd), length <= UInt64(dataEnd) - offset else {
+            throw .badEncoding("a block of \(length) bytes at \(offset) is not in the file")
+        }
+        // A byte of LZ4 becomes 255 at most.
+        let most = flags.contains(.compressed) ? length * 255 : length
+        guard size <= most, size <= UInt64(Int32.max), length <= UInt64(Int32.max) else {
+            throw .badEncoding("a block of \(length) bytes cannot be \(size) when expanded")
+        }
+        guard rows <= UInt64(SFrameBlockPlace.mostRows) else {
+            throw .unsupportedLayout("a block has \(rows) rows; at most \(SFrameBlockPlace.mostRows) are read")
+        }
+        guard flags.contains(.typed) else { throw .unsupportedLayout("a block holds other things than values") }
+        guard flags.rawValue < 16 else { throw .unsupportedLayout("a block has the flags \(flags.rawValue)") }
+        return SFrameBlockPlace(
+            offset: Int(offset),
+            length: Int(length),
+            size: Int(size),
+            rows: Int(rows),
+            flags: flags
+        )
+    }
+
+    /// The bytes of a block, expanded into `memory` if need be; they are there as long as both are.
+    func bytes(_ block: SFrameBlockPlace, _ memory: SFrameScratch<UInt8>) throws(SFrameReadingError) -> SFrameBytes {
+        guard let base = mapped.bytes.baseAddress else { throw .badEncoding("the file is empty") }
+        let source = base + block.offset
+        guard block.flags.contains(.compressed) else { return SFrameBytes(source, block.size) }
+        let target = memory.reserve(block.size)
+        guard clz4_expand(source, block.length, target, block.size) == 1 else {
+            throw .badEncoding("a compressed block is damaged")
+        }
+        return SFrameBytes(target, block.size)
+    }
+}
+
+/// Memory that is used again and again.
+final class SFrameScratch<Element: BitwiseCopyable> {
+    private var memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: 1)
+
+    /// Memory for so many elements, whose values are not defined; what was reserved before is gone.
+    func reserve(_ count: Int) -> UnsafeMutablePointer<Element> {
+        if count > memory.count {
+            memory.deallocate()
+            memory = .allocate(capacity: max(count, 1 << 16))
+        }
+        return memory.baseAddress!
+    }
+
+    deinit { memory.deallocate() }
+}
