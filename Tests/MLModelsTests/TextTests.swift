@@ -17,6 +17,19 @@ struct TextTests {
         #expect(Words.split("").isEmpty)
     }
 
+    /// A model of texts is written row by row: what stands already is not copied for each of them.
+    @Test func writersGrowSeldom() {
+        var writer = ByteWriter()
+        var capacities = Set<Int>()
+        for row in 0..<20_000 {
+            writer.floats([Float](repeating: Float(row), count: 5))
+            writer.keys([UInt64(row)])
+            capacities.insert(writer.bytes.capacity)
+        }
+        #expect(writer.bytes.count == 20_000 * 28)
+        #expect(capacities.count < 100)
+    }
+
     @Test func gazetteer() throws {
         let parameters = Gazetteer.parameters(["city": ["Bonn", "Lyon"], "river": ["Rhône", "Lyon"]])
         let spec = model([("text", .string)], [("label", .string)], .gazetteer(parameters))

@@ -182,9 +182,12 @@ struct ByteReader {
     }
 }
 
-/// Fields of a block in order.
-struct ByteWriter {
-    var bytes: [UInt8] = []
+/// Fields of a block in order.  Bytes are appended without a reservation: one for each of many short fields would copy all
+/// that was written before every time.
+package struct ByteWriter {
+    package fileprivate(set) var bytes: [UInt8] = []
+
+    package init() {}
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
     mutating func integer(_ value: Int) { withUnsafeBytes(of: UInt32(value).littleEndian) { bytes += $0 } }
@@ -192,12 +195,10 @@ struct ByteWriter {
         integer(text.utf8.count)
         bytes += text.utf8
     }
-    mutating func floats(_ values: [Float]) {
-        bytes.reserveCapacity(bytes.count + values.count * 4)
+    package mutating func floats(_ values: [Float]) {
         for value in values { withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 } }
     }
-    mutating func keys(_ values: [UInt64]) {
-        bytes.reserveCapacity(bytes.count + values.count * 8)
+    package mutating func keys(_ values: [UInt64]) {
         for value in values { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
     }
     mutating func shorts(_ values: [UInt16]) {
