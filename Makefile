@@ -12,8 +12,11 @@ demo: setup
 demo-stickers: setup
 	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers
 
-demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits: setup
+demo-adapt demo-extractor demo-orders demo-topics demo-digits: setup
 	@swift run -c release $@
+
+demo-houses: setup
+	@table=$$(scripts/houses-table) && swift run -c release $@ "$$table"
 
 test: setup
 	@scripts/test

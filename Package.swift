@@ -154,7 +154,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "SeriesTrainingRunner",
-            dependencies: ["MLSeriesTraining", "MLAudio", "MLKernels", "MLNumerics"],
+            dependencies: ["MLSeriesTraining", "MLKernels", "MLNumerics"],
             path: "Tests/SeriesTrainingRunner",
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 // Houses: what four algorithms learn of the prices of houses, from a CSV file on.
 //
-// The table is that of 506 districts of Boston which some releases of scikit-learn bundle: Harrison and Rubinfeld 1978.
+// The table is that of 506 districts of Boston, which scikit-learn bundled (`scripts/houses-table`): Harrison and
+// Rubinfeld 1978.
 // Its column B, made from the share of Black inhabitants, is left out.
 
 import CoreML
@@ -9,26 +10,13 @@ import ExampleSupport
 import Foundation
 import TabularData
 
-/// The table's path: the first argument, or where an installed scikit-learn has it.
-func tablePath() throws -> String {
-    if CommandLine.arguments.count > 1 { return CommandLine.arguments[1] }
-    let program = """
-        import os, sklearn
-        path = os.path.join(os.path.dirname(sklearn.__file__), "datasets", "data", "boston_house_prices.csv")
-        assert os.path.exists(path)
-        print(path)
-        """
-    guard let path = peer(program) else {
-        throw Unexpected(
-            "there is no table of houses: pass a CSV file with the columns of boston_house_prices.csv, or install a "
-                + "scikit-learn that bundles it (COREML_ORACLES names its environment)"
-        )
-    }
-    return path
+guard CommandLine.arguments.count > 1 else {
+    FileHandle.standardError.write(
+        Data("Pass a CSV file with the columns of boston_house_prices.csv; `make demo-houses` fetches that one.\n".utf8)
+    )
+    exit(2)
 }
-
-let path = try tablePath()
-var text = try String(contentsOfFile: path, encoding: .utf8)
+var text = try String(contentsOfFile: CommandLine.arguments[1], encoding: .utf8)
 // Its first line counts rows and columns; the second names these.
 if let line = text.split(separator: "\n").first, !line.contains("MEDV"), let end = text.firstIndex(of: "\n") {
     text = String(text[text.index(after: end)...])

@@ -7,7 +7,7 @@ import Testing
 private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SFRAMES"]
 
 /// Turi Create's frames as text, which the script compares with Turi Create's own, and written anew.
-@Suite(.enabled(if: oracleFolder != nil)) struct SFrameOracleTests {
+@Suite(.serialized, .enabled(if: oracleFolder != nil)) struct SFrameOracleTests {
     private let folder: URL
 
     init() throws { folder = URL(fileURLWithPath: try #require(oracleFolder), isDirectory: true) }

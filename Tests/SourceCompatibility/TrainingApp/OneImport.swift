@@ -8,6 +8,6 @@ func train(on table: URL, into folder: URL) async throws -> AnyPublisher<MLRando
     try regressor.write(to: file)
     let model = try MLModel(contentsOf: try await MLModel.compileModel(at: file))
     let first = try MLDictionaryFeatureProvider(dictionary: ["rooms": 3])
-    print(try model.prediction(from: first).featureNames)
+    print(try await model.prediction(from: first).featureNames)
     return try MLRandomForestRegressor.train(trainingData: rows, targetColumn: "price").result
 }
