@@ -39,7 +39,7 @@ struct TextTrainingRunner {
         var unknownAccuracy: Double?
         /// The mean negative log-likelihood of the right answer, and of the most frequent label's share.
         var logLoss: Double?
-        /// Processor time of training from the texts on, and of predicting.
+        /// Processor time of training from the texts to the bytes of the model, and of predicting.
         var trainingSeconds: Double?
         var predictionSeconds: Double?
         var modelBytes: Int?
@@ -90,6 +90,7 @@ struct TextTrainingRunner {
         )
         try trainer.train()
         let model = trainer.model()
+        let modelBytes = model.bytes.count
         let trained = processorSeconds()
         let (expected, tests) = try read(request.test)
         let before = processorSeconds()
@@ -106,7 +107,7 @@ struct TextTrainingRunner {
             logLoss: loss / Double(tests.count),
             trainingSeconds: trained - start,
             predictionSeconds: after - before,
-            modelBytes: model.bytes.count
+            modelBytes: modelBytes
         )
     }
 
@@ -158,6 +159,7 @@ struct TextTrainingRunner {
         let trainer = try SequenceTrainer(table, settings: settings)
         try trainer.train()
         let model = trainer.model(features)
+        let modelBytes = model.bytes.count
         let trained = processorSeconds()
         let tests = try sequences(request.test, attributes: given)
         let known = Set(training.flatMap(\.tokens))
@@ -180,7 +182,7 @@ struct TextTrainingRunner {
             unknownAccuracy: Double(unknownRight) / Double(Swift.max(unknown, 1)),
             trainingSeconds: trained - start,
             predictionSeconds: after - before,
-            modelBytes: model.bytes.count
+            modelBytes: modelBytes
         )
     }
 
