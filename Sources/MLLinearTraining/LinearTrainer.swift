@@ -3,7 +3,8 @@ package import MLNumerics
 
 /// Fits a linear model, an iteration at a time.
 ///
-/// Below 500 coefficients an iteration is a step of Newton's method; above it is one of L-BFGS with 11 memories, or, with
+/// Below 500 coefficients an iteration is a step of Newton's method, whose first five take the second derivatives from a
+/// sample of many examples (`LinearProblem.hessianSampling`); above it is one of L-BFGS with 11 memories, or, with
 /// an l1 penalty, of accelerated proximal gradients (FISTA).  The smoothed hinge is always fitted by the latter two.
 /// Every step's length is searched, so that the objective does not rise.  The same examples and settings give the same model
 /// with any number of threads.
