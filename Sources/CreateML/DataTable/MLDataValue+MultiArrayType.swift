@@ -28,8 +28,12 @@ extension MLDataValue {
             array = MLMultiArray(shaped)
         }
 
-        /// A copy of an array of a data frame.
+        /// A copy of an array of a data frame; one without elements need not have dimensions there.
         init(_ shaped: ShapedData<Double>) {
+            guard !shaped.contents.isEmpty, !shaped.shape.contains(0) else {
+                self.init(shape: shaped.shape.isEmpty ? [0] : shaped.shape, values: [])
+                return
+            }
             var places = [0]
             for (extent, stride) in zip(shaped.shape, shaped.strides) {
                 places = places.flatMap { place in (0..<extent).map { place + $0 * stride } }

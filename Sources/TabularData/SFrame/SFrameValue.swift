@@ -114,7 +114,8 @@ extension SFrameBytes {
         return extents
     }
 
-    /// - Throws: when the extents and strides lead to elements that are not there.
+    /// - Throws: when the extents and strides lead to elements that are not there, or to one more than once: an array would
+    ///   be larger than what is in the file.
     static func array(
         _ shape: some Collection<UInt64>,
         _ strides: some Collection<UInt64>,
@@ -122,10 +123,14 @@ extension SFrameBytes {
     ) throws(SFrameReadingError) -> ShapedData<Double> {
         let wrong = SFrameReadingError.badEncoding("the extents of an array do not fit its \(contents.count) elements")
         guard shape.count == strides.count else { throw wrong }
-        var last: UInt64 = 0
         let isEmpty = shape.contains(0)
+        // Without elements the other extents still make strides.
+        let most = isEmpty ? UInt64(Int32.max) : Swift.max(UInt64(contents.count), 1)
+        var (last, count): (UInt64, UInt64) = (0, 1)
         for (extent, stride) in zip(shape, strides) {
-            guard extent <= UInt64(Int.max), stride <= UInt64(Int.max) else { throw wrong }
+            let (product, isMore) = count.multipliedReportingOverflow(by: Swift.max(extent, 1))
+            guard !isMore, product <= most, stride <= UInt64(Int.max) else { throw wrong }
+            count = product
             if isEmpty { continue }
             let (step, overflows) = (extent - 1).multipliedReportingOverflow(by: stride)
             let (sum, exceeds) = last.addingReportingOverflow(step)

@@ -46,6 +46,27 @@ struct DataTableFolderTests {
         #expect(try MLDataTable(contentsOf: folder.file("t"), options: .init(maxRows: 9)).size.rows == 3)
     }
 
+    /// Arrays of a file that are larger than the file are refused before memory is taken for them.
+    @Test(arguments: [([1 << 40], [0]), ([2, 1 << 62], [1, 0]), ([0, 1 << 40], [1, 1]), ([1 << 62, 0], [1, 1])])
+    func hugeArraysAreRefused(shape: [Int], strides: [Int]) throws {
+        let array = ShapedData(shape: shape, strides: strides, contents: [1.0, 2])
+        #expect(message { _ = try table(of: array) }.contains("extents"))
+    }
+
+    @Test(arguments: [[], [0], [0, 3], [4, 0]]) func arraysWithoutElements(shape: [Int]) throws {
+        let array = ShapedData(shape: shape, strides: shape.map { _ in 1 }, contents: [Double]())
+        let column: MLUntypedColumn = try table(of: array)["a"]
+        #expect(column[0].multiArrayValue?.mlMultiArray.count == 0)
+    }
+
+    private func table(of array: ShapedData<Double>) throws -> MLDataTable {
+        let folder = try TemporaryFolder()
+        let url = folder.file("t")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try SFrameWriter.write([("a", .values(.array, [.array(array)]))], to: url)
+        return try MLDataTable(contentsOf: url)
+    }
+
     @Test func foldersAreReplacedOnlyWhenTheyAreTables() throws {
         let folder = try TemporaryFolder()
         let table = try table()
