@@ -38,7 +38,7 @@ let package = Package(
     name: "swift-coreml",
     products: [
         .library(name: "CoreML", targets: ["CoreML"]),
-        .executable(name: "coreml", targets: ["coreml"]),
+        .executable(name: "coreml", targets: ["CommandLineTool"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
         .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
         .library(name: "CoreVideo", targets: ["CoreVideo"]),
@@ -183,7 +183,7 @@ let package = Package(
         ),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(
-            name: "coreml",
+            name: "CommandLineTool",
             dependencies: [
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLNumerics", "MLTraining",
@@ -193,7 +193,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("CommandLineTests", ["coreml", "MLFiles", "MLSpecification", "TestSupport"]),
+        tests("CommandLineTests", ["CommandLineTool", "MLFiles", "MLSpecification", "TestSupport"]),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
