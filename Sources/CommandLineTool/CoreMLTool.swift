@@ -4,6 +4,9 @@ import MLNumerics
 /// The `coreml` command.
 @main
 struct CoreMLTool: ParsableCommand {
+    /// The version of the project (https://semver.org), the same as in Python/pyproject.toml.
+    static let version = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "coreml",
         abstract: "Run, train, inspect and measure Core ML models.",
@@ -19,6 +22,7 @@ struct CoreMLTool: ParsableCommand {
 
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
             """,
+        version: "coreml \(version)",
         subcommands: [
             Predict.self, Evaluate.self, Train.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self,
             Compile.self, Update.self, Edit.self,

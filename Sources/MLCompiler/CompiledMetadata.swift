@@ -1,22 +1,32 @@
 import MLFiles
 import MLSpecification
 
-/// The description of a model that a compiled folder carries as `metadata.json`: a list of one object.
+/// The description of a model that a compiled folder carries as `metadata.json`: a list of one object, with the keys that
+/// Apple's compiler writes.
 enum CompiledMetadata {
-    static func json(_ model: SpecModel) -> JSONValue {
+    /// - Parameter name: the name of the model, from which that of its generated class follows.
+    static func json(_ model: SpecModel, named name: String) -> JSONValue {
         let description = model.description_p
         let metadata = description.metadata
         var members: [JSONValue.Member] = [
             .init("metadataOutputVersion", .string("3.0")),
-            .init("modelType", .object([.init("name", .string("MLModelType_" + kind(model)))])),
+            .init("modelType", kind(model)),
+            .init("method", .string("predict")),
+            .init("generatedClassName", .string(className(name))),
             .init("specificationVersion", .number(Double(model.specificationVersion))),
             .init("isUpdatable", .string(model.isUpdatable ? "1" : "0")),
-            .init("inputSchema", .array(description.input.map(feature))),
-            .init("outputSchema", .array(description.output.map(feature))),
-            .init("stateSchema", .array(description.state.map(feature))),
+            .init("inputSchema", schema(description.input)),
+            .init("outputSchema", schema(description.output)),
+            .init("stateSchema", schema(description.state)),
+            .init("modelParameters", .array(CompiledParameters.ofModel(model))),
         ]
+        if model.isUpdatable {
+            members.append(.init("trainingInputSchema", schema(description.trainingInput)))
+            members.append(.init("updateParameters", .array(CompiledParameters.ofUpdates(model))))
+        }
+        if let labels = labels(of: model) { members.append(.init("classLabels", labels)) }
         if !description.functions.isEmpty {
-            members.append(.init("functions", .array(description.functions.map(function))))
+            members.append(.init("functions", .array(description.functions.map { function($0, of: model) })))
             members.append(.init("defaultFunctionName", .string(description.defaultFunctionName)))
         }
         if !description.predictedFeatureName.isEmpty {
@@ -27,15 +37,14 @@ enum CompiledMetadata {
         }
         if let systems = SpecificationVersion.systems(model.specificationVersion) {
             var availability: [JSONValue.Member] = [
-                .init("iOS", .string(systems.iOS)), .init("macOS", .string(systems.macOS)),
-                .init("tvOS", .string(systems.tvOS)), .init("watchOS", .string(systems.watchOS)),
+                .init("iOS", .string(systems.iOS)), .init("macCatalyst", .string(systems.iOS)),
+                .init("macOS", .string(systems.macOS)), .init("tvOS", .string(systems.tvOS)),
+                .init("watchOS", .string(systems.watchOS)),
             ]
             if let visionOS = systems.visionOS { availability.append(.init("visionOS", .string(visionOS))) }
             members.append(.init("availability", .object(availability)))
         }
-        if case .mlProgram(let program)? = model.type {
-            members.append(.init("mlProgramOperationTypeHistogram", histogram(program)))
-        }
+        members += CompiledCensus(model).members
         for (name, value) in [
             ("author", metadata.author), ("license", metadata.license), ("version", metadata.versionString),
             ("shortDescription", metadata.shortDescription),
@@ -47,100 +56,57 @@ enum CompiledMetadata {
         return .array([.object(members)])
     }
 
-    /// The name of the kind of model: that of its field in the specification.
-    private static func kind(_ model: SpecModel) -> String {
-        guard let type = model.type else { return "unknown" }
-        return Mirror(reflecting: type).children.first?.label ?? "unknown"
-    }
-
-    private static func function(_ function: SpecFunctionDescription) -> JSONValue {
-        .object([
-            .init("name", .string(function.name)),
-            .init("inputSchema", .array(function.input.map(feature))),
-            .init("outputSchema", .array(function.output.map(feature))),
-            .init("stateSchema", .array(function.state.map(feature))),
-        ])
-    }
-
-    private static func feature(_ feature: SpecFeatureDescription) -> JSONValue {
-        var members: [JSONValue.Member] = [
-            .init("name", .string(feature.name)),
-            .init("isOptional", .string(feature.type.isOptional ? "1" : "0")),
-            .init("shortDescription", .string(feature.shortDescription)),
-        ]
-        switch feature.type.type {
-        case .multiArrayType(let array)?:
-            members.append(.init("type", .string("MultiArray")))
-            members += Self.array(array)
-        case .stateType(let state)?:
-            members.append(.init("type", .string("State")))
-            members += Self.array(state.arrayType)
-        case .imageType(let image)?:
-            members += [
-                .init("type", .string("Image")), .init("width", .string("\(image.width)")),
-                .init("height", .string("\(image.height)")), .init("colorspace", .string(colorSpace(image.colorSpace))),
-                .init("hasSizeFlexibility", .string(image.sizeFlexibility == nil ? "0" : "1")),
-            ]
-        case .dictionaryType(let dictionary)?:
-            members.append(.init("type", .string("Dictionary")))
-            if case .int64KeyType? = dictionary.keyType {
-                members.append(.init("keyType", .string("Int64")))
-            } else {
-                members.append(.init("keyType", .string("String")))
-            }
-        case .sequenceType(let sequence)?:
-            if case .int64Type? = sequence.type {
-                members.append(.init("type", .string("Sequence (Int64)")))
-            } else {
-                members.append(.init("type", .string("Sequence (String)")))
-            }
-        case .int64Type?: members.append(.init("type", .string("Int64")))
-        case .doubleType?: members.append(.init("type", .string("Double")))
-        case .stringType?: members.append(.init("type", .string("String")))
-        case nil: members.append(.init("type", .string("unknown")))
+    /// The kind of a model, by the name of its field in the specification, and of a pipeline the kinds of its models.
+    private static func kind(_ model: SpecModel) -> JSONValue {
+        let name = model.type.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "unknown"
+        var members: [JSONValue.Member] = [.init("name", .string("MLModelType_" + name))]
+        switch model.type {
+        case .pipeline?, .pipelineClassifier?, .pipelineRegressor?:
+            members.append(.init("structure", .array(model.stages.map(kind))))
+        default: break
         }
         return .object(members)
     }
 
-    private static func array(_ array: SpecArrayFeatureType) -> [JSONValue.Member] {
-        let dataType =
-            switch array.dataType {
-            case .float32: "Float32"
-            case .double: "Double"
-            case .int32: "Int32"
-            case .int8: "Int8"
-            case .float16: "Float16"
-            case .invalidArrayDataType, .UNRECOGNIZED: "unknown"
-            }
-        return [
-            .init("dataType", .string(dataType)),
-            .init("shape", .string("[" + array.shape.map { "\($0)" }.joined(separator: ", ") + "]")),
-            .init("hasShapeFlexibility", .string(array.shapeFlexibility == nil ? "0" : "1")),
-        ]
+    /// A name for the class that stands for the model in an app's source: characters that Swift's names cannot have become
+    /// `_`, and one is put before a leading digit.
+    static func className(_ name: String) -> String {
+        let scalars = name.unicodeScalars.map { $0.properties.isXIDContinue ? $0 : "_" }
+        let text = String(String.UnicodeScalarView(scalars))
+        guard let first = text.unicodeScalars.first, first.properties.isXIDStart || first == "_" else {
+            return "_" + text
+        }
+        return text
     }
 
-    private static func colorSpace(_ space: SpecImageFeatureType.ColorSpace) -> String {
-        switch space {
-        case .grayscale: "Grayscale"
-        case .rgb: "RGB"
-        case .bgr: "BGR"
-        case .grayscaleFloat16: "GrayscaleFloat16"
-        case .invalidColorSpace, .UNRECOGNIZED: "unknown"
+    /// The labels of a classifier or detector.  Integers are numbers in networks and programs, texts in all others.
+    private static func labels(of model: SpecModel) -> JSONValue? {
+        switch ClassLabels(of: model) {
+        case .strings(let labels)?: return .array(labels.map { .string($0) })
+        case .integers(let labels)?:
+            let isNetwork = model.networkLayers != nil || model.mlProgram.functions.isEmpty == false
+            return .array(labels.map { isNetwork ? .number(Double($0)) : .string("\($0)") })
+        case nil: break
         }
+        if case .nonMaximumSuppression(let detector)? = model.stages.last?.type {
+            let labels = detector.stringClassLabels.vector + detector.int64ClassLabels.vector.map { "\($0)" }
+            if !labels.isEmpty { return .array(labels.map { .string($0) }) }
+        }
+        return model.description_p.predictedFeatureName.isEmpty ? nil : .array([])
     }
 
-    /// How often each operation stands in the program, constants apart.
-    private static func histogram(_ program: MILProgram) -> JSONValue {
-        var counts: [String: Int] = [:]
-        func count(_ block: MILBlock) {
-            for operation in block.operations {
-                if operation.type != "const" { counts[operation.type, default: 0] += 1 }
-                operation.blocks.forEach(count)
-            }
-        }
-        for function in program.functions.values {
-            if let block = function.blockSpecializations[function.opset] { count(block) }
-        }
-        return .object(counts.sorted { $0.key < $1.key }.map { .init($0.key, .number(Double($0.value))) })
+    static func schema(_ features: [SpecFeatureDescription]) -> JSONValue {
+        .array(features.map { .object(CompiledFeature.members($0)) })
+    }
+
+    private static func function(_ function: SpecFunctionDescription, of model: SpecModel) -> JSONValue {
+        .object(
+            [
+                .init("name", .string(function.name)),
+                .init("inputSchema", schema(function.input)),
+                .init("outputSchema", schema(function.output)),
+                .init("stateSchema", schema(function.state)),
+            ] + CompiledCensus(model, function: function.name).members
+        )
     }
 }

@@ -33,21 +33,22 @@ package enum ModelCompiler {
         }
         let parent: String
         if let folder { parent = folder } else { parent = try FileAccess.makeTemporaryFolder("coreml") }
-        let target = parent + "/" + (name ?? baseName(file)) + ".mlmodelc"
+        let name = name ?? baseName(file)
+        let target = parent + "/" + name + ".mlmodelc"
         try FileAccess.replaceFolder(target) { (temporary) throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in try build(file, in: temporary) }
+            try trailing(file.path) { () throws(ModelError) in try build(file, named: name, in: temporary) }
         }
         return target
     }
 
-    static func build(_ file: ModelFile, in folder: String) throws(ModelError) {
+    static func build(_ file: ModelFile, named name: String, in folder: String) throws(ModelError) {
         let specification = folder + "/" + ModelFile.compiledSpecificationName
         if let source = file.specificationPath {
             try FileAccess.copy(source, to: specification)
         } else {
             try ModelFile.writeModel(file.specification, to: specification)
         }
-        try FileAccess.write(CompiledMetadata.json(file.specification).text, to: folder + "/metadata.json")
+        try FileAccess.write(CompiledMetadata.json(file.specification, named: name).text, to: folder + "/metadata.json")
         try writePrograms(file.specification, in: folder)
         for name in file.specification.weightFileNames.sorted() {
             let target = folder + "/" + (try file.weights.relativeName(name))

@@ -33,8 +33,10 @@ extension ModelCompiler {
             }
             return try ModelFile.writePackage(file.specification, weights: weights, to: path)
         }
+        let last = FileAccess.name(of: path)
+        let name = last.hasSuffix(".mlmodelc") ? String(last.dropLast(".mlmodelc".count)) : last
         try FileAccess.replaceFolder(path) { (temporary) throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in try build(file, in: temporary) }
+            try trailing(file.path) { () throws(ModelError) in try build(file, named: name, in: temporary) }
         }
     }
 }

@@ -17,13 +17,8 @@ extension ModelFile {
             if FileAccess.kind(of: folder + "/" + compiledSpecificationName) == .file {
                 return try openCompiled(folder)
             }
-            if FileAccess.kind(of: folder + "/coremldata.bin") != nil {
-                throw ModelError(
-                    .unsupported,
-                    "This folder was compiled by Apple's tools, whose format is not published; "
-                        + "open the .mlmodel or .mlpackage that it was made from.",
-                    at: path
-                )
+            if FileAccess.kind(of: folder + "/" + AppleCompiledFolder.fileName) == .file {
+                return try AppleCompiledFolder.open(folder)
             }
             throw ModelError(
                 .malformed,

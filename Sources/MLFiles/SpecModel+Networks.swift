@@ -58,6 +58,15 @@ extension SpecNeuralNetworkLayer {
     package var kindName: String {
         layer.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "unknown"
     }
+
+    /// The layers of the networks inside a branch or loop; empty for other layers.
+    package var nestedLayers: [SpecNeuralNetworkLayer] {
+        switch layer {
+        case .branch(let branch)?: branch.ifBranch.layers + branch.elseBranch.layers
+        case .loop(let loop)?: loop.conditionNetwork.layers + loop.bodyNetwork.layers
+        default: []
+        }
+    }
 }
 
 extension SpecLossLayer {

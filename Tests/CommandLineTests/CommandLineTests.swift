@@ -42,6 +42,16 @@ private let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent
     .appendingPathComponent("Fixtures/digits").path
 
 @Suite struct CommandLineTests {
+    /// One version, stated for the command and for the wheel.
+    @Test func versionIsThatOfTheWheel() throws {
+        let run = try coreml("--version")
+        let project = try String(contentsOfFile: "Python/pyproject.toml", encoding: .utf8)
+        let version = try #require(run.output.split(separator: " ").last).trimmingCharacters(in: .newlines)
+        #expect(run.status == 0)
+        #expect(run.output == "coreml \(version)\n")
+        #expect(project.contains("version = \"\(version)\""))
+    }
+
     @Test(arguments: ["Digits.mlpackage", "Digits.mlmodel"])
     func heldOutDigitsAreRecognised(model: String) throws {
         let pictures = try FileManager.default.contentsOfDirectory(atPath: "\(fixtures)/held-out")

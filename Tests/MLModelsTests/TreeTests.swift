@@ -173,6 +173,38 @@ struct TreeTests {
         }
     }
 
+    /// Votes of one half in all: scikit-learn's forests, whose scores are sums, give the first label, all others the second.
+    @Test(arguments: [2, 6, 10, 100, 998])
+    func equalVotesOfAForest(_ trees: Int) throws {
+        func label(_ share: Double, _ transform: SpecTreeEnsemblePostEvaluationTransform, base: Double) throws -> String
+        {
+            var classifier = SpecTreeEnsembleClassifier()
+            classifier.treeEnsemble.numPredictionDimensions = 1
+            classifier.treeEnsemble.basePredictionValue = [base]
+            classifier.treeEnsemble.nodes = (0..<trees).map {
+                Self.leaf(UInt64($0), 0, [(0, Double($0) < share * Double(trees) ? 1 / Double(trees) : 0)])
+            }
+            classifier.postEvaluationTransform = transform
+            classifier.int64ClassLabels.vector = [7, 3]
+            let engine = try engine(
+                model(
+                    [("x", .number)],
+                    [("label", .integer), ("votes", .dictionary(isInteger: true))],
+                    predicts: "label",
+                    probabilities: "votes",
+                    .treeEnsembleClassifier(classifier)
+                )
+            )
+            guard case .int64(let label)? = try engine.prediction(from: ["x": .double(0)])["label"] else { return "" }
+            return "\(label)"
+        }
+        #expect(try label(0.5, .noTransform, base: 0) == "7")
+        #expect(try label(0.5 + 1 / Double(trees), .noTransform, base: 0) == "3")
+        #expect(try label(0.5 - 1 / Double(trees), .noTransform, base: 0) == "7")
+        #expect(try label(0, .noTransform, base: 0.5) == "3")
+        #expect(try label(0, .regressionLogistic, base: 0) == "3")
+    }
+
     @Test func classifierTransforms() throws {
         func answer(
             _ dimensions: Int,

@@ -105,3 +105,13 @@ extension SpecModel {
 extension String {
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
+
+extension ClassLabels {
+    /// `String` or `Int64` values.
+    fileprivate var values: [Any] {
+        switch self {
+        case .strings(let labels): labels
+        case .integers(let labels): labels
+        }
+    }
+}

@@ -5,8 +5,9 @@ package import MLSpecification
 
 /// Trees whose sums are the scores of classes.
 ///
-/// With one dimension and two labels the transformed sum is the score of the second label, which wins from one half on;
-/// the first label has the rest to 1.
+/// With one dimension and two labels the transformed sum is the score of the second label; the first label has the rest
+/// to 1.  The higher score wins.  When both have one half, the first label wins where the score is a plain sum of the
+/// trees, as that of a forest whose trees vote, and the second where a logistic function or a base value makes it.
 package struct TreeEnsembleClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput
@@ -14,6 +15,8 @@ package struct TreeEnsembleClassifier: ColumnEngine {
     private let transform: TreeTransform
     private let output: ClassOutput
     private let isBinary: Bool
+    /// The score from which on the second of two labels wins.
+    private let threshold: Double
 
     package init(_ parameters: SpecTreeEnsembleClassifier, _ interface: SpecModelDescription) throws(ModelError) {
         self.interface = interface
@@ -28,6 +31,9 @@ package struct TreeEnsembleClassifier: ColumnEngine {
         }
         output = try ClassOutput(labels, interface)
         isBinary = labels.count == 2 && forest.outputs == 1
+        // A sum of votes that are one half in all differs from it by the rounding of each addition at most.
+        let isPlainSum = transform == .none && parameters.treeEnsemble.basePredictionValue.allSatisfy { $0 == 0 }
+        threshold = isPlainSum ? (0.5 + Double(forest.treeCount) * 0x1p-53).nextUp : 0.5
         let hasZeroClass = labels.count > 2 && forest.outputs == labels.count - 1
         guard isBinary || forest.outputs == labels.count || (hasZeroClass && transform == .softmaxWithZero) else {
             throw ModelError(
@@ -49,7 +55,7 @@ package struct TreeEnsembleClassifier: ColumnEngine {
                         let second = transform == .none ? sums[row] : logistic(sums[row])
                         scores[2 * row] = 1 - second
                         scores[2 * row + 1] = second
-                        return second >= 0.5 ? 1 : 0
+                        return second >= threshold ? 1 : 0
                     }
                     return
                 }

@@ -1,4 +1,3 @@
-import MLNumerics
 package import MLSpecification
 
 /// The labels of a classifier, wherever its kind keeps them.
@@ -69,13 +68,6 @@ package enum ClassLabels: Sendable, Equatable {
             self = .integers(integers)
         } else {
             return nil
-        }
-    }
-
-    var values: [Any] {
-        switch self {
-        case .strings(let labels): labels
-        case .integers(let labels): labels
         }
     }
 }

@@ -1,0 +1,74 @@
+import MLNumerics
+import MLSpecification
+
+/// A `.mlmodelc` folder that Apple's compiler wrote.
+///
+/// Its `coremldata.bin` begins with the number of the model's kind (the field that it has in the specification, 32 bits),
+/// three version numbers (64 bits each), and the name of the compiler's way for that kind, behind its length (64 bits).
+/// Models that are neither networks nor pipelines have the name `spec`: after 32 further bytes follows the specification
+/// as it was.  All others are compiled into forms that are not published.  Everything is little endian.  Inferred from
+/// folders in public repositories; see Documentation/Behaviour.md.
+enum AppleCompiledFolder {
+    static let fileName = "coremldata.bin"
+
+    /// Opens a folder whose `coremldata.bin` holds a specification.
+    /// - Throws: `.unsupported` for all other kinds, which it names; `.malformed` for damaged files.
+    static func open(_ folder: String) throws(ModelError) -> ModelFile {
+        let file = try MappedFile(folder + "/" + fileName)
+        let specification = try trailing(file.path) { () throws(ModelError) in
+            try file.withBytes { (bytes) throws(ModelError) in
+                guard let start = specificationStart(bytes) else { return nil as SpecModel? }
+                let model = try SpecificationReader.decode(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+                try SpecificationReader.validate(model)
+                return model
+            }
+        }
+        guard let specification else {
+            throw ModelError(
+                .unsupported,
+                "This folder was compiled by Apple's tools and holds \(kind(in: folder)), whose compiled form is not "
+                    + "published; open the .mlmodel or .mlpackage that it was made from.",
+                at: folder
+            )
+        }
+        return ModelFile(
+            path: folder,
+            form: .compiled,
+            specification: specification,
+            weights: WeightFiles(folders: [folder])
+        )
+    }
+
+    private static let nameStart = 36
+    private static let bytesAfterName = 32
+
+    /// Where the specification begins; `nil` when the file holds none.
+    private static func specificationStart(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        let name = Array("spec".utf8)
+        let start = nameStart + name.count + bytesAfterName
+        guard bytes.count > start,
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: nameStart - 8, as: UInt64.self)) == name.count,
+            bytes[nameStart..<nameStart + name.count].elementsEqual(name)
+        else { return nil }
+        return start
+    }
+
+    /// What kind of model the folder holds, in words: by its description, else by the files that are there.
+    private static func kind(in folder: String) -> String {
+        let path = folder + "/metadata.json"
+        if FileAccess.kind(of: path) == .file, let bytes = try? FileAccess.read(path),
+            case .array(let models)? = try? JSONReader.read(bytes),
+            let name = models.first?["modelType"]?["name"]?.string, name.hasPrefix(modelTypePrefix)
+        {
+            return "a model of the kind \(name.dropFirst(modelTypePrefix.count))"
+        }
+        func has(_ name: String) -> Bool { FileAccess.kind(of: folder + "/" + name) != nil }
+        if has("model0") { return "a pipeline" }
+        if has("model.espresso.net") { return "a neural network" }
+        if has("model.mil") { return "an ML program" }
+        return "a model of an unknown kind"
+    }
+
+    /// What the names of kinds in `metadata.json` begin with.
+    static let modelTypePrefix = "MLModelType_"
+}
