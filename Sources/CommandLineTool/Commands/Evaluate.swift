@@ -53,6 +53,11 @@ struct Evaluate: ParsableCommand {
     var overlap: Double?
     @Option(help: "Activities: the column whose equal values say that samples follow one another.")
     var recording: String?
+    @Option(
+        parsing: .upToNextOption,
+        help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
+    )
+    var features: [String] = []
     @OptionGroup var cells: DelimiterOption
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
@@ -96,7 +101,7 @@ struct Evaluate: ParsableCommand {
             case .text: ["--text"]
             case .words: ["--text", "--sentence"]
             case .sound: ["--file", "--overlap"]
-            case .activity: ["--recording"]
+            case .activity: ["--recording", "--features"]
             case .other: []
             }
         }
@@ -109,7 +114,7 @@ struct Evaluate: ParsableCommand {
         let kind = Kind(engine)
         let given = [
             ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
-            ("--overlap", overlap != nil), ("--recording", recording != nil),
+            ("--overlap", overlap != nil), ("--recording", recording != nil), ("--features", !features.isEmpty),
         ]
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
             throw Failure("\(option.0) says nothing about this model's data; see 'coreml evaluate --help'")
@@ -171,10 +176,12 @@ struct Evaluate: ParsableCommand {
                 recordingColumn: recording ?? "recording",
                 delimiter: cells.delimiter
             )
-            let sensors = SensorInputs(model.engine.interface)?.names
+            let columns = features.isEmpty ? nil : features
+            let sensors = try SensorInputs(of: model).columns(columns)
             metrics = MLActivityClassifier.evaluation(
                 of: model,
                 on: try reader.recordings(data, features: sensors).source,
+                featureColumns: columns,
                 labelColumn: reader.labelColumn,
                 recordingFileColumn: reader.recordingColumn
             )

@@ -20,7 +20,9 @@ struct TrainActivity: ParsableCommand {
             which then need no column of labels. With --annotation-file it is a folder of .csv or .json tables whose samples
             have times, and the table of that name in it says, a row each, in which of them (--recording) from when to when
             a label holds; other samples are left out. The model takes a window of each sensor and the state that the
-            prediction before left; 'coreml evaluate' feeds it so.
+            prediction before left; 'coreml evaluate' feeds it so. Recordings shorter than a window, and what is left at the
+            end of others, are filled up; the report counts the short ones. Its accuracies count samples, those of iterations
+            windows.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -71,9 +73,12 @@ struct TrainActivity: ParsableCommand {
         var reader = columns.reader
         reader.annotations = annotation.annotations
         let recordings = try reader.recordings(data, features: features.isEmpty ? nil : features)
+        var empty = recordings.empty
         let parameters = MLActivityClassifier.ModelParameters(
             validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
-                .dataSource(try reader.recordings($0, features: recordings.features).source)
+                let held = try reader.recordings($0, features: recordings.features)
+                empty += held.empty
+                return .dataSource(held.source)
             },
             batchSize: batchSize,
             maximumIterations: iterations,
@@ -89,17 +94,26 @@ struct TrainActivity: ParsableCommand {
                 sessionParameters: session
             )
         }
+        empty += model.emptyRecordings
+        var facts = [
+            ("data", "\(data), \(recordings.count)"),
+            ("features", recordings.features.joined(separator: ", ")),
+            ("window", "\(samples) samples"),
+        ]
+        if model.shortRecordings > 0 {
+            facts.append(("short recordings", "\(model.shortRecordings), filled up to a window"))
+        }
+        if empty > 0 { facts.append(("empty recordings", "\(empty), left out")) }
         try flow.finish(
             TrainingFlow.outcome(
                 of: "activity classifier",
                 (model.trainingMetrics, model.validationMetrics),
                 curves: curves,
-                facts: [
-                    ("data", "\(data), \(recordings.count)"),
-                    ("features", recordings.features.joined(separator: ", ")),
-                    ("window", "\(samples) samples"),
+                facts: facts,
+                json: [
+                    "features": recordings.features, "window": samples, "shortRecordings": model.shortRecordings,
+                    "emptyRecordings": empty,
                 ],
-                json: ["features": recordings.features, "window": samples],
                 write: { try model.write(toFile: $0) }
             ),
             name: TableFile.name(data)

@@ -28,6 +28,8 @@ struct SensorData {
         var features: [String]
         /// How many there are, as text.
         var count: String
+        /// Files without rows, which are no recordings.
+        var empty = 0
     }
 
     /// The recordings of a table; of a folder of tables, each a recording; or of a folder with such a folder for each
@@ -49,12 +51,12 @@ struct SensorData {
         let folders = contents.filter(TableFile.isFolder)
         guard folders.isEmpty else {
             let files = try folders.flatMap(TableFile.contents(ofFolder:)).filter { !TableFile.isFolder($0) }
-            guard let first = files.first else {
+            guard !files.isEmpty else {
                 throw Failure(
                     "the folders of '\(path)' are empty; put the tables of each label into the folder of its name"
                 )
             }
-            let features = try features ?? sensors(of: try table(first, nil, hasLabels: false), first)
+            let features = try features ?? sensors(of: files, hasLabels: false)
             return Recordings(
                 source: .labeledDirectories(at: URL(fileURLWithPath: path)),
                 features: features,
@@ -62,14 +64,16 @@ struct SensorData {
             )
         }
         let files = contents.filter { file in [".csv", ".tsv", ".json"].contains(where: file.hasSuffix) }
-        guard let first = files.first else {
+        guard !files.isEmpty else {
             throw Failure("'\(path)' holds no .csv, .tsv or .json files; put a table of each recording into it")
         }
-        let features = try features ?? sensors(of: try table(first, nil, hasLabels: true), first)
+        let features = try features ?? sensors(of: files, hasLabels: true)
+        let (frame, empty) = try joined(files, features)
         return Recordings(
-            source: .dataFrame(try joined(files, features)),
+            source: .dataFrame(frame),
             features: features,
-            count: "\(files.count) recordings"
+            count: "\(files.count) recordings",
+            empty: empty
         )
     }
 
@@ -109,13 +113,15 @@ struct SensorData {
         )
     }
 
-    /// Files that are a recording each as one table.
-    private func joined(_ files: [String], _ features: [String]) throws -> DataFrame {
+    /// Files that are a recording each as one table, and how many of them have no rows.
+    private func joined(_ files: [String], _ features: [String]) throws -> (DataFrame, empty: Int) {
+        var empty = 0
         var sensors = features.map { Column<Double>(name: $0, capacity: 0) }
         var labels = Column<String>(name: labelColumn, capacity: 0)
         var recordings = Column<String>(name: recordingColumn, capacity: 0)
         for file in files {
             let frame = try table(file, features, hasLabels: true)
+            if frame.shape.rows == 0 { empty += 1 }
             for (index, name) in features.enumerated() {
                 for (row, value) in frame[name].enumerated() {
                     switch value {
@@ -129,11 +135,12 @@ struct SensorData {
             for value in frame[labelColumn] { labels.append(value.map { "\($0)" }) }
             recordings.append(contentsOf: [String](repeating: file, count: frame.shape.rows))
         }
-        return DataFrame(
+        let frame = DataFrame(
             columns: sensors.map { $0.eraseToAnyColumn() } + [labels.eraseToAnyColumn()] + [
                 recordings.eraseToAnyColumn()
             ]
         )
+        return (frame, empty)
     }
 
     private func table(_ path: String, _ features: [String]?, hasLabels: Bool) throws -> DataFrame {
@@ -142,6 +149,15 @@ struct SensorData {
         if hasLabels { try TableFile.require(labelColumn, in: frame, path, option: "--label") }
         for name in features ?? [] { try TableFile.require(name, in: frame, path) }
         return frame
+    }
+
+    /// The columns of numbers of the first file that has rows.
+    private func sensors(of files: [String], hasLabels: Bool) throws -> [String] {
+        for file in files {
+            let frame = try table(file, nil, hasLabels: hasLabels)
+            if frame.shape.rows > 0 { return try sensors(of: frame, file) }
+        }
+        throw Failure("'\(files[0])' and whatever is beside it has no rows; there is nothing to learn from")
     }
 
     /// The columns of numbers.

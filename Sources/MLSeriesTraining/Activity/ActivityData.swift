@@ -25,14 +25,17 @@ package struct ActivityRecording: Sendable {
 
 /// Recordings as the windows that a network of activities reads.
 ///
-/// The windows of a recording follow one another without overlap.  What is left at the end of a recording, filled up with
-/// its last row, is a window, too: for prediction always, for training when it is half a window or more.
+/// What is left at the end of a recording, filled up, is a window, too: for prediction always, for training when it is half a
+/// window or more, or the whole recording.
 package struct ActivityData: Sendable {
-    package let window: Int
+    package let windows: RecordingWindows
     package let recordings: [ActivityRecording]
     /// By sensor: what is taken away from each number, and what the rest is then multiplied with.
     package let offsets: [Float]
     package let scales: [Float]
+
+    /// What fills up the windows of our own classifiers.
+    private static let filling = RecordingWindows.Filling.lastRow
 
     /// Windows of a training sequence, as in Turi Create.
     package static let chunk = 20
@@ -41,13 +44,12 @@ package struct ActivityData: Sendable {
     ///   - names: of the recordings, for errors.
     ///   - standardization: of another set of recordings; that of these when `nil`.
     /// - Throws: `.invalidInput` for a recording without rows, of another number of sensors or with ragged ones, and for
-    ///   numbers that are not finite; for a recording shorter than a window unless `allowsShort`.
+    ///   numbers that are not finite.
     package init(
         _ recordings: [ActivityRecording],
         names: [String],
         window: Int,
-        standardization: ActivityData? = nil,
-        allowsShort: Bool = false
+        standardization: ActivityData? = nil
     ) throws(ModelError) {
         guard window > 0 else {
             throw ModelError(.invalidInput, "the prediction window is \(window) rows; it must be 1 or more")
@@ -81,18 +83,11 @@ package struct ActivityData: Sendable {
                     )
                 }
             }
-            guard allowsShort || rows >= window else {
-                throw ModelError(
-                    .invalidInput,
-                    "recording '\(name)' has \(rows) rows, fewer than a prediction window of \(window); "
-                        + "use a smaller prediction window or remove the recording"
-                )
-            }
             if let labels = recording.labels, labels.count != rows {
                 throw ModelError(.invalidInput, "recording '\(name)' has \(labels.count) labels for \(rows) rows")
             }
         }
-        self.window = window
+        windows = RecordingWindows(size: window, filling: Self.filling)
         self.recordings = recordings
         if let standardization {
             guard standardization.offsets.count == first.sensors.count else {
@@ -126,19 +121,24 @@ package struct ActivityData: Sendable {
         (self.offsets, self.scales) = (offsets, scales)
     }
 
-    /// Windows of `windows()`.
+    package var window: Int { windows.size }
+
+    /// Recordings that are shorter than a window.
+    package var shortCount: Int { recordings.count { $0.rowCount < window } }
+
+    /// Windows of `examples()`.
     var windowCount: Int { recordings.reduce(0) { $0 + starts($1).count } }
 
     /// Where the windows begin that a classifier of single windows learns from: at every half of one, and where a rest that
-    /// is half a window or more begins for a prediction.
+    /// is half a window or more, or all there is, begins for a prediction.
     private func starts(_ recording: ActivityRecording) -> [Int] {
         let rows = recording.rowCount
-        let rest = rows % window
+        let rest = windows.rest(rows: rows)
         return Array(stride(from: 0, through: rows - window, by: Swift.max(1, window / 2)))
-            + (2 * rest >= window ? [rows - rest] : [])
+            + (2 * rest >= window || rest == rows ? [rows - rest] : [])
     }
 
-    /// The recording that each of `windows()` belongs to.
+    /// The recording that each of `examples()` belongs to.
     var windowRecordings: [Int] {
         recordings.enumerated().flatMap { index, recording in
             [Int](repeating: index, count: recording.labels == nil ? 0 : starts(recording).count)
@@ -146,7 +146,7 @@ package struct ActivityData: Sendable {
     }
 
     /// Labelled windows, one by one, each [sensors, window].
-    func windows() -> LabeledExamples {
+    func examples() -> LabeledExamples {
         var result = LabeledExamples()
         result.values.reserveCapacity(windowCount * offsets.count * window)
         for recording in recordings where recording.labels != nil {
@@ -190,7 +190,7 @@ package struct ActivityData: Sendable {
     package func sequences() -> SequenceExamples {
         var result = SequenceExamples(inputCount: offsets.count * window)
         for recording in recordings {
-            append(recording, start: 0, count: (recording.rowCount + window - 1) / window, to: &result)
+            append(recording, start: 0, count: windows.count(rows: recording.rowCount), to: &result)
         }
         return result
     }
@@ -201,17 +201,17 @@ package struct ActivityData: Sendable {
         count: Int,
         to result: inout SequenceExamples
     ) {
-        var windows = LabeledExamples()
-        windows.values.reserveCapacity(count * result.inputCount)
-        for index in 0..<count { append(recording, start + index * window, to: &windows) }
-        result.append(features: windows.values, labels: windows.labels)
+        var examples = LabeledExamples()
+        examples.values.reserveCapacity(count * result.inputCount)
+        for index in 0..<count { append(recording, start + index * window, to: &examples) }
+        result.append(features: examples.values, labels: examples.labels)
     }
 
     /// Appends the window that begins at a row; a recording without labels has −1.
     private func append(_ recording: ActivityRecording, _ first: Int, to result: inout LabeledExamples) {
         for (sensor, values) in recording.sensors.enumerated() {
-            for row in first..<first + window {
-                result.values.append((values[Swift.min(row, values.count - 1)] - offsets[sensor]) * scales[sensor])
+            for sample in windows.samples(of: values, from: first) {
+                result.values.append((sample - offsets[sensor]) * scales[sensor])
             }
         }
         result.labels.append(

@@ -56,7 +56,7 @@ extension DenseNetwork {
             "stateIn",
             [classCount],
             isDouble: true,
-            "What the prediction before left"
+            RecordingWindows.Filling.aboutState
         )
         state.type.isOptional = true
         return .classifier(
@@ -68,6 +68,7 @@ extension DenseNetwork {
             probabilityLayer: names.probabilities,
             labels: labels,
             names: names,
+            metadata: [RecordingWindows.Filling.key: data.windows.filling.rawValue],
             version: 4,
             isExact: true
         )

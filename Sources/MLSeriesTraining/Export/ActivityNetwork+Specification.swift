@@ -65,7 +65,12 @@ extension ActivityNetwork {
         writer.relu("net/norm", "net/norm_relu")
         writer.innerProduct("net/norm_relu", "net/logits", inputs: h, outputs: classCount, weights: p[9], bias: p[10])
         writer.add(["net/logits"], [names.probabilities], .softmax(SpecSoftmaxLayerParams()))
-        var state = SpecFeatureDescription.array("stateIn", [2 * u], isDouble: true, "What the prediction before left")
+        var state = SpecFeatureDescription.array(
+            "stateIn",
+            [2 * u],
+            isDouble: true,
+            RecordingWindows.Filling.aboutState
+        )
         state.type.isOptional = true
         return .classifier(
             writer,
@@ -74,6 +79,7 @@ extension ActivityNetwork {
             probabilityLayer: names.probabilities,
             labels: labels,
             names: names,
+            metadata: [RecordingWindows.Filling.key: data.windows.filling.rawValue],
             version: 1,
             isExact: false
         )

@@ -161,11 +161,13 @@ extension SpecModel {
         probabilityLayer: String,
         labels: [String],
         names: ClassifierNames,
+        metadata: [String: String] = [:],
         version: Int32,
         isExact: Bool
     ) -> SpecModel {
         var model = SpecModel()
         model.specificationVersion = version
+        model.description_p.metadata.userDefined = metadata
         model.description_p.input = inputs
         model.description_p.output =
             [

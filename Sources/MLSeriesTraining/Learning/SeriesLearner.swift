@@ -106,14 +106,14 @@ package struct SeriesLearner: Sendable {
         _ training: ActivityData,
         _ validation: ActivityData?
     ) throws(ModelError) -> Work {
-        let windows = training.windows()
+        let windows = training.examples()
         let features = try ActivityFeatures(
             training,
             windows,
             classCount: problem.labels.count,
             seed: problem.settings.seed
         )
-        let others = try validation.map { data throws(ModelError) in try features.features(of: data.windows()) }
+        let others = try validation.map { data throws(ModelError) in try features.features(of: data.examples()) }
         let work = try dense(
             problem,
             layerSizes: [],
@@ -276,14 +276,17 @@ package struct SeriesLearner: Sendable {
 
     package mutating func restore(_ checkpoint: [UInt8]) throws(ModelError) { try work.trainer.restore(checkpoint) }
 
-    /// The class of each training example and what the model says it is.
+    /// The class of each training example, or row of a recording, and what the model says it is.
     package func trainingPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int]) {
-        try predictions(work.training)
+        guard case .activity(let training, _, _) = problem.kind else { return try predictions(work.training) }
+        return try predictions(work.training, rowsOf: training)
     }
 
     /// As `trainingPredictions`; `nil` without validation data.
     package func validationPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int])? {
-        try work.validation.map { data throws(ModelError) in try predictions(data) }
+        guard let examples = work.validation else { return nil }
+        guard case .activity(_, let validation?, _) = problem.kind else { return try predictions(examples) }
+        return try predictions(examples, rowsOf: validation)
     }
 
     /// The class of each of other examples and what the model says it is.
@@ -322,15 +325,38 @@ package struct SeriesLearner: Sendable {
 
     private func predictions(_ examples: SequenceExamples) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
         var result: (truth: [Int], predictions: [Int]) = ([], [])
-        let classes = problem.labels.count
-        for (logits, labels) in zip(try logits(of: examples), examples.labels) {
-            for (step, label) in labels.enumerated() where label >= 0 {
-                let row = Array(logits[step * classes..<(step + 1) * classes])
+        for (classes, labels) in zip(try classes(of: examples), examples.labels) {
+            for (predicted, label) in zip(classes, labels) where label >= 0 {
                 result.truth.append(label)
-                result.predictions.append(row.indices.max { row[$0] < row[$1] } ?? 0)
+                result.predictions.append(predicted)
             }
         }
         return result
+    }
+
+    /// The class of each labelled row, and that of the window which it lies in.
+    /// - Parameter examples: the windows of the recordings, a sequence each.
+    private func predictions(
+        _ examples: SequenceExamples,
+        rowsOf data: ActivityData
+    ) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
+        var result: (truth: [Int], predictions: [Int]) = ([], [])
+        for (classes, recording) in zip(try classes(of: examples), data.recordings) {
+            guard let labels = recording.labels else { continue }
+            result.truth += labels
+            result.predictions += data.windows.byRow(classes, rows: labels.count)
+        }
+        return result
+    }
+
+    /// The likeliest class of each step of sequences.
+    private func classes(of examples: SequenceExamples) throws(ModelError) -> [[Int]] {
+        let count = problem.labels.count
+        return try logits(of: examples).map { logits in
+            stride(from: 0, to: logits.count, by: count).map { start in
+                (0..<count).max { logits[start + $0] < logits[start + $1] } ?? 0
+            }
+        }
     }
 
     /// The logits of each training sequence, step by step: what the softmax of the file is taken of, too.

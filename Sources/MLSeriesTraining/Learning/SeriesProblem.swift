@@ -14,6 +14,12 @@ package struct SeriesProblem: Sendable {
         case sounds(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
         /// Features as they are, and dense layers.
         case features(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
+
+        /// Recordings, of training and validation, that are shorter than a window.
+        package var shortRecordings: Int {
+            guard case .activity(let training, let validation, _) = self else { return 0 }
+            return training.shortCount + (validation?.shortCount ?? 0)
+        }
     }
 
     package var kind: Kind

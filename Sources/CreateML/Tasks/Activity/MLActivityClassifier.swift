@@ -3,13 +3,14 @@ import Foundation
 import MLFeatures
 import MLSeriesTraining
 import MLSpecification
-public import TabularData
 
 /// Recognises what somebody does from the samples of motion sensors.
 ///
 /// The model (Documentation/Behaviour.md) takes a window of each sensor and the state that the prediction before left:
 /// MiniRocket's features of the window, a linear classifier of them, and what is likely after the windows before; for
-/// windows of less than 9 rows and more than 3,000 windows Turi Create's network with memory.
+/// windows of less than 9 rows and more than 3,000 windows Turi Create's network with memory.  The last window of a recording
+/// and one that is shorter than a window are filled up with the last row, which the file's metadata say: `windowFilling` is
+/// `lastRow` (`zeros` in files trained with these, and in those of other programs, which have no such key).
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
 public struct MLActivityClassifier: @unchecked Sendable {
@@ -23,10 +24,15 @@ public struct MLActivityClassifier: @unchecked Sendable {
     public var featureColumns: [String]
     public var labelColumn: String
     public var recordingFileColumn: String
+    /// Of the rows of all recordings, each with the class of its window, as `evaluation` counts.
     public var trainingMetrics: MLClassifierMetrics { outcome.training }
     public var validationMetrics: MLClassifierMetrics { outcome.validation }
+    /// How many recordings that trained or validated are shorter than a window and were filled up.
+    package var shortRecordings: Int { outcome.shortRecordings }
+    /// How many recordings were left out because they have no rows.
+    package var emptyRecordings: Int { outcome.options.emptyRecordings ?? 0 }
 
-    private var outcome: SeriesOutcome
+    var outcome: SeriesOutcome
 
     /// Trains.
     /// - Parameters:
@@ -55,95 +61,6 @@ public struct MLActivityClassifier: @unchecked Sendable {
         featureColumns = outcome.options.featureColumns ?? []
         labelColumn = outcome.options.labelColumn ?? ActivityTable.labelColumn
         recordingFileColumn = outcome.options.recordingColumn ?? ActivityTable.recordingColumn
-    }
-
-    /// Holds the model against labelled recordings, row by row: each has the label that its window is given.
-    public func evaluation(
-        on testingData: DataSource,
-        featureColumns: [String],
-        labelColumn: String? = nil,
-        recordingFileColumn: String? = nil
-    ) -> MLClassifierMetrics {
-        do {
-            let recordings = try testingData.recordings(
-                featureColumns,
-                labelColumn ?? self.labelColumn,
-                recordingFileColumn ?? self.recordingFileColumn
-            )
-            return try Self.metrics(recordings, window, outcome.labels) { try predictions(of: $0.sensors) }
-        } catch { return MLClassifierMetrics(error) }
-    }
-
-    /// Holds a model, which any program may have trained, against labelled recordings, row by row.
-    ///
-    /// The feature columns are the model's inputs, but for its state.
-    package static func evaluation(
-        of model: MLModel,
-        on testingData: DataSource,
-        labelColumn: String,
-        recordingFileColumn: String
-    ) -> MLClassifierMetrics {
-        do {
-            guard let inputs = SensorInputs(model.engine.interface) else {
-                throw MLCreateError.type(
-                    reason:
-                        "the model is no classifier of activities: one takes a window of each sensor and 'stateIn', "
-                        + "and gives a class and 'stateOut'"
-                )
-            }
-            let recordings = try testingData.recordings(inputs.names, labelColumn, recordingFileColumn)
-            return try metrics(recordings, inputs.window, []) { try inputs.labels(of: $0.sensors, model) }
-        } catch { return MLClassifierMetrics(error) }
-    }
-
-    /// - Parameter predict: gives the label of every window.
-    private static func metrics(
-        _ recordings: [ActivityTable],
-        _ window: Int,
-        _ labels: [String],
-        _ predict: (ActivityTable) throws -> [String]
-    ) throws -> MLClassifierMetrics {
-        var (truth, predictions): ([String], [String]) = ([], [])
-        for recording in recordings {
-            let windows: [String]
-            do { windows = try predict(recording) } catch let error as MLCreateError {
-                throw MLCreateError.generic(reason: "recording '\(recording.name)': \(error)")
-            }
-            truth += recording.labels
-            predictions += recording.labels.indices.map { windows[$0 / window] }
-        }
-        return MLClassifierMetrics(counted(truth, predictions, labels: labels))
-    }
-
-    /// The label of each row, or of each window when `perWindowPrediction` is true.
-    public func predictions(from data: DataFrame, perWindowPrediction: Bool? = false) throws -> [String] {
-        let sensors = try featureColumns.map { try data.seriesNumbers($0) }
-        let groups = RowGroups(
-            data.containsColumn(recordingFileColumn)
-                ? try data.seriesTexts(recordingFileColumn, for: "the recording")
-                : [String](repeating: "", count: data.shape.rows)
-        )
-        var byRow = [String](repeating: "", count: data.shape.rows)
-        var byWindow: [String] = []
-        for rows in groups.rows {
-            let windows = try predictions(of: sensors.map { sensor in rows.map { sensor[$0] } })
-            byWindow += windows
-            for (place, row) in rows.enumerated() { byRow[row] = windows[place / window] }
-        }
-        return perWindowPrediction ?? false ? byWindow : byRow
-    }
-
-    private var window: Int { outcome.options.window ?? 1 }
-
-    /// The label of each window of a recording; the last one is filled up with the last row.
-    private func predictions(of sensors: [[Float]]) throws -> [String] {
-        guard sensors.count == featureColumns.count, sensors.count == outcome.options.featureColumns?.count else {
-            throw MLCreateError.generic(
-                reason: "there are \(sensors.count) feature columns; the model was trained with "
-                    + "\(outcome.options.featureColumns ?? [])"
-            )
-        }
-        return try SensorInputs(names: outcome.options.featureColumns ?? [], window: window).labels(of: sensors, model)
     }
 
     public func write(to fileURL: URL, metadata: MLModelMetadata? = MLModelMetadata()) throws {
@@ -219,11 +136,19 @@ public struct MLActivityClassifier: @unchecked Sendable {
             )
         }
         let window = parameters.predictionWindowSize ?? 100
-        var training = try source.recordings(features, label, file)
+        var empty = 0
+        // A recording without rows shows nothing.
+        func recorded(_ source: DataSource) throws -> [ActivityTable] {
+            let all = try source.recordings(features, label, file)
+            let recorded = all.filter { !$0.labels.isEmpty }
+            empty += all.count - recorded.count
+            return recorded
+        }
+        var training = try recorded(source)
         var validation: [ActivityTable]?
         switch try parameters.validating.resolved() {
         case .none: break
-        case .dataSource(let other): validation = try other.recordings(features, label, file)
+        case .dataSource(let other): validation = try recorded(other)
         case .split(let strategy):
             let parts = try strategy.split(count: training.count)
             validation = parts.validation.isEmpty ? nil : parts.validation.map { training[$0] }
@@ -242,8 +167,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
                     recordings,
                     names: tables.map(\.name),
                     window: window,
-                    standardization: other,
-                    allowsShort: other != nil
+                    standardization: other
                 )
             }
         }
@@ -269,7 +193,8 @@ public struct MLActivityClassifier: @unchecked Sendable {
                 window: window,
                 featureColumns: features,
                 labelColumn: label,
-                recordingColumn: file
+                recordingColumn: file,
+                emptyRecordings: empty
             )
         )
     }
@@ -292,6 +217,11 @@ extension MLActivityClassifier: SeriesTask {
 }
 
 extension MLActivityClassifier: CustomStringConvertible, CustomDebugStringConvertible {
-    public var description: String { outcome.text("Activity classifier of \(featureColumns)", "\(modelParameters)") }
+    public var description: String {
+        var recordings = ""
+        if shortRecordings > 0 { recordings += "\nShort recordings: \(shortRecordings), filled up to a window" }
+        if emptyRecordings > 0 { recordings += "\nEmpty recordings: \(emptyRecordings), left out" }
+        return outcome.text("Activity classifier of \(featureColumns)", "\(modelParameters)" + recordings)
+    }
     public var debugDescription: String { description }
 }

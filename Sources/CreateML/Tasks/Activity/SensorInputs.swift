@@ -1,58 +1,170 @@
-import CoreML
+package import CoreML
 import MLFeatures
+import MLSeriesTraining
 package import MLSpecification
 
-/// What a classifier of activities takes besides its state: a window of rows of each sensor.
+/// What a classifier of activities takes: a window of rows of each sensor, and the state that the prediction before left.
+///
+/// Ours, Create ML's and Turi Create's files have an input [window] for each sensor, `stateIn` and `stateOut`; those of Turi
+/// Create before its version 6 one input [1, window, sensors], `hiddenIn` and `cellIn`, and the outputs that belong to them.
 package struct SensorInputs {
-    /// The sensors' names.
-    package let names: [String]
+    /// The sensors' names; `nil` when the file has one input for all of them and does not name them.
+    package let names: [String]?
+    package let sensorCount: Int
     /// Rows of a window.
     package let window: Int
+    private let layout: Layout
+    /// The inputs that take a state.
+    private let states: [State]
 
-    init(names: [String], window: Int) {
-        self.names = names
-        self.window = window
+    private enum Layout {
+        case inputEach([String])
+        /// Row by row all sensors.
+        case together(String)
+    }
+
+    private struct State {
+        var input: String
+        var output: String
+        var isOptional: Bool
     }
 
     /// The inputs of a classifier, in the order of its file; `nil` for a model that is none with a state and windows of
     /// equal length.
     package init?(_ interface: SpecModelDescription) {
-        let sensors = interface.input.filter { $0.name != "stateIn" }
-        let extents = Set(sensors.map { $0.type.multiArrayType.shape.reduce(1) { $0 &* Int(clamping: $1) } })
-        guard sensors.count < interface.input.count, interface.output.contains(where: { $0.name == "stateOut" }),
-            !interface.predictedFeatureName.isEmpty, let window = extents.first, extents.count == 1, window > 0
-        else { return nil }
-        names = sensors.map(\.name)
-        self.window = window
+        let arrays = interface.input.filter { if case .multiArrayType? = $0.type.type { true } else { false } }
+        let states = arrays.compactMap { input -> State? in
+            guard input.name.hasSuffix("In") else { return nil }
+            let name = input.name.dropLast(2) + "Out"
+            guard interface.output.contains(where: { $0.name == name }) else { return nil }
+            return State(input: input.name, output: String(name), isOptional: input.type.isOptional)
+        }
+        let sensors = interface.input.filter { input in !states.contains { $0.input == input.name } }
+        guard !states.isEmpty, !interface.predictedFeatureName.isEmpty, arrays.count == interface.input.count else {
+            return nil
+        }
+        let shapes = sensors.map { $0.type.multiArrayType.shape.map { Int(clamping: $0) }.filter { $0 != 1 } }
+        let size: Int
+        if shapes.count == 1, shapes[0].count == 2 {
+            size = shapes[0][0]
+            sensorCount = shapes[0][1]
+            layout = .together(sensors[0].name)
+            let listed = interface.metadata.userDefined["features"]?.split(separator: ",").map(String.init)
+            names = listed?.count == sensorCount ? listed : nil
+        } else {
+            let sizes = Set(shapes.map { $0.reduce(1) { $0 &* $1 } })
+            guard let only = sizes.first, sizes.count == 1 else { return nil }
+            size = only
+            sensorCount = sensors.count
+            names = sensors.map(\.name)
+            layout = .inputEach(sensors.map(\.name))
+        }
+        guard size > 0, sensorCount > 0 else { return nil }
+        window = size
+        self.states = states
     }
 
-    /// The label of each window of a recording; the last one is filled up with the last row.
-    /// - Parameter sensors: the rows of each sensor, in the order of `names`.
-    func labels(of sensors: [[Float]], _ model: MLModel) throws -> [String] {
+    /// The inputs of a model.
+    /// - Throws: `MLCreateError.type` for one that is no classifier of activities.
+    package init(of model: MLModel) throws {
+        guard let inputs = Self(model.engine.interface) else {
+            throw MLCreateError.type(
+                reason: "the model is no classifier of activities: one takes a window of each sensor and 'stateIn', "
+                    + "and gives a class and 'stateOut'"
+            )
+        }
+        self = inputs
+    }
+
+    /// The columns of a table that hold the sensors.
+    /// - Parameter given: in the order of the model's sensors; `nil` when the file names them.
+    /// - Throws: `MLCreateError.generic` for another number than the model takes, and when nobody names them.
+    package func columns(_ given: [String]?) throws -> [String] {
+        guard let columns = given ?? names else {
+            throw MLCreateError.generic(
+                reason: "the model takes \(sensorCount) sensors and does not say which; name their columns in its order"
+            )
+        }
+        guard columns.count == sensorCount else {
+            throw MLCreateError.generic(
+                reason: "\(columns.count) feature columns are named; the model takes \(sensorCount) sensors"
+                    + (names.map { ": \($0.joined(separator: ", "))" } ?? "")
+            )
+        }
+        return columns
+    }
+
+    /// What the model says of the windows of a recording: a stream of its own, whose state begins with zeros.
+    /// - Parameter sensors: the rows of each of `sensorCount` sensors, in the order of `names`.
+    /// - Throws: for numbers that are not finite and metadata that fill windows up in an unknown way; what predictions throw.
+    func predictions(of sensors: [[Float]], by model: MLModel) throws -> ActivityPrediction {
         let count = sensors.first?.count ?? 0
-        var state: MLFeatureValue?
-        var labels: [String] = []
+        for (number, values) in sensors.enumerated() {
+            if let row = values.firstIndex(where: { !$0.isFinite }) {
+                let name = names.map { "'\($0[number])'" } ?? "\(number)"
+                throw MLCreateError.generic(
+                    reason: "row \(row) of the column \(name) is \(values[row]); fill or remove it"
+                )
+            }
+        }
+        let windows = RecordingWindows(
+            size: window,
+            filling: try MLCreateError.translating { try RecordingWindows.Filling(of: model.engine.interface) }
+        )
+        var past = try firstStates(of: model)
+        var found: [ActivityPrediction.Window] = []
         for start in stride(from: 0, to: count, by: window) {
-            var inputs: [String: Any] = [:]
-            for (name, values) in zip(names, sensors) {
-                let samples = (start..<start + window).map { Double(values[min($0, count - 1)]) }
-                if let place = samples.firstIndex(where: { !$0.isFinite }) {
+            let samples = sensors.map { windows.samples(of: $0, from: start) }
+            var inputs = past
+            switch layout {
+            case .inputEach(let names):
+                for (name, values) in zip(names, samples) { inputs[name] = try array(values, name, model) }
+            case .together(let name):
+                inputs[name] = try array((0..<window).flatMap { row in samples.map { $0[row] } }, name, model)
+            }
+            let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: inputs))
+            for state in states {
+                guard let value = output.featureValue(for: state.output) else {
                     throw MLCreateError.generic(
-                        reason: "row \(start + place) of the column '\(name)' is \(samples[place]); fill or remove it"
+                        reason: "the model gives no '\(state.output)', which its next prediction takes"
                     )
                 }
-                inputs[name] = try MLMultiArray(samples)
+                past[state.input] = value
             }
-            if let state { inputs["stateIn"] = state }
-            let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: inputs))
-            state = output.featureValue(for: "stateOut")
-            guard let name = model.modelDescription.predictedFeatureName,
-                let value = output.featureValue(for: name)
-            else {
-                throw MLCreateError.generic(reason: "the model gives no class; it is no classifier of activities")
-            }
-            labels.append(value.stringValue)
+            found.append(try ActivityPrediction.Window(output, of: model))
         }
-        return labels
+        return ActivityPrediction(windows: found, windowing: windows, rowCount: count)
+    }
+
+    /// Zeros for the states that the model demands.
+    private func firstStates(of model: MLModel) throws -> [String: MLFeatureValue] {
+        var result: [String: MLFeatureValue] = [:]
+        for state in states where !state.isOptional {
+            result[state.input] = try MLFeatureValue(multiArray: zeros(state.input, model))
+        }
+        return result
+    }
+
+    /// Numbers in the shape and type that the model states.
+    private func array(_ values: [Float], _ name: String, _ model: MLModel) throws -> MLFeatureValue {
+        let array = try zeros(name, model)
+        guard array.count == values.count else {
+            throw MLCreateError.generic(
+                reason: "the model's '\(name)' takes \(array.count) numbers, not \(values.count); it is no window"
+            )
+        }
+        for (place, value) in values.enumerated() { array[place] = NSNumber(value: value) }
+        return MLFeatureValue(multiArray: array)
+    }
+
+    private func zeros(_ name: String, _ model: MLModel) throws -> MLMultiArray {
+        guard let constraint = model.modelDescription.inputDescriptionsByName[name]?.multiArrayConstraint,
+            !constraint.shape.isEmpty
+        else {
+            throw MLCreateError.generic(
+                reason: "the model does not say the shape of its input '\(name)'; write it into the file"
+            )
+        }
+        return try MLMultiArray(shape: constraint.shape, dataType: constraint.dataType)
     }
 }

@@ -88,7 +88,8 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
                         ConfusionCounts(strings: problem.labels, truth: other.truth, predictions: other.predictions)
                     ),
                     options: options,
-                    labels: problem.labels
+                    labels: problem.labels,
+                    shortRecordings: problem.kind.shortRecordings
                 )
             )
         }
@@ -227,8 +228,7 @@ enum SeriesArchive {
                         $0,
                         names: names($0),
                         window: window,
-                        standardization: own,
-                        allowsShort: true
+                        standardization: own
                     )
                 }
                 guard sensors.count == own.offsets.count else { throw reader.damaged("sensors are missing") }

@@ -26,6 +26,8 @@ struct SeriesOptions: Codable, Hashable, Sendable {
     var featureColumns: [String]?
     var labelColumn: String?
     var recordingColumn: String?
+    /// Recordings without rows, which were left out.
+    var emptyRecordings: Int?
 }
 
 /// A finished training.
@@ -37,6 +39,8 @@ struct SeriesOutcome: Sendable {
     let validation: MLClassifierMetrics
     let options: SeriesOptions
     let labels: [String]
+    /// Recordings that were filled up to a window.
+    let shortRecordings: Int
 
     /// The classes of examples and those that the model gives them, as metrics.
     func metrics(_ truth: [String], _ predictions: [String]) -> MLClassifierMetrics {
