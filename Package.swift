@@ -193,7 +193,10 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("CommandLineTests", ["CommandLineTool", "MLFiles", "MLSpecification", "TestSupport"]),
+        tests(
+            "CommandLineTests",
+            ["CommandLineTool", "MLFiles", "MLSpecification", "TabularData", "TestSupport", protobuf]
+        ),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),

@@ -4,7 +4,7 @@ package import MLNumerics
 /// A graph bound to one set of input shapes: a plan, and, where extents depend on data, what is bound after it ran.
 package final class BoundProgram: Sendable {
     /// The rest of a program after the first operation whose results' extents are known only while running.
-    private struct Tail: Sendable {
+    struct Tail: Sendable {
         /// The operation to evaluate between the plan and the rest; `nil` when the rest only waits for contents.
         let operation: DynamicOperation?
         let rest: GraphExecutable
@@ -13,7 +13,7 @@ package final class BoundProgram: Sendable {
     }
 
     /// An operation evaluated on whole tensors.
-    private struct DynamicOperation: Sendable {
+    struct DynamicOperation: Sendable {
         let operation: Operation
         let operands: [Source?]
         let bodies: [GraphExecutable]
@@ -22,7 +22,7 @@ package final class BoundProgram: Sendable {
         let resultTypes: [ValueType]
     }
 
-    private enum Source: Sendable {
+    enum Source: Sendable {
         case plan(Int)
         case input(Int)
         case constant(Tensor)
@@ -30,7 +30,7 @@ package final class BoundProgram: Sendable {
     }
 
     package let plan: Plan
-    private let tail: Tail?
+    let tail: Tail?
     private let outputSources: [Source]
 
     /// - Parameters:
@@ -132,41 +132,50 @@ package final class BoundProgram: Sendable {
         observer: (any StepObserver)?
     ) throws(ModelError) -> [Tensor] {
         guard let tail else { return try plan.run(inputs, backings: backings, observer: observer) }
-        let values = try plan.run(inputs, backings: [], observer: observer)
-        var dynamicResults: [Tensor] = []
-        func tensor(_ source: Source) -> Tensor {
-            switch source {
-            case .plan(let index): values[index]
-            case .input(let index): inputs[index]
-            case .constant(let tensor): tensor
-            case .dynamic(let index): dynamicResults[index]
-            }
-        }
-        if let dynamic = tail.operation {
-            dynamicResults = try trailing(dynamic.operation.location) { () throws(ModelError) in
-                try evaluate(dynamic, tensor, observer)
-            }
-        }
-        let results = try tail.rest.run(tail.restInputs.map(tensor), backings: backings, observer: observer)
-        return results
+        var values = Values(inputs: inputs, results: try plan.run(inputs, backings: [], observer: observer))
+        if let dynamic = tail.operation { values.dynamic = try evaluate(dynamic, values, observer: observer) }
+        return try tail.rest.run(tail.restInputs.map { values[$0] }, backings: backings, observer: observer)
     }
 
-    private func evaluate(
+    /// What is known when the plan has run: its inputs and results, and then those of the operation behind it.
+    struct Values {
+        let inputs: [Tensor]
+        let results: [Tensor]
+        var dynamic: [Tensor] = []
+
+        subscript(source: Source) -> Tensor {
+            switch source {
+            case .plan(let index): results[index]
+            case .input(let index): inputs[index]
+            case .constant(let tensor): tensor
+            case .dynamic(let index): dynamic[index]
+            }
+        }
+    }
+
+    /// - Parameter visits: is told of every run of a body.
+    func evaluate(
         _ dynamic: DynamicOperation,
-        _ tensor: (Source) -> Tensor,
-        _ observer: (any StepObserver)?
+        _ values: Values,
+        observer: (any StepObserver)? = nil,
+        visits: BodyVisits? = nil
     ) throws(ModelError) -> [Tensor] {
-        let operands = dynamic.operands.map { $0.map(tensor) }
-        guard let control = dynamic.operation.op as? any ControlFlowOperator else {
-            return try dynamic.operation.op.reference(
-                ReferenceOperands(operands, resultTypes: dynamic.resultTypes)
-            )
+        let operands = dynamic.operands.map { $0.map { values[$0] } }
+        return try trailing(dynamic.operation.location) { () throws(ModelError) in
+            guard let control = dynamic.operation.op as? any ControlFlowOperator else {
+                return try dynamic.operation.op.reference(
+                    ReferenceOperands(operands, resultTypes: dynamic.resultTypes)
+                )
+            }
+            let captured = dynamic.captures.map { $0.map { values[$0] } }
+            let bodies: [BlockBody] = dynamic.bodies.enumerated().map { index, executable in
+                { (inputs) throws(ModelError) in
+                    visits?.add(index, inputs)
+                    return try executable.run(inputs + captured[index], observer: observer)
+                }
+            }
+            return try control.evaluate(operands.compactMap { $0 }, bodies: bodies)
         }
-        let captured = dynamic.captures.map { $0.map(tensor) }
-        let bodies: [BlockBody] = dynamic.bodies.enumerated().map { index, executable in
-            { (inputs) throws(ModelError) in try executable.run(inputs + captured[index], observer: observer) }
-        }
-        return try control.evaluate(operands.compactMap { $0 }, bodies: bodies)
     }
 }
 

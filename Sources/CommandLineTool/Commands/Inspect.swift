@@ -6,8 +6,12 @@ import MLSpecification
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Describe a model: interface, metadata, class labels, operations, size.",
+        abstract: "Describe a model: interface, metadata, class labels, how it learns, operations, size.",
         discussion: """
+            Of an updatable model it says which layers learn, with which loss and optimizer, and each parameter with its
+            default and what an app may choose; of a nearest-neighbours classifier how neighbours are found and vote.
+            Operations are counted with those inside branches and loops.
+
             Examples:
               coreml inspect Digits.mlpackage
               coreml inspect Model.mlmodel --json
@@ -31,6 +35,7 @@ struct ModelFacts {
     private let operations: [String: Int]
     private let labels: [String]
     private let byteCount: Int
+    private let learning: LearningFacts?
 
     init(_ file: ModelFile) {
         self.file = file
@@ -38,6 +43,7 @@ struct ModelFacts {
         census.count(file.specification)
         operations = census.operations
         labels = census.labels
+        learning = LearningFacts(file.specification)
         byteCount = Self.byteCount(of: file.path)
     }
 
@@ -90,6 +96,7 @@ struct ModelFacts {
             let shown = labels.prefix(20).joined(separator: ", ")
             lines.append("\n\(labels.count) classes: \(shown)" + (labels.count > 20 ? ", …" : ""))
         }
+        if let learning { lines.append("\n\(learning.text)") }
         if !operations.isEmpty {
             var table = Table(rightAligned: [0])
             for (name, count) in operations.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
@@ -117,7 +124,7 @@ struct ModelFacts {
                 ]
             }
         }
-        return [
+        var object: [String: Any] = [
             "path": file.path, "kind": kind, "specification": Int(file.specification.specificationVersion),
             "bytes": byteCount,
             "runs_on": systems, "updatable": file.specification.isUpdatable, "inputs": list(description.input),
@@ -125,6 +132,8 @@ struct ModelFacts {
             "states": list(description.state), "functions": description.functions.map(\.name), "classes": labels,
             "operations": operations, "metadata": Dictionary(metadata, uniquingKeysWith: { first, _ in first }),
         ]
+        object["learning"] = learning?.object
+        return object
     }
 
     private static func byteCount(of path: String) -> Int {
@@ -198,6 +207,15 @@ private struct Census {
         for layer in layers {
             let kind = layer.layer.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "empty layer"
             operations[kind, default: 0] += 1
+            switch layer.layer {
+            case .branch(let branch)?:
+                count(branch.ifBranch.layers)
+                count(branch.elseBranch.layers)
+            case .loop(let loop)?:
+                count(loop.conditionNetwork.layers)
+                count(loop.bodyNetwork.layers)
+            default: break
+            }
         }
     }
 

@@ -12,7 +12,9 @@ struct ShowPlan: ParsableCommand {
               coreml plan ResNet50.mlpackage
               coreml plan Bert.mlpackage --graph
 
-            The plan is for the inputs given with --input; for the model's default shapes without.
+            The plan is for the inputs given with --input; for the model's default shapes without. What is planned only
+            while running is found by running the model: steps after results whose extents depend on the data, both arms of
+            a branch, and the condition and the body of a loop, as they are planned for its first turn.
             """
     )
 
@@ -33,18 +35,13 @@ struct ShowPlan: ParsableCommand {
             return
         }
         let features = try SampleInputs.features(engine.interface, inputs.input)
-        let plan = try failing { () throws(ModelError) in
-            try engine.executable.program(for: try engine.graphInputs(features)).plan
+        let outline = try failing { () throws(ModelError) in
+            try engine.executable.outline(
+                for: try engine.makeState().update { (buffers: inout [String: Tensor]) throws(ModelError) in
+                    try engine.graphInputs(features, buffers)
+                }
+            )
         }
-        var table = Table(rightAligned: [0])
-        table.add("step", "operation", "kernel", "result", "source")
-        for (index, step) in plan.steps.enumerated() {
-            let shapes = step.shapes.map { "\($0)" }.joined(separator: " ")
-            table.add("\(index)", step.operatorName, step.kernelName, shapes, step.location)
-        }
-        print(table.text(indent: ""))
-        print(
-            "\(plan.steps.count) steps, arena \(byteText(plan.arenaByteCount)) (\(byteText(plan.unsharedByteCount)) without sharing), scratch \(byteText(plan.scratchByteCount))"
-        )
+        print(PlanText(outline).text)
     }
 }

@@ -1,5 +1,5 @@
 package import MLNumerics
-import MLSpecification
+package import MLSpecification
 
 /// The parameters that a model declares for its update, with their present values.
 package struct UpdateParameters: Sendable {
@@ -21,11 +21,21 @@ package struct UpdateParameters: Sendable {
 
     /// The parameters of the part of a model that learns.  Checks what the format asks of them.
     package init(of target: UpdateTarget) throws(ModelError) {
-        if let update = target.networkParameters {
-            try declare(update)
-        } else if case .kNearestNeighborsClassifier(let classifier)? = target.model.type {
-            try declare(.numberOfNeighbors, classifier.numberOfNeighbors)
+        if case .kNearestNeighborsClassifier(let classifier)? = target.model.type {
+            try self.init(of: classifier)
+        } else {
+            try self.init(of: target.networkParameters)
         }
+    }
+
+    private init(of update: SpecNetworkUpdateParameters?) throws(ModelError) {
+        if let update { try declare(update) }
+        values = declarations.mapValues(\.defaultValue)
+    }
+
+    /// The parameters of a nearest-neighbours classifier, whether it is updatable or not.
+    package init(of classifier: SpecKNearestNeighborsClassifier) throws(ModelError) {
+        try declare(.numberOfNeighbors, classifier.numberOfNeighbors)
         values = declarations.mapValues(\.defaultValue)
     }
 
