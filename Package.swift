@@ -202,7 +202,7 @@ let package = Package(
         library("MLImages"),
         .target(
             name: "CImageCodecs",
-            linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png"), .linkedLibrary("webp")]
+            linkerSettings: ["jpeg", "png", "webp", "tiff", "gif", "heif"].map { .linkedLibrary($0) }
         ),
         library("_Testing_CoreGraphics"),
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
@@ -254,7 +254,11 @@ let package = Package(
         example("demo-topics", path: "Examples/Topics"),
         example("demo-digits", path: "Examples/Digits"),
         library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
-        tests("ImageIOTests", ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages"], exclude: ["Fixtures"]),
+        tests(
+            "ImageIOTests",
+            ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages", "MLNumerics"],
+            exclude: ["Fixtures"]
+        ),
         tests("MLKernelsTests", ["MLKernels"]),
         tests("MLNumericsTests", ["MLNumerics"]),
         .target(

@@ -11,14 +11,19 @@ public final class CGImageDestination {
     private let kind: ImageFile.Kind
     private var encoded: Data?
 
+    /// The kinds that are written.
+    fileprivate static let kinds = [ImageFile.Kind.png, .jpeg]
+
+    private static func kind(_ type: CFString) -> ImageFile.Kind? { kinds.first { $0.rawValue == "\(type)" } }
+
     fileprivate init?(url: URL, type: CFString) {
-        guard let kind = ImageFile.Kind(rawValue: "\(type)"), kind != .webp else { return nil }
+        guard let kind = Self.kind(type) else { return nil }
         target = .url(url)
         self.kind = kind
     }
 
     fileprivate init?(data: NSMutableData, type: CFString) {
-        guard let kind = ImageFile.Kind(rawValue: "\(type)"), kind != .webp else { return nil }
+        guard let kind = Self.kind(type) else { return nil }
         target = .data(data)
         self.kind = kind
     }
@@ -73,9 +78,9 @@ public func CGImageDestinationAddImage(_ destination: CGImageDestination, _ imag
 public func CGImageDestinationFinalize(_ destination: CGImageDestination) -> Bool { destination.finish() }
 
 public func CGImageDestinationCopyTypeIdentifiers() -> CFArray {
-    [ImageFile.Kind.png.rawValue, ImageFile.Kind.jpeg.rawValue] as CFArray
+    CGImageDestination.kinds.map(\.rawValue) as CFArray
 }
 
 public func CGImageSourceCopyTypeIdentifiers() -> CFArray {
-    [ImageFile.Kind.png.rawValue, ImageFile.Kind.jpeg.rawValue, ImageFile.Kind.webp.rawValue] as CFArray
+    ImageFile.Kind.allCases.map(\.rawValue) as CFArray
 }

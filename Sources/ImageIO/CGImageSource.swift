@@ -19,17 +19,17 @@ public final class CGImageSource: Sendable {
     }
 }
 
-/// `nil` when the file cannot be read, or is not a JPEG, PNG or WebP image.
+/// `nil` when the file cannot be read, or is not a PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC image.
 public func CGImageSourceCreateWithURL(_ url: CFURL, _ options: CFDictionary?) -> CGImageSource? {
     (try? Data(contentsOf: url as URL)).flatMap(CGImageSource.init)
 }
 
-/// `nil` when the bytes are not a JPEG, PNG or WebP image.
+/// `nil` when the bytes are not a PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC image.
 public func CGImageSourceCreateWithData(_ data: CFData, _ options: CFDictionary?) -> CGImageSource? {
     CGImageSource(Data(referencing: data))
 }
 
-/// 1: files with several pictures are not read.
+/// 1: of files with several pictures the first is read, of HEIF files the primary one.
 public func CGImageSourceGetCount(_ source: CGImageSource) -> Int { 1 }
 public func CGImageSourceGetPrimaryImageIndex(_ source: CGImageSource) -> Int { 0 }
 /// The uniform type identifier.

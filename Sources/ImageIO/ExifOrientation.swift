@@ -6,16 +6,17 @@ struct ExifOrientation {
     private(set) var value: UInt32 = 1
     private let bytes: [UInt8]
 
-    init(in data: Data, kind: ImageFile.Kind) {
-        // Exif stands before the pixels in JPEG, but may follow them in PNG and WebP.
-        bytes = kind == .jpeg ? [UInt8](data.prefix(1 << 20)) : [UInt8](data)
-        let part: Range<Int>? =
-            switch kind {
-            case .jpeg: jpegPart()
-            case .png: pngPart()
-            case .webp: webpPart()
-            }
-        if let part, let found = orientation(in: part) { value = found }
+    /// Exif stands before the pixels in JPEG.
+    init(inJPEG data: Data) { self.init(data.prefix(1 << 20)) { $0.jpegPart() } }
+
+    /// Exif may follow the pixels in PNG and WebP.
+    init(inPNG data: Data) { self.init(data) { $0.pngPart() } }
+
+    init(inWebP data: Data) { self.init(data) { $0.webpPart() } }
+
+    private init(_ data: Data, _ part: (Self) -> Range<Int>?) {
+        bytes = [UInt8](data)
+        if let part = part(self), let found = orientation(in: part) { value = found }
     }
 
     private func jpegPart() -> Range<Int>? {

@@ -2,14 +2,59 @@ import CImageCodecs
 package import MLImages
 package import MLNumerics
 
-/// A picture file in memory: JPEG (baseline and progressive), PNG, or WebP.
+/// A picture file in memory: JPEG (baseline and progressive), PNG, WebP, TIFF, GIF, BMP, or HEIC.
 package struct ImageFile: Sendable {
     /// The kinds that are read.
-    package enum Kind: String, Sendable {
-        case jpeg = "public.jpeg"
+    package enum Kind: String, Sendable, CaseIterable {
         case png = "public.png"
+        case jpeg = "public.jpeg"
         case webp = "org.webmproject.webp"
+        case tiff = "public.tiff"
+        case gif = "com.compuserve.gif"
+        case bmp = "com.microsoft.bmp"
+        case heic = "public.heic"
+
+        /// Recognises a kind by a file's first bytes.
+        fileprivate init?(_ start: [UInt8]) {
+            func text(_ range: Range<Int>) -> String? {
+                start.count < range.upperBound ? nil : String(decoding: start[range], as: UTF8.self)
+            }
+            if start.starts(with: [0xFF, 0xD8, 0xFF]) {
+                self = .jpeg
+            } else if start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+                self = .png
+            } else if text(0..<4) == "RIFF", text(8..<12) == "WEBP" {
+                self = .webp
+            } else if ["II*\0", "MM\0*", "II+\0", "MM\0+"].contains(text(0..<4)) {
+                self = .tiff
+            } else if ["GIF87a", "GIF89a"].contains(text(0..<6)) {
+                self = .gif
+            } else if text(0..<2) == "BM", start.count >= 18, Self.bmpHeaders.contains(start[14]),
+                start[15..<18] == [0, 0, 0]
+            {
+                self = .bmp
+            } else if text(4..<8) == "ftyp", Self.heifBrands.contains(text(8..<12) ?? "") {
+                self = .heic
+            } else {
+                return nil
+            }
+        }
+
+        /// The sizes of headers that BMP files have had.
+        private static let bmpHeaders: Set<UInt8> = [12, 40, 52, 56, 64, 108, 124]
+        /// The brands of single pictures and sequences coded with HEVC, and those that leave the codec open.
+        private static let heifBrands: Set<String> = [
+            "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1",
+        ]
     }
+
+    /// How names of files of the kinds end, without the dot, in small letters.
+    package static let fileExtensions = [
+        "png", "jpg", "jpeg", "webp", "tif", "tiff", "gif", "bmp", "heic", "heif",
+    ]
+
+    /// The kinds, for messages.
+    package static let kinds = "PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC"
 
     /// What the header says.
     package struct Header: Sendable, Equatable {
@@ -27,19 +72,13 @@ package struct ImageFile: Sendable {
 
     /// Recognises the kind by the first bytes, not by a name.
     package init(_ data: Data) throws(ModelError) {
-        let start = [UInt8](data.prefix(12))
-        if start.starts(with: [0xFF, 0xD8, 0xFF]) {
-            kind = .jpeg
-        } else if start.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
-            kind = .png
-        } else if start.count == 12, start.starts(with: Array("RIFF".utf8)), start[8...].elementsEqual("WEBP".utf8) {
-            kind = .webp
-        } else {
+        guard let kind = Kind([UInt8](data.prefix(18))) else {
             throw ModelError(
                 .unsupported,
-                "These bytes are not a JPEG, PNG or WebP image; convert the image to one of them."
+                "These bytes are not a \(ImageFile.kinds) image; convert the image to one of them."
             )
         }
+        self.kind = kind
         self.data = data
     }
 
@@ -65,13 +104,17 @@ package struct ImageFile: Sendable {
         let height = Int(image.height)
         let count = width * height
         let layout: Bitmap.Layout = image.channels == 1 ? .gray : .rgba
+        /// A component as bitmaps hold it; no file's brightness exceeds its alpha.
+        func inside(_ value: UInt8, _ alpha: UInt8) -> UInt8 {
+            image.is_premultiplied != 0 ? min(value, alpha) : Bitmap.premultiplied(value, alpha)
+        }
         let bytes = [UInt8](unsafeUninitializedCapacity: count * layout.bytesPerPixel) { result, initialized in
             switch image.channels {
             case 1: _ = result.update(fromContentsOf: UnsafeBufferPointer(start: pixels, count: count))
             case 2:
                 for index in 0..<count {
                     let alpha = pixels[2 * index + 1]
-                    let value = Bitmap.premultiplied(pixels[2 * index], alpha)
+                    let value = inside(pixels[2 * index], alpha)
                     for component in 0..<3 { result[4 * index + component] = value }
                     result[4 * index + 3] = alpha
                 }
@@ -84,7 +127,7 @@ package struct ImageFile: Sendable {
                 for index in 0..<count {
                     let alpha = pixels[4 * index + 3]
                     for component in 0..<3 {
-                        result[4 * index + component] = Bitmap.premultiplied(pixels[4 * index + component], alpha)
+                        result[4 * index + component] = inside(pixels[4 * index + component], alpha)
                     }
                     result[4 * index + 3] = alpha
                 }
@@ -94,8 +137,20 @@ package struct ImageFile: Sendable {
         return Bitmap(width: width, height: height, layout: layout, pixels: bytes)
     }
 
-    /// The orientation that the file's Exif part states, 1…8; 1 when it has none or a damaged one.
-    package var exifOrientation: UInt32 { ExifOrientation(in: data, kind: kind).value }
+    /// The orientation that the file states in its Exif part, or as a TIFF file itself, 1…8; 1 when it has none or a
+    /// damaged one.  HEIF files say themselves how to turn their pixels, which is done when they are read, so that what
+    /// their Exif part repeats of it no longer holds.
+    package var exifOrientation: UInt32 {
+        switch kind {
+        case .jpeg: return ExifOrientation(inJPEG: data).value
+        case .png: return ExifOrientation(inPNG: data).value
+        case .webp: return ExifOrientation(inWebP: data).value
+        case .tiff:
+            let stated = (try? decode(headerOnly: true))?.orientation ?? 1
+            return stated == 0 ? 1 : stated
+        case .gif, .bmp, .heic: return 1
+        }
+    }
 
     private func decode(headerOnly: Bool) throws(ModelError) -> cic_image {
         var image = cic_image()
@@ -106,6 +161,10 @@ package struct ImageFile: Sendable {
                 case .jpeg: cic_decode_jpeg
                 case .png: cic_decode_png
                 case .webp: cic_decode_webp
+                case .tiff: cic_decode_tiff
+                case .gif: cic_decode_gif
+                case .bmp: cic_decode_bmp
+                case .heic: cic_decode_heif
                 }
             return function(bytes.baseAddress, bytes.count, ImageFile.pixelLimit, headerOnly ? 1 : 0, &image) != 0
         }

@@ -3,6 +3,7 @@ import CoreVideo
 import Foundation
 import ImageIO
 import MLImages
+import MLNumerics
 import Testing
 
 /// Pictures made by `Fixtures/make-fixtures.py`, read by Pillow there and by ImageIO here.
@@ -28,7 +29,13 @@ struct DecodingTests {
         ("rgb.png", 0), ("rgba.png", 0), ("gray.png", 0), ("gray-alpha.png", 0), ("palette.png", 0),
         ("palette-transparent.png", 0), ("one-bit.png", 0), ("rgb16.png", 0), ("gray16.png", 0), ("baseline.jpg", 1),
         ("progressive.jpg", 1), ("gray.jpg", 1), ("cmyk.jpg", 3), ("lossy.webp", 1), ("lossless.webp", 0),
-        ("alpha.webp", 0),
+        ("alpha.webp", 0), ("rgb.tif", 0), ("rgba.tif", 0), ("gray.tif", 0), ("palette.tif", 0), ("one-bit.tif", 0),
+        ("cmyk.tif", 1), ("jpeg.tif", 1), ("pages.tif", 0), ("gray16.tif", 0), ("rgb16.tif", 0), ("planes.tif", 0),
+        ("tiles.tif", 0), ("palette.gif", 0), ("interlaced.gif", 0), ("gray.gif", 0), ("transparent.gif", 0),
+        ("animated.gif", 0), ("offset.gif", 0), ("rgb.bmp", 0), ("gray.bmp", 0), ("palette.bmp", 0), ("one-bit.bmp", 0),
+        ("rgba.bmp", 0), ("four-bit.bmp", 0), ("runs.bmp", 0), ("fields.bmp", 1), ("top-down.bmp", 0),
+        ("color.heic", 1),
+        ("subsampled.heic", 2), ("alpha.heic", 1), ("orientation-6.heic", 1),
     ])
     func decodesLikePillow(name: String, tolerance: Int) throws {
         let difference = largestDifference(
@@ -48,7 +55,39 @@ struct DecodingTests {
         #expect(upright == (try Fixtures.image("expected/\(name).png").bitmap))
     }
 
-    @Test(arguments: ["orientation-6.jpg", "orientation-6.webp"])
+    /// What a file holds multiplied by alpha stays so.
+    @Test func associatedAlphaIsNotMultipliedAgain() throws {
+        let expected = try Fixtures.image("expected/rgba.tif.png").bitmap
+        let difference = largestDifference(try Fixtures.image("associated.tif").bitmap, expected)
+        #expect(try #require(difference) <= 1)
+    }
+
+    /// A HEIF file turns its picture itself: nothing is left for others to do.
+    @Test func heifPicturesComeUpright() throws {
+        let source = try #require(CGImageSourceCreateWithURL(Fixtures.url("orientation-6.heic") as CFURL, nil))
+        let properties = try #require(CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any])
+        #expect(properties[kCGImagePropertyOrientation] as? Int == 1)
+        #expect(properties[kCGImagePropertyPixelWidth] as? Int == 23)
+        #expect(CGImageSourceGetType(source).map { "\($0)" } == "public.heic")
+    }
+
+    /// Samples that no eight bits hold without a range of their own are refused by name.
+    @Test func picturesOfFloatsAreRefused() throws {
+        let file = try ImageFile(Data(contentsOf: Fixtures.url("float.tif")))
+        let error = #expect(throws: ModelError.self) { try file.bitmap() }
+        #expect(
+            "\(try #require(error))".contains("tiff image cannot be decoded: Sorry, can not handle images with 32-bit")
+        )
+    }
+
+    @Test func whatIsNoPictureIsSaid() {
+        for text in ["GIF8", "BM is no bitmap, but a text", "....ftypmp42....", "II*", ""] {
+            let error = #expect(throws: ModelError.self) { try ImageFile(Data(text.utf8)) }
+            #expect(error.map { "\($0)" }?.contains("PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC") == true)
+        }
+    }
+
+    @Test(arguments: ["orientation-6.jpg", "orientation-6.webp", "orientation-6.tif"])
     func otherKindsCarryOrientation(name: String) throws {
         let source = try #require(CGImageSourceCreateWithURL(Fixtures.url(name) as CFURL, nil))
         let properties = try #require(CGImageSourceCopyPropertiesAtIndex(source, 0, nil) as? [CFString: Any])
@@ -61,7 +100,12 @@ struct DecodingTests {
     }
 
     /// Damaged files give `nil`, whatever is changed in them.
-    @Test(arguments: ["rgba.png", "palette.png", "progressive.jpg", "cmyk.jpg", "alpha.webp", "orientation-6.jpg"])
+    @Test(arguments: [
+        "rgba.png", "palette.png", "progressive.jpg", "cmyk.jpg", "alpha.webp", "orientation-6.jpg", "rgb.tif",
+        "tiles.tif",
+        "jpeg.tif", "one-bit.tif", "orientation-6.tif", "interlaced.gif", "offset.gif", "animated.gif", "palette.bmp",
+        "runs.bmp", "fields.bmp", "top-down.bmp", "alpha.heic", "orientation-6.heic",
+    ])
     func damagedFilesDoNotTrap(name: String) throws {
         let original = try Data(contentsOf: Fixtures.url(name))
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -93,7 +137,26 @@ struct DecodingTests {
         bytes.replaceSubrange(16..<24, with: [0, 0xFF, 0xFF, 0xFF, 0, 0xFF, 0xFF, 0xFF])
         let source = try #require(CGImageSourceCreateWithData(bytes as CFData, nil))
         #expect(CGImageSourceCreateImageAtIndex(source, 0, nil) == nil)
-        #expect(CGImageSourceCreateWithData(Data("GIF89a".utf8) as CFData, nil) == nil)
+        #expect(CGImageSourceCreateWithData(Data("RIFF".utf8) as CFData, nil) == nil)
+        // Places of extents in the files' headers, and what is written there.
+        for (name, place, claim) in [
+            ("rgb.bmp", 18, [0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 0x7F]), ("gray16.tif", 0, []),
+            ("palette.gif", 6, [0xFF, 0xFF, 0xFF, 0xFF]),
+        ] as [(String, Int, [UInt8])] {
+            var bytes = try Data(contentsOf: Fixtures.url(name))
+            var place = place
+            var claim = claim
+            if name.hasSuffix(".tif") {
+                // The first entry of the directory at the end is the width, the second the height.
+                place = Int(bytes[4]) | Int(bytes[5]) << 8
+                let entry: (UInt8) -> [UInt8] = { [$0, 1, 4, 0, 1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F] }
+                claim = [bytes[place], bytes[place + 1]] + entry(0) + entry(1)
+            }
+            bytes.replaceSubrange(place..<place + claim.count, with: claim)
+            let file = try ImageFile(bytes)
+            let error = #expect(throws: ModelError.self, "\(name)") { try file.bitmap() }
+            #expect(error.map { "\($0)" }?.contains("pixels are more than") == true, "\(name)")
+        }
     }
 }
 
