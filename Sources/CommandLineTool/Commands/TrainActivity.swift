@@ -15,7 +15,7 @@ struct TrainActivity: ParsableCommand {
               coreml train activity walks/ --annotation-file labels.csv --recording file --time-stamp time \
                 --label-start-time from --label-end-time to
 
-            DATA is a .csv, .tsv or .json table with a sample of all sensors in each row, its label, and the recording that
+            DATA is a .csv, .tsv or .json table or an SFrame with a sample of all sensors in each row, its label, and the recording that
             it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables for each label,
             which then need no column of labels. With --annotation-file it is a folder of .csv or .json tables whose samples
             have times, and the table of that name in it says, a row each, in which of them (--recording) from when to when
@@ -28,7 +28,10 @@ struct TrainActivity: ParsableCommand {
             """
     )
 
-    @Argument(help: "A table of samples, a folder of tables, or a folder with a folder of tables for each label.")
+    @Argument(
+        help:
+            "A table of samples (a file or an SFrame), a folder of tables, or a folder with a folder of tables for each label."
+    )
     var data: String
     @OptionGroup var columns: SensorColumnOptions
     @OptionGroup var annotation: AnnotationOptions

@@ -32,12 +32,12 @@ struct SensorData {
         var empty = 0
     }
 
-    /// The recordings of a table; of a folder of tables, each a recording; or of a folder with such a folder for each
+    /// The recordings of a table, as a file or an SFrame; of a folder of tables, each a recording; or of a folder with such a folder for each
     /// label.
     /// - Parameter features: the columns of the sensors; all columns of numbers when `nil`.
     func recordings(_ path: String, features: [String]?) throws -> Recordings {
         if let annotations { return try annotated(path, annotations, features) }
-        guard TableFile.isFolder(path) else {
+        guard TableFile.isFolderOfFiles(path) else {
             let frame = try table(path, features, hasLabels: true)
             let features = try features ?? sensors(of: frame, path)
             guard frame.shape.rows > 0 else { throw Failure("\(path) has no rows") }

@@ -11,9 +11,10 @@ struct SoundData {
 
     /// The files by their labels.
     /// - Parameter path: a folder with a folder of sounds for each label, a folder of sounds whose names begin with their
-    ///   labels (`dog.1.wav`), or a table of files and labels.
+    ///   labels (`dog.1.wav`), or a table of files and labels, as a
+    ///   file or an SFrame.
     func files(_ path: String) throws -> [String: [URL]] {
-        if TableFile.isFolder(path) {
+        if TableFile.isFolderOfFiles(path) {
             let url = URL(fileURLWithPath: path)
             let contents = try TableFile.contents(ofFolder: path)
             guard !contents.isEmpty else {

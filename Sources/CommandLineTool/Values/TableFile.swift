@@ -82,6 +82,14 @@ enum TableFile {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
+    /// Whether a path is a folder that Turi Create or Create ML wrote: a table, not a folder of files.
+    static func isSFrame(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path + "/dir_archive.ini")
+    }
+
+    /// Whether a path is a folder of files or of folders.
+    static func isFolderOfFiles(_ path: String) -> Bool { isFolder(path) && !isSFrame(path) }
+
     /// What is in a folder, hidden files left out, by name.
     static func contents(ofFolder path: String) throws -> [String] {
         do {

@@ -12,6 +12,7 @@ struct TextData {
     /// The column that says to which sentence a row's token belongs; `nil` when a row is a text or a sentence.
     private let sentenceColumn: String?
     private let delimiter: String?
+    private let isOfTagger: Bool
 
     /// - Parameters:
     ///   - isOfTagger: whether tokens are labelled, not texts.
@@ -22,13 +23,14 @@ struct TextData {
         textColumn = text ?? (isOfArrays ? "tokens" : isOfTagger ? "token" : "text")
         labelColumn = label ?? (isOfArrays ? "labels" : "label")
         sentenceColumn = sentence
+        self.isOfTagger = isOfTagger
         delimiter = cells.delimiter
     }
 
     /// Labelled texts as a table with the two columns.
-    /// - Parameter path: a table, or a folder with a folder of UTF-8 texts for each label.
+    /// - Parameter path: a table, as a file or an SFrame, or a folder with a folder of UTF-8 texts for each label.
     func texts(_ path: String) throws -> DataFrame {
-        guard TableFile.isFolder(path) else {
+        guard TableFile.isFolderOfFiles(path) else {
             let frame = try table(path)
             guard frame.shape.rows > 0 else { throw Failure("\(path) has no rows") }
             return frame
@@ -48,14 +50,14 @@ struct TextData {
         ])
     }
 
-    /// Sentences with labelled tokens: a sentence in each row (arrays, as JSON files have them), or a token in each row.
+    /// Sentences with labelled tokens: a sentence in each row (arrays, as JSON files and SFrames have them), or a token in each row.
     func sentences(_ path: String) throws -> [Sentence] {
         let frame = try table(path)
         guard let sentenceColumn else {
-            guard path.hasSuffix(".json") else {
+            guard path.hasSuffix(".json") || TableFile.isSFrame(path) else {
                 throw Failure(
-                    "\(path): a tagger learns from a .json file whose objects have arrays of tokens and labels, or from "
-                        + "a table with a token in each row and a column --sentence"
+                    "\(path): a tagger learns from a .json file or an SFrame whose rows have arrays of tokens and labels, "
+                        + "or from a table with a token in each row and a column --sentence"
                 )
             }
             return try MLWordTagger.sequences(frame, textColumn, labelColumn)
@@ -86,7 +88,8 @@ struct TextData {
         let columns: [(name: String, option: String)] =
             [(textColumn, "--text"), (labelColumn, "--label")] + (sentenceColumn.map { [($0, "--sentence")] } ?? [])
         // A text such as NA or 12 is a text.
-        let types = Dictionary(columns.map { ($0.name, CSVType.string) }) { first, _ in first }
+        let isOfArrays = isOfTagger && sentenceColumn == nil
+        let types = Dictionary(isOfArrays ? [] : columns.map { ($0.name, CSVType.string) }) { first, _ in first }
         let frame = try TableFile.read(path, delimiter: delimiter, types: types, missing: [""])
         for (name, option) in columns { try TableFile.require(name, in: frame, path, option: option) }
         return frame

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Files by label, as folders and file names say it.
+/// Files by label, as folders and file names say it.  Links to folders and to files count as what they stand for.
 enum LabeledFolders {
     /// The files in each folder of `url`; the folder's name is their label.  Hidden files are left out, nothing deeper is
     /// read.
@@ -32,17 +32,18 @@ enum LabeledFolders {
         return result
     }
 
-    private static func contents(of url: URL) throws -> [URL] {
+    /// What is in a folder, or in the one that a link stands for, hidden files left out, by name.
+    static func contents(of url: URL) throws -> [URL] {
         do {
-            return try FileManager.default
-                .contentsOfDirectory(at: url, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
-                .sorted { $0.lastPathComponent < $1.lastPathComponent }
+            // Listed by path: Foundation finds nothing in the URL of a link to a folder.
+            let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+            return names.filter { !$0.hasPrefix(".") }.sorted().map { url.appendingPathComponent($0) }
         } catch {
             throw MLCreateError.io(reason: "\(url.path) cannot be read as a folder: \(error.localizedDescription)")
         }
     }
 
-    private static func isFolder(_ url: URL) -> Bool {
+    static func isFolder(_ url: URL) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
     }

@@ -236,9 +236,9 @@ extension MLTextClassifier {
             switch self {
             case .labeledDirectories(let url):
                 var result: [String: [String]] = [:]
-                for folder in try Self.contents(url) where Self.isFolder(folder) {
-                    result[folder.lastPathComponent] = try Self.contents(folder)
-                        .filter { !Self.isFolder($0) }
+                for folder in try LabeledFolders.contents(of: url) where LabeledFolders.isFolder(folder) {
+                    result[folder.lastPathComponent] = try LabeledFolders.contents(of: folder)
+                        .filter { !LabeledFolders.isFolder($0) }
                         .map(Self.text)
                 }
                 guard !result.isEmpty else {
@@ -248,20 +248,6 @@ extension MLTextClassifier {
                 }
                 return result
             }
-        }
-
-        private static func contents(_ url: URL) throws -> [URL] {
-            do {
-                let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-                return names.filter { !$0.hasPrefix(".") }.sorted().map { url.appendingPathComponent($0) }
-            } catch {
-                throw MLCreateError.io(reason: "\(url.path) cannot be listed: \(error.localizedDescription)")
-            }
-        }
-
-        private static func isFolder(_ url: URL) -> Bool {
-            var isFolder: ObjCBool = false
-            return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
         }
 
         private static func text(_ url: URL) throws -> String {
