@@ -3,6 +3,7 @@ import CoreML
 import CreateML
 import Foundation
 import MLEngine
+import MLFiles
 import MLKernels
 import MLModels
 import MLNumerics
@@ -19,10 +20,14 @@ struct Evaluate: ParsableCommand {
               coreml evaluate Tagger.mlmodel tokens.csv --text token --label tag --sentence number
               coreml evaluate Birds.mlmodel recordings/
               coreml evaluate Activities.mlmodel motion.csv --label activity --recording session --json
+              coreml evaluate Stickers.mlmodel pictures/
+              coreml evaluate Shop.mlmodel later.csv --observed earlier.csv --user customer --item product
 
             For models of texts, words, sounds and activities DATA is what 'coreml train text', 'sound' and 'activity' take;
-            words are counted token by token, sounds window by window, activities sample by sample. For all others DATA
-            is a .csv file whose header, or an SFrame (a folder that Turi Create or Create ML wrote) whose columns name the
+            words are counted token by token, sounds window by window, activities sample by sample. For models that take one
+            picture it may be a folder with a folder of pictures for each label, as 'coreml update' takes it. For a
+            recommender it is a table of what users chose, and --observed another of what they chose before, by which items
+            are recommended. For all others DATA is a .csv file whose header, or an SFrame (a folder that Turi Create or Create ML wrote) whose columns name the
             model's inputs and, besides, the feature that it predicts; an empty cell of a number is a missing value. A
             classifier gives accuracy, confusion matrix, precision and recall; a model that gives a number its root mean
             squared and its maximum error.
@@ -34,7 +39,7 @@ struct Evaluate: ParsableCommand {
     @OptionGroup var source: ModelOptions
     @Argument(
         help:
-            "A .csv file or an SFrame; for texts, words, sounds and activities what the command takes that trains them."
+            "A .csv file or an SFrame; a folder of labelled pictures; for texts, words, sounds and activities what the command takes that trains them."
     )
     var data: String
     @Option(
@@ -58,6 +63,21 @@ struct Evaluate: ParsableCommand {
         help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
     )
     var features: [String] = []
+    @Option(help: "Recommenders: the table of what users chose before.")
+    var observed: String?
+    @Option(help: "Recommenders: the column of the users, 'user' by default.")
+    var user: String?
+    @Option(help: "Recommenders: the column of the items, 'item' by default.")
+    var item: String?
+    @Option(help: "Recommenders: the column of the ratings in --observed; without it every choice counts 1.")
+    var rating: String?
+    @Option(
+        help: ArgumentHelp(
+            "Recommenders: measure precision and recall of this many recommendations; 1,2,3,4,5 by default.",
+            valueName: "n,…"
+        )
+    )
+    var cutoffs: Cutoffs?
     @OptionGroup var cells: DelimiterOption
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
@@ -76,7 +96,7 @@ struct Evaluate: ParsableCommand {
 
     /// What a model predicts, as far as it decides what the data look like.
     private enum Kind {
-        case text, words, sound, activity, other
+        case text, words, sound, activity, choices, other
 
         init(_ engine: any ModelEngine) {
             let inputs = engine.interface.input
@@ -84,6 +104,8 @@ struct Evaluate: ParsableCommand {
                 self = .text
             } else if engine is WordTagger {
                 self = .words
+            } else if engine is ItemSimilarityRecommender {
+                self = .choices
             } else if inputs.count == 1, inputs[0].name == "audioSamples",
                 !engine.interface.predictedFeatureName.isEmpty
             {
@@ -102,6 +124,7 @@ struct Evaluate: ParsableCommand {
             case .words: ["--text", "--sentence"]
             case .sound: ["--file", "--overlap"]
             case .activity: ["--recording", "--features"]
+            case .choices: ["--observed", "--user", "--item", "--rating", "--cutoffs"]
             case .other: []
             }
         }
@@ -115,15 +138,19 @@ struct Evaluate: ParsableCommand {
         let given = [
             ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
             ("--overlap", overlap != nil), ("--recording", recording != nil), ("--features", !features.isEmpty),
+            ("--observed", observed != nil), ("--user", user != nil), ("--item", item != nil),
+            ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
         ]
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
             throw Failure("\(option.0) says nothing about this model's data; see 'coreml evaluate --help'")
         }
         var report = TrainingReport(title: "\(source.model) on \(data)")
         let count: Int
-        if case .other = kind {
-            count = try evaluateRows(engine, &report)
-        } else {
+        switch kind {
+        case .other where TableFile.isFolderOfFiles(data): count = try evaluatePictures(engine, &report)
+        case .other: count = try evaluateRows(engine, &report)
+        case .choices: count = try evaluateRecommendations(engine, opened.specification, &report)
+        case .text, .words, .sound, .activity:
             count = try evaluate(kind, try MLModel(opened, configuration: MLModelConfiguration()), &report)
         }
         if let file = self.report { try ReportFile.write(report, to: file) }
@@ -170,7 +197,7 @@ struct Evaluate: ParsableCommand {
                 overlapFactor: overlap ?? 0.5
             )
             unit = "windows"
-        case .activity, .other:
+        case .activity, .choices, .other:
             let reader = SensorData(
                 labelColumn: target ?? "label",
                 recordingColumn: recording ?? "recording",
@@ -215,7 +242,7 @@ struct Evaluate: ParsableCommand {
     }
 
     /// The class label, or the only number or label that the model gives.
-    private func predictedFeature(_ interface: SpecModelDescription) throws -> SpecFeatureDescription {
+    func predictedFeature(_ interface: SpecModelDescription) throws -> SpecFeatureDescription {
         if let feature = interface.output.first(where: { $0.name == interface.predictedFeatureName }) { return feature }
         let candidates = interface.output.filter { output in
             switch output.type.type {
@@ -250,12 +277,12 @@ struct Evaluate: ParsableCommand {
         }
     }
 
-    private func prediction(_ outputs: [String: FeatureData], _ name: String) throws -> FeatureData {
+    func prediction(_ outputs: [String: FeatureData], _ name: String) throws -> FeatureData {
         guard let value = outputs[name] else { throw Failure("the model gave no '\(name)'") }
         return value
     }
 
-    private func score(
+    func score(
         _ feature: SpecFeatureDescription,
         _ truth: [String],
         _ outputs: [FeatureData],

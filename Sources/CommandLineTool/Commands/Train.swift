@@ -11,8 +11,9 @@ struct Train: ParsableCommand {
               coreml train text mail.csv --label folder --report mail.html
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train activity motion.csv --label activity --recording session
+              coreml train recommender orders.csv --user customer --item product
             """,
-        subcommands: [TrainTabular.self, TrainText.self, TrainSound.self, TrainActivity.self]
+        subcommands: [TrainTabular.self, TrainText.self, TrainSound.self, TrainActivity.self, TrainRecommender.self]
     )
 }
 

@@ -67,13 +67,20 @@ struct TrainingFlow {
         defer { progress.close() }
         do {
             return (try progress.result(of: try make(session)), progress.curves)
-        } catch MLCreateError.cancelled where Interruption.signal != 0 {
-            progress.close()
-            var text = "interrupted; no model is written"
-            if let folder = options.resume { text += "; run the same command again to go on from '\(folder)'" }
-            FileHandle.standardError.write(Data("\(text)\n".utf8))
-            throw ExitCode(128 + Interruption.signal)
+        } catch MLCreateError.cancelled {
+            try endIfInterrupted()
+            throw MLCreateError.cancelled
         }
+    }
+
+    /// - Throws: `ExitCode` after a signal, which is said.
+    func endIfInterrupted() throws {
+        guard Interruption.signal != 0 else { return }
+        progress.close()
+        var text = "interrupted; no model is written"
+        if let folder = options.resume { text += "; run the same command again to go on from '\(folder)'" }
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        throw ExitCode(128 + Interruption.signal)
     }
 
     /// Writes the model and the report, and prints the latter.

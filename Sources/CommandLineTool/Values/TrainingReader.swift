@@ -46,28 +46,12 @@ struct TrainingReader {
                 "'\(folder)': folders of images are for models that learn from one image and one label\n\(list)"
             )
         }
-        var result: [[String: FeatureData]] = []
-        let labels = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }.sorted()
-        for label in labels {
-            let inner = folder + "/" + label
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: inner, isDirectory: &isFolder), isFolder.boolValue else {
-                continue
-            }
-            let value = try reader.value(label, for: others[0])
-            for name in try FileManager.default.contentsOfDirectory(atPath: inner).sorted() {
-                let lower = name.lowercased()
-                guard [".png", ".jpg", ".jpeg", ".webp"].contains(where: lower.hasSuffix) else { continue }
-                let image = try ImageInput.read(inner + "/" + name, type)
-                result.append([images[0].name: image, others[0].name: value])
-            }
+        return try LabelledImages.files(inFolder: folder).map { file in
+            [
+                images[0].name: try ImageInput.read(file.path, type),
+                others[0].name: try reader.value(file.label, for: others[0]),
+            ]
         }
-        guard !result.isEmpty else {
-            throw Failure(
-                "'\(folder)' holds no images; make a folder for each label, with PNG, JPEG or WebP files in it"
-            )
-        }
-        return result
     }
 }
 

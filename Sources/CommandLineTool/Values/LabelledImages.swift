@@ -1,0 +1,22 @@
+import Foundation
+import ImageIO
+
+/// Labelled pictures on the command line: a folder with a folder of pictures for each label.
+enum LabelledImages {
+    /// The pictures in the folders of a folder, in the order of labels and names.  Links count as what they stand for;
+    /// hidden files and those whose names do not end like a picture's are left out.
+    static func files(inFolder folder: String) throws -> [(label: String, path: String)] {
+        let folders = try TableFile.contents(ofFolder: folder).filter(TableFile.isFolder)
+        let files = try folders.flatMap { inner in
+            try TableFile.contents(ofFolder: inner)
+                .filter { ImageFile.fileExtensions.contains(($0 as NSString).pathExtension.lowercased()) }
+                .map { (label: (inner as NSString).lastPathComponent, path: $0) }
+        }
+        guard !files.isEmpty else {
+            throw Failure(
+                "'\(folder)' holds no images; make a folder for each label, with \(ImageFile.kinds) files in it"
+            )
+        }
+        return files
+    }
+}
