@@ -1,4 +1,5 @@
 """The classes of `coremltools.libcoremlpython`."""
+import contextlib
 import os
 import shutil
 import tempfile
@@ -17,6 +18,19 @@ def _expect(condition, message):
         raise TypeError(message)
 
 
+@contextlib.contextmanager
+def _naming_dropped(tables):
+    """Lets an error say which values were lists: the model only misses them."""
+    try:
+        yield
+    except RuntimeError as error:
+        names = sorted({name for table in tables for name in table.dropped})
+        if not names:
+            raise
+        advice = ", ".join(f"np.array({name})" for name in names)
+        raise RuntimeError(f"{error}\nLists and tuples are no feature values; pass {advice}.") from None
+
+
 class _State:
     """The state of a stateful model."""
 
@@ -30,9 +44,11 @@ class _State:
     def write_state(self, name, value):
         features = Features()
         try:
+            if not hasattr(value, "shape"):
+                raise RuntimeError(f"'{name}' is a {type(value).__name__}; pass np.array(value, np.float16)")
             features.set(name, value)
-        except RuntimeError:
-            raise RuntimeError("Failed to write state, only multi-array value is supported") from None
+        except RuntimeError as error:
+            raise RuntimeError(f"Failed to write state, only multi-array value is supported: {error}") from None
         call("state_write", self._handle.address, name.encode(), features.address)
 
 
@@ -82,8 +98,9 @@ class _MLModelProxy:
         _expect(isinstance(features, dict), "predict: the features must be a dictionary")
         inputs = Features.of(features)
         started = time.perf_counter_ns()
-        answer = call(
-            "model_predict", self._model.address, inputs.address, None if state is None else state._handle.address)
+        with _naming_dropped([inputs]):
+            answer = call(
+                "model_predict", self._model.address, inputs.address, None if state is None else state._handle.address)
         self._predicting = time.perf_counter_ns() - started
         return Features(answer).dictionary()
 
@@ -92,8 +109,9 @@ class _MLModelProxy:
         inputs = [Features.of(features) for features in batch]
         answers = (c_void_p * len(inputs))()
         started = time.perf_counter_ns()
-        call("model_predict_batch", self._model.address, (c_void_p * len(inputs))(*[i.address for i in inputs]),
-             len(inputs), answers)
+        with _naming_dropped(inputs):
+            call("model_predict_batch", self._model.address, (c_void_p * len(inputs))(*[i.address for i in inputs]),
+                 len(inputs), answers)
         self._predicting = time.perf_counter_ns() - started
         return [Features(answer).dictionary() for answer in answers]
 

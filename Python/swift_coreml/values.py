@@ -1,8 +1,9 @@
-"""Python values to and from feature values, by the rules of Apple's binding.
+"""Python values to and from feature values, by the rules of Apple's binding, which takes fewer arrays.
 
 In: integers become int64, floats double, strings and bytes string, dictionaries dictionary, pictures of Pillow images,
-writable arrays of int8, int32, float32 and float64 multi-arrays; lists and tuples are dropped.  Out: float16 arrays
-become float32, pictures RGBA.  Whatever else is given is "not convertible".
+arrays of int8, int32, float16, float32 and float64 multi-arrays; arrays of other integers and of truth values become
+int32 when that holds all their values.  Lists and tuples are dropped.  Out: float16 arrays become float32, pictures
+RGBA.  Whatever else is given is "not convertible", and the message says what to pass instead.
 """
 import ctypes
 import json
@@ -19,7 +20,7 @@ except ImportError:
 # Raw values of MLMultiArrayDataType.
 _DATA_TYPES = {"float64": 0x10040, "float32": 0x10020, "float16": 0x10010, "int32": 0x20020, "int8": 0x20008}
 _DTYPES = {code: np.dtype(name) for name, code in _DATA_TYPES.items()}
-_GIVEN = ("float64", "float32", "int32", "int8")
+_INT32 = np.iinfo(np.int32)
 
 # Raw values of MLFeatureType.
 _INT64, _DOUBLE, _STRING, _IMAGE, _ARRAY, _DICTIONARY, _SEQUENCE = 1, 2, 3, 4, 5, 6, 7
@@ -33,6 +34,8 @@ class Features(Handle):
     def __init__(self, address=None):
         super().__init__(call("features_new") if address is None else address)
         self._lent = []
+        self.dropped = []
+        """The names of the lists and tuples among the values given, which Apple's binding drops."""
 
     @classmethod
     def of(cls, dictionary):
@@ -50,17 +53,15 @@ class Features(Handle):
         elif isinstance(value, (str, bytes)):
             call("features_set_string", self.address, key, value.encode() if isinstance(value, str) else value)
         elif isinstance(value, (list, tuple)):
-            pass
+            self.dropped.append(name)
         elif isinstance(value, dict) and _is_convertible(value):
             self._set_dictionary(key, value)
         elif Image is not None and isinstance(value, Image.Image):
             self._set_image(key, value)
         elif _is_array(value):
-            self._set_array(key, np.asarray(value))
+            self._set_array(key, _converted(name, np.asarray(value)))
         else:
-            print("Error: value type not convertible:")
-            print(value)
-            raise RuntimeError("value type not convertible")
+            raise RuntimeError(f"value type not convertible: {_remedy(name, value)}")
 
     def _set_array(self, key, array):
         # The strides of an axis of extent 1 mean nothing and may be anything.
@@ -169,13 +170,42 @@ def _is_integer(value):
 
 
 def _is_array(value):
-    """Whether the value lends its memory as an array that Core ML has a type for."""
+    """Whether the value lends its memory as an array with at least one axis."""
     try:
         memoryview(value)
     except (TypeError, ValueError, BufferError):
         return False
-    array = np.asarray(value)
-    return array.ndim > 0 and array.dtype.name in _GIVEN and array.dtype.isnative and array.flags.writeable
+    return np.asarray(value).ndim > 0
+
+
+def _converted(name, array):
+    """The array with a type that Core ML has; an error when that would change a value."""
+    if array.dtype.newbyteorder("=").name in _DATA_TYPES:
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if array.dtype.kind in "iub":
+        if array.size == 0 or (array.min() >= _INT32.min and array.max() <= _INT32.max):
+            return array.astype(np.int32)
+        far = array.max() if array.max() > _INT32.max else array.min()
+        raise RuntimeError(
+            f"value type not convertible: '{name}' is an array of {array.dtype} that holds {far}, and the widest integers "
+            f"of Core ML's arrays are int32; pass {name}.astype(np.float64) if the model takes real numbers")
+    raise RuntimeError(f"value type not convertible: {_remedy(name, array)}")
+
+
+def _remedy(name, value):
+    """What is wrong with a value, and what to pass instead, in one line."""
+    taken = "a number, a string, an array, a picture of Pillow, or a dictionary of numbers by strings or integers"
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim > 0:
+        return f"'{name}' is an array of {value.dtype}; pass {name}.astype(np.float64)"
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        return f"'{name}' is an array of {value.dtype}; pass {name}.real and {name}.imag as arrays of their own"
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "fiub":
+        return f"'{name}' is an array of {value.dtype}; pass an array of numbers, e.g. {name}.astype(np.float32)"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"'{name}' is a {value.dtype} without axes; pass np.array([{value}], np.float32), or float({name})"
+    if isinstance(value, dict):
+        return f"'{name}' is a dictionary that is not one of numbers by strings or by integers"
+    return f"'{name}' is a {type(value).__name__}; pass {taken}"
 
 
 def _is_convertible(dictionary):

@@ -29,12 +29,28 @@ def test_arrays_of_any_layout(dtype, view):
     assert answer.dtype == dtype and np.array_equal(answer, given)
 
 
-@pytest.mark.parametrize("value", [
-    np.zeros(3, np.float16), np.zeros(3, np.int64), np.zeros(3, np.uint8), np.zeros(3, bool), np.float32(1), None,
-    np.array(1.0), {"a": "b"}, {1.5: 1.0}])
-def test_other_values_are_not_convertible(value):
-    with pytest.raises(RuntimeError, match="not convertible"):
+@pytest.mark.parametrize("given, dtype", [
+    (np.array([[1, -2], [2 ** 31 - 1, -2 ** 31]], np.int64), np.int32), (np.array([], np.int64), np.int32),
+    (np.array([0, 255], np.uint8), np.int32), (np.array([-7, 9], np.int16), np.int32),
+    (np.array([1, 2], np.uint64), np.int32), (np.array([True, False]), np.int32),
+    (np.array([0.5, -65504, 6e-8, np.inf], np.float16), np.float32), (np.array([1, 2], ">i4"), np.int32),
+    (np.array([0.1, 2], ">f8"), np.float64), (np.broadcast_to(np.float32(3), (2, 2)), np.float32)])
+def test_arrays_become_ones_that_hold_the_same_values(given, dtype):
+    answer = through(given)
+    assert answer.dtype == dtype and np.array_equal(answer, given)
+
+
+@pytest.mark.parametrize("value, remedy", [
+    (np.array([1, 5_000_000_000]), r"holds 5000000000, .*pass f.astype\(np.float64\)"),
+    (np.array([2 ** 63], np.uint64), r"holds 9223372036854775808"), (np.array([-2 ** 31 - 1]), r"holds -2147483649"),
+    (np.array([1j]), r"pass f.real"), (np.array(["a"]), r"pass .*f.astype\(np.float32\)"),
+    (np.zeros(2, np.longdouble), r"pass f.astype\(np.float64\)"), (np.float32(1), r"float\(f\)"),
+    (np.array(1.0), r"pass np.array\(\[1.0\], np.float32\)"), (None, r"'f' is a NoneType; pass a number"),
+    ({"a": "b"}, "dictionary"), ({1.5: 1.0}, "dictionary")])
+def test_other_values_are_not_convertible(value, remedy):
+    with pytest.raises(RuntimeError, match=f"not convertible: 'f'.*{remedy}" if "'f'" not in remedy else remedy) as told:
         through(value)
+    assert "\n" not in str(told.value)
 
 
 def test_pictures_come_out_as_rgba_and_grey():
