@@ -37,11 +37,12 @@ extension ModelEngine {
         try prediction(from: inputs, backings: [:], state: nil)
     }
 
-    /// The examples one by one.
+    /// The examples one by one; a cancelled task ends them between two.
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         var results: [[String: FeatureData]] = []
         results.reserveCapacity(batch.count)
         for index in 0..<batch.count {
+            try Cancellation.check()
             do {
                 results.append(try prediction(from: batch.features(at: index)))
             } catch {

@@ -133,6 +133,7 @@ package final class BoundProgram: Sendable {
     ) throws(ModelError) -> [Tensor] {
         guard let tail else { return try plan.run(inputs, backings: backings, observer: observer) }
         var values = Values(inputs: inputs, results: try plan.run(inputs, backings: [], observer: observer))
+        try Cancellation.ofSteps?.check()
         if let dynamic = tail.operation { values.dynamic = try evaluate(dynamic, values, observer: observer) }
         return try tail.rest.run(tail.restInputs.map { values[$0] }, backings: backings, observer: observer)
     }

@@ -33,14 +33,20 @@ extension Plan {
         let workspace = workspaces.take(for: self)
         defer { workspaces.give(workspace) }
         workspace.bind(inputs: inputs, outputs: results)
+        // A single step has nothing between, and to ask costs as much as a small kernel.
+        let cancellation = steps.count > 1 ? Cancellation.ofSteps : nil
         if let observer {
             for step in steps {
+                try cancellation?.check()
                 let start = clock_gettime_nsec()
                 try run(step, workspace)
                 observer.ran(step, nanoseconds: clock_gettime_nsec() - start)
             }
         } else {
-            for step in steps { try run(step, workspace) }
+            for step in steps {
+                try cancellation?.check()
+                try run(step, workspace)
+            }
         }
         for (index, output) in outputs.enumerated() {
             guard case .copy(let slot) = output, let source = workspace.pointers[Int(slot)] else { continue }

@@ -15,8 +15,8 @@ extension MLModel {
         try predict(input, options, nil)
     }
 
-    /// Predicts from one example on another thread.  Cancelling the task before it starts, or while the model is in a
-    /// loop, is an error.
+    /// Predicts from one example on another thread.  When the task is cancelled, the prediction stops between two steps
+    /// of the model with `MLModelError.predictionCancelled`.
     public func prediction(
         from input: any MLFeatureProvider,
         options: MLPredictionOptions = MLPredictionOptions()
@@ -55,7 +55,8 @@ extension MLModel {
         try predictions(from: inputBatch, options: MLPredictionOptions())
     }
 
-    /// Predicts from each example of a batch; results are in the batch's order.
+    /// Predicts from each example of a batch; results are in the batch's order.  When the task that this runs in is
+    /// cancelled, it stops between two examples with `MLModelError.predictionCancelled`.
     public func predictions(
         from inputBatch: any MLBatchProvider,
         options: MLPredictionOptions
@@ -73,6 +74,7 @@ extension MLModel {
         var results: [any MLFeatureProvider] = []
         results.reserveCapacity(inputBatch.count)
         for index in 0..<inputBatch.count {
+            try translatingErrors { () throws(ModelError) in try Cancellation.check() }
             do {
                 results.append(try predict(inputBatch.features(at: index), options, nil))
             } catch let error as MLModelError where inputBatch.count > 1 {
@@ -112,12 +114,13 @@ extension MLModel {
         let backings = try OutputBackings(options.outputBackings, modelDescription)
         let data = backings.data
         let buffers = state?.buffers
-        let cancellation = Cancellation()
+        let cancellation = Cancellation(reachesSteps: true)
         let results = try await withTaskCancellationHandler {
             try await offPool { [engine] in
                 try Cancellation.$current.withValue(cancellation) {
                     try translatingErrors { () throws(ModelError) in
-                        try engine.prediction(from: features, backings: data, state: buffers)
+                        try cancellation.check()
+                        return try engine.prediction(from: features, backings: data, state: buffers)
                     }
                 }
             }

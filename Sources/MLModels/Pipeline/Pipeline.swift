@@ -85,6 +85,7 @@ package struct Pipeline: ModelEngine {
     ) throws(ModelError) -> [String: FeatureData] {
         var known = inputs
         for (place, stage) in stages.enumerated() {
+            try Cancellation.ofSteps?.check()
             var arguments: [String: FeatureData] = [:]
             for input in stage.inputs { arguments[input.name] = known[input.name] }
             let results = try trailing(stage.name) { () throws(ModelError) in
@@ -126,6 +127,7 @@ package struct Pipeline: ModelEngine {
         var known = batch
         guard batch.count > 0 else { return batch }
         for stage in stages {
+            try Cancellation.check()
             var arguments: [String: FeatureColumn] = [:]
             for input in stage.inputs { arguments[input.name] = known.columns[input.name] }
             let results = try trailing(stage.name) { () throws(ModelError) in
