@@ -16,6 +16,8 @@ public final class CGImage: Sendable {
     private let layout: PixelLayout
 
     public var alphaInfo: CGImageAlphaInfo { bitmapInfo.alphaInfo ?? .none }
+    /// Always `packed`: pictures of other formats are not made.
+    public var pixelFormatInfo: CGImagePixelFormatInfo { bitmapInfo.pixelFormat }
 
     /// `nil` when the sizes contradict each other or the provider's length, or when the pixel layout is not one of:
     /// grey, grey with alpha, RGB, RGB with alpha before or after it, of 8 or 16 bits a component, in any byte order.

@@ -16,6 +16,7 @@ struct PixelLayout: Equatable, Sendable {
     /// `nil` for combinations that are not read: floats, 5-bit components, CMYK, alpha alone.
     init?(bitsPerComponent: Int, bitsPerPixel: Int?, model: CGColorSpaceModel, info: CGBitmapInfo) {
         guard bitsPerComponent == 8 || bitsPerComponent == 16, !info.contains(.floatComponents),
+            info.pixelFormat == .packed,
             let alphaInfo = info.alphaInfo, alphaInfo != .alphaOnly
         else { return nil }
         let components: Int

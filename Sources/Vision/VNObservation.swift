@@ -7,6 +7,8 @@ open class VNObservation: NSObject, @unchecked Sendable {
     public let confidence: VNConfidence
 
     init(confidence: VNConfidence) { self.confidence = confidence }
+
+    open override var description: String { "\(Swift.type(of: self)) (\(confidence))" }
 }
 
 /// What the picture, or an object in it, is.
@@ -17,6 +19,18 @@ open class VNClassificationObservation: VNObservation, @unchecked Sendable {
         self.identifier = identifier
         super.init(confidence: confidence)
     }
+
+    /// Whether precision and recall are known for each confidence.  They are not for classes that a Core ML model names:
+    /// a model file has no place for them.
+    public var hasPrecisionRecallCurve: Bool { false }
+
+    /// Whether the class is precise to `minimumPrecision` (0…1) where its recall is `recall` (0…1); false without a
+    /// curve.
+    public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool { false }
+
+    /// Whether the class has a recall of `minimumRecall` (0…1) where its precision is `precision` (0…1); false without a
+    /// curve.
+    public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool { false }
 
     open override var description: String { "\(identifier) (\(confidence))" }
 }
@@ -30,6 +44,8 @@ open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
         self.boundingBox = boundingBox
         super.init(confidence: confidence)
     }
+
+    open override var description: String { "\(boundingBox) (\(confidence))" }
 }
 
 /// Where something is, and what it may be.
@@ -56,6 +72,8 @@ open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
         self.featureName = featureName
         super.init(confidence: 1)
     }
+
+    open override var description: String { "\(featureName ?? "picture") : \(pixelBuffer)" }
 }
 
 /// An output of a model as it is.
@@ -68,4 +86,6 @@ open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
         self.featureValue = featureValue
         super.init(confidence: 1)
     }
+
+    open override var description: String { "\(featureName) : \((featureValue as NSObject).description)" }
 }

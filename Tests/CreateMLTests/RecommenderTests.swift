@@ -92,6 +92,15 @@ import Testing
         #expect(!invalid.isValid && "\(invalid.error!)".contains("'who'"))
     }
 
+    @Test func parametersHaveTheDocumentedDefaults() throws {
+        let parameters = MLRecommender.ModelParameters()
+        guard case .itemSimilarity(.cosine) = parameters.algorithm else { return #expect(Bool(false)) }
+        #expect(parameters.threshold == 0.001 && parameters.maxCount == 64)
+        #expect(parameters.maxSimilarityIterations == 1024)
+        #expect(parameters.nearestItems == nil && parameters.nearestItemsDataFrame == nil)
+        #expect(MLRecommender.ModelParameters(maxCount: 3).maxCount == 3)
+    }
+
     @Test func givenSimilaritiesAreUsed() throws {
         var nearest = DataFrame()
         nearest.append(column: Column(name: "item", contents: ["metal", "punk"]))

@@ -37,6 +37,10 @@ struct VisionTests {
             try handler.perform([request])
             let best = try #require(request.results?.first as? VNClassificationObservation)
             #expect(best.identifier == "7" && best.confidence > 0.5 && completed == 1)
+            // A Core ML model knows no precision and recall.
+            #expect(!best.hasPrecisionRecallCurve && !best.hasMinimumPrecision(0, forRecall: 0))
+            #expect(!best.hasMinimumRecall(0, forPrecision: 0))
+            #expect(best.description == "7 (\(best.confidence))")
         }
     }
 
@@ -49,6 +53,36 @@ struct VisionTests {
         let cancelled = VNCoreMLRequest(model: try Self.model())
         cancelled.cancel()
         #expect(throws: VNError.self) { try handler.perform([cancelled]) }
+    }
+
+    @Test func picturesArePacked() throws {
+        let image = CGImage(Bitmap(width: 2, height: 2, layout: .rgba))
+        #expect(image.pixelFormatInfo == .packed && image.bitmapInfo.pixelFormat == .packed)
+        var info = CGBitmapInfo(rawValue: CGImageAlphaInfo.noneSkipFirst.rawValue)
+        info.pixelFormat = .RGB101010
+        #expect(info.rawValue == 6 | 3 << 16 && info.pixelFormat == .RGB101010)
+        info.pixelFormat = .packed
+        #expect(info.rawValue == 6)
+        info.pixelFormat = .RGB555
+        let space = CGColorSpaceCreateDeviceRGB()
+        let provider = try #require(CGDataProvider(data: Data(count: 16) as CFData))
+        func made(_ info: CGBitmapInfo) -> CGImage? {
+            CGImage(
+                width: 2,
+                height: 2,
+                bitsPerComponent: 8,
+                bitsPerPixel: 32,
+                bytesPerRow: 8,
+                space: space,
+                bitmapInfo: info,
+                provider: provider,
+                decode: nil,
+                shouldInterpolate: true,
+                intent: .defaultIntent
+            )
+        }
+        #expect(made(info) == nil)
+        #expect(made(CGBitmapInfo(rawValue: 6))?.pixelFormatInfo == .packed)
     }
 
     /// Boxes go back to the picture that they were found in, whatever was done to it.

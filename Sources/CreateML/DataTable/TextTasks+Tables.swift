@@ -88,6 +88,12 @@ extension MLTextClassifier {
         } catch { return MLClassifierMetrics(error) }
     }
 
+    /// How well labelled texts are recognised that lie in columns of the same names as those that were trained on: the
+    /// form of 2018.  A classifier that was not trained on a table takes the columns `text` and `label`.
+    public func evaluation(on labeledTexts: MLDataTable) -> MLClassifierMetrics {
+        evaluation(on: labeledTexts, textColumn: columns.text, labelColumn: columns.label)
+    }
+
     public func predictions(from texts: MLDataColumn<String>) throws -> MLDataColumn<String> {
         MLDataColumn(try predictions(from: texts.present("text")))
     }

@@ -167,6 +167,14 @@ import Testing
         let labels = try classifier.predictions(from: texts)
         #expect(labels[0] == "good" && labels[1] == "bad")
         #expect(try classifier.predictionsWithConfidence(from: texts)[0]["good"]! > 0.5)
+        // The form of 2018 takes the columns that were trained on.
+        #expect(classifier.evaluation(on: table).classificationError == 0)
+        var renamed = table
+        renamed.renameColumn(named: "text", to: "review")
+        renamed.renameColumn(named: "label", to: "mood")
+        #expect("\(classifier.evaluation(on: renamed).error!)".contains("'text'"))
+        let critic = try MLTextClassifier(trainingData: renamed, textColumn: "review", labelColumn: "mood")
+        #expect(critic.evaluation(on: renamed).isValid && !critic.evaluation(on: table).isValid)
         let unnamed = classifier.evaluation(on: table, textColumn: "words", labelColumn: "label")
         #expect("\(unnamed.error!)".contains("'words'"))
 

@@ -285,6 +285,22 @@ extension MLRecommender {
         /// Has no effect: similarities are found in one pass, whatever there is of them.
         public var maxSimilarityIterations: Int
 
+        /// Parameters whose similarities come from the data.
+        public init(
+            algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
+            threshold: Double = 0.001,
+            maxCount: Int = 64,
+            maxSimilarityIterations: Int = 1024
+        ) {
+            self.init(
+                algorithm: algorithm,
+                threshold: threshold,
+                maxCount: maxCount,
+                nearestItemsDataFrame: nil,
+                maxSimilarityIterations: maxSimilarityIterations
+            )
+        }
+
         public init(
             algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
             threshold: Double = 0.001,

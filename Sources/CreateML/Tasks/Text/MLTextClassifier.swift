@@ -19,6 +19,8 @@ public struct MLTextClassifier: Sendable {
     /// How well texts that were set aside are recognised; not valid when there were none.
     public let validationMetrics: MLClassifierMetrics
     private var task: TextTaskModel
+    /// The columns of the data that was trained on; those of Create ML's examples when it was no table.
+    private(set) var columns = (text: "text", label: "label")
 
     /// The model: a string `text` in, `label` and `labelProbability` out.
     public var model: MLModel {
@@ -64,6 +66,7 @@ public struct MLTextClassifier: Sendable {
         parameters: ModelParameters = ModelParameters(validation: .split(strategy: .automatic))
     ) throws {
         try self.init(Examples(trainingData, textColumn, labelColumn), parameters)
+        columns = (textColumn, labelColumn)
     }
 
     public init(
