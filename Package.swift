@@ -240,6 +240,12 @@ let package = Package(
             path: "Tests/SourceCompatibility",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
+        .executableTarget(
+            name: "ReadMeSnippets",
+            dependencies: ["CoreML", "CoreMLExtras", "CreateML", "TabularData"],
+            path: "Tests/ReadMeSnippets",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+        ),
         .target(
             name: "ExampleSupport",
             dependencies: ["CoreML"],
