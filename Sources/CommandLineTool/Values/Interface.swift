@@ -17,7 +17,8 @@ extension SpecFeatureDescription {
             } else {
                 text = "dictionary string → number"
             }
-        case .sequenceType?: text = "sequence"
+        case .sequenceType(let sequence)?:
+            if case .int64Type? = sequence.type { text = "sequence of integers" } else { text = "sequence of strings" }
         case .stateType(let state)?: text = "state \(state.arrayType.dataTypeText) \(state.arrayType.shapeText)"
         case nil: text = "unknown"
         }

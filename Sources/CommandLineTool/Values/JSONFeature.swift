@@ -27,6 +27,7 @@ enum JSONFeature {
                 integers[key] = value
             }
             return .dictionary(.integers(integers))
+        case .sequenceType(let type)?: return .sequence(try SequenceInput.read(json, type, for: feature))
         case .multiArrayType(let array)?:
             var values: [Double] = []
             let shape = try flatten(json, into: &values) { wrong() }

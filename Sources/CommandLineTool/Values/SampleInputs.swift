@@ -40,6 +40,9 @@ enum SampleInputs {
         case .int64Type?: return .int64(1)
         case .stringType?: return .string("")
         case .dictionaryType?: return .dictionary(.strings([:]))
+        case .sequenceType(let sequence)?:
+            if case .int64Type? = sequence.type { return .sequence(.integers([])) }
+            return .sequence(.strings([]))
         default: return .double(0.5)
         }
     }
