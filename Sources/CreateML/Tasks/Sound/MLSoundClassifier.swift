@@ -117,13 +117,8 @@ public struct MLSoundClassifier: @unchecked Sendable {
     ) throws -> [String] {
         try SoundFeatures.check(window: predictionTimeWindowSize)
         return try audioFiles.map { file in
-            var sums: [String: Double] = [:]
-            for window in try Self.windows(file, overlapFactor) {
-                for result in try Self.results(of: model, samples: window) {
-                    sums[result.label, default: 0] += result.confidence
-                }
-            }
-            return sums.min { ($1.value, $0.key) < ($0.value, $1.key) }?.key ?? ""
+            let windows = try Self.predictions(of: model, from: file, overlapFactor: overlapFactor)
+            return WindowPrediction.mean(of: windows).first?.label ?? ""
         }
     }
 
@@ -133,7 +128,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
         }
     }
 
-    private static func results(of model: MLModel, samples: [Float]) throws -> [(label: String, confidence: Double)] {
+    static func results(of model: MLModel, samples: [Float]) throws -> [(label: String, confidence: Double)] {
         try SeriesOutcome.results(of: model, "audioSamples", samples, [SoundWindows.samples])
     }
 
