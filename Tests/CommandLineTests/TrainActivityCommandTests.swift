@@ -61,6 +61,25 @@ struct TrainActivityCommandTests {
             "--json"
         )
         #expect(try CommandFolder.object(answer.output)["activity"] as? String == "run", "\(answer.errors)")
+
+        // One answer a sample, which the scores of the evaluation count.
+        let options = ["--recording", "session"]
+        let rows = try coreml(arguments: ["predict", model, held, "-o", folder.path("rows.csv")] + options)
+        #expect(rows.status == 0, "\(rows.errors)")
+        let lines = String(decoding: try folder.data("rows.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 241 && lines[0] == "file,session,row,activity,activityProbability", "\(lines[0])")
+        let truth = String(decoding: try folder.data("held.csv"), as: UTF8.self).split(separator: "\n")
+        let right = zip(lines, truth).dropFirst().count { $0.split(separator: ",")[3] == $1.split(separator: ",")[2] }
+        let accuracy = try #require((figures["scores"] as? [String: Double])?["accuracy"])
+        #expect(abs(Double(right) / 240 - accuracy) < 1e-9)
+        let windows = try coreml(arguments: ["predict", model, held, "--windows", "--json"] + options)
+        let objects = try JSONSerialization.jsonObject(with: Data(windows.output.utf8)) as? [[String: Any]]
+        #expect(objects?.count == 12 && objects?[1]["first_row"] as? Int == 20, "\(windows.errors)")
+        #expect(objects?[1]["last_row"] as? Int == 39 && objects?[1]["session"] as? String == "12")
+        try CommandFolder.expectFailures([
+            (["predict", model, try folder.write("x\n1\n", "half.csv")], 1, "no column 'y'"),
+            (["predict", model, try folder.write("x,y\n", "empty.csv")], 1, "no rows"),
+        ])
     }
 
     @Test func foldersOfRecordingsAreRead() throws {

@@ -74,6 +74,37 @@ struct TrainSoundCommandTests {
         let file = try folder.write(JSONSerialization.data(withJSONObject: window), "window.json")
         let answer = try coreml("predict", model, "-i", "audioSamples=\(file)", "--json")
         #expect(try CommandFolder.object(answer.output)["classLabel"] as? String == "low", "\(answer.errors)")
+
+        let one = try coreml("predict", model, folder.path("held/low/5.wav"), "--json")
+        #expect(try CommandFolder.object(one.output)["classLabel"] as? String == "low", "\(one.errors)")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("linked"),
+            withDestinationPath: folder.path("held")
+        )
+        let files = try coreml("predict", model, folder.path("linked"), "-o", folder.path("files.csv"))
+        #expect(files.status == 0, "\(files.errors)")
+        let rows = String(decoding: try folder.data("files.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(rows.first == "file,classLabel,classLabelProbs" && rows.count == 9, "\(rows)")
+        #expect(rows.dropFirst().allSatisfy { $0.contains("/high/") == $0.contains(",high,") })
+        let windows = try coreml(
+            "predict",
+            model,
+            folder.path("held"),
+            "--windows",
+            "--overlap",
+            "0.5",
+            "-o",
+            folder.path("windows.csv")
+        )
+        #expect(windows.status == 0, "\(windows.errors)")
+        let lines = String(decoding: try folder.data("windows.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 17 && lines[0].hasPrefix("file,start_seconds,end_seconds,classLabel"), "\(lines)")
+        #expect(lines[2].contains(",0.4875,1.4625,"), "\(lines[2])")
+        try CommandFolder.expectFailures([
+            (["predict", model, try folder.write("none", "noise.wav")], 1, "noise.wav"),
+            (["predict", model, folder.path("train"), "--overlap", "1"], 64, "--overlap"),
+            (["predict", model, folder.path("train"), "--recording", "x"], 1, "--recording says nothing"),
+        ])
     }
 
     @Test func aTableAndNamesOfFilesGiveTheSame() throws {

@@ -88,10 +88,10 @@ struct TrainTextCommandTests {
         let (things, acts) = (["cat", "dog", "bird", "horse"], ["runs", "sleeps", "sings", "eats"])
         let sentences = (0..<60).map { ["the", things[$0 % 4], acts[$0 / 4 % 4], "well"] }
         let tags = ["DET", "NOUN", "VERB", "ADV"]
-        let rows = sentences.enumerated().map { number, words in
+        let table = sentences.enumerated().map { number, words in
             zip(words, tags).map { "\(number),\($0),\($1)\n" }.joined()
         }
-        let tokens = try folder.write("sentence,token,label\n" + rows.joined(), "tokens.csv")
+        let tokens = try folder.write("sentence,token,label\n" + table.joined(), "tokens.csv")
         let model = folder.path("Tagger.mlmodel")
         let run = try coreml(
             arguments: ["train", "text", tokens, "--kind", "tagger", "--sentence", "sentence", "--json", "-o", model]
@@ -104,6 +104,18 @@ struct TrainTextCommandTests {
         #expect((figures["scores"] as? [String: Double])?["accuracy"] == 1)
         let answer = try coreml("predict", model, "-i", "text=the horse sings well", "--json")
         #expect(try CommandFolder.object(answer.output)["labels"] as? [String] == tags, "\(answer.errors)")
+        let shown = try coreml("predict", model, "--text", "the horse sings well")
+        let lines = shown.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(lines.count == 5, "\(shown.output)\(shown.errors)")
+        for (token, tag) in zip(["the", "horse", "sings", "well"], tags) {
+            #expect(lines.contains { $0.contains(token) && $0.contains(tag) }, "\(shown.output)")
+        }
+        try folder.write("the cat runs well", "letters/a.txt")
+        try folder.write("the dog sings well", "letters/more/b.txt")
+        let files = try coreml("predict", model, folder.path("letters"), "-o", folder.path("tags.jsonl"))
+        #expect(files.status == 0, "\(files.errors)")
+        let rows = String(decoding: try folder.data("tags.jsonl"), as: UTF8.self).split(separator: "\n")
+        #expect(try rows.map { try CommandFolder.object($0)["labels"] as? [String] } == [tags, tags])
 
         let objects = sentences.map { ["tokens": $0, "labels": tags] }
         let arrays = try folder.write(JSONSerialization.data(withJSONObject: objects), "tokens.json")

@@ -1,6 +1,8 @@
 import ArgumentParser
+import CoreML
 import Foundation
 import MLEngine
+import MLFiles
 import MLNumerics
 import MLSpecification
 
@@ -10,25 +12,53 @@ struct Predict: ParsableCommand {
         discussion: """
             Examples:
               coreml predict Digits.mlpackage -i image=three.png --top 3
-              coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' --json
-              coreml predict Segmenter.mlpackage -i image=street.jpg --output masks.npz
-              coreml predict Prices.mlmodel --csv houses.csv
-              coreml predict Adapters.mlpackage --function summary -i tokens=tokens.npy
-              coreml predict Digits.mlpackage -i image=a.png b.png c.png
+              coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' -i exclude='["Water"]' --json
+              coreml predict Segmenter.mlpackage pictures/ -o masks/
+              coreml predict Prices.mlmodel --csv houses.csv -o prices.csv
+              coreml predict Birds.mlmodel dawn.wav --windows
+              coreml predict Activities.mlmodel walk.csv -o walk.jsonl
+              coreml predict Tagger.mlmodel --text 'Ann lives in Rome'
+              coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
-            A list of further files after an image input predicts each of them.  Image outputs are written as PNG files
-            named after the output.  A model with states begins each prediction with zeros; --repeat goes on with what
-            the prediction before left.
+            FILES are what the model was made for, and folders of them: pictures for an image input, sounds, tables of a
+            sensor's samples, tables of key points, texts. Each is a prediction of its own; sounds, actions and poses are
+            answered file by file with the mean of all windows, activities sample by sample, and all of them window by
+            window with --windows, cut as 'coreml evaluate' cuts them.
+
+            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with as many rows; the
+            values of dictionaries with their keys in NAME.labels, sequences one after the other with NAME.lengths), or
+            a folder of pictures. Pictures of other files are PNG files beside them, whose path stands in their place;
+            without --output they go to the working folder, named after the output.
+
+            A model with states begins each prediction with zeros; --repeat goes on with what the prediction before left.
             """
     )
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Argument(help: "More images for the model's image input; each is a prediction of its own.")
-    var images: [String] = []
+    @Argument(help: "Pictures, sounds, recordings, tables of key points or texts, or folders of them.")
+    var files: [String] = []
     @Option(help: "A CSV file whose header names the inputs; each row is a prediction.")
     var csv: String?
-    @Option(help: "Write every output to this .npz or .json file.")
+    @OptionGroup var cells: DelimiterOption
+    @Option(help: "Texts and words: predict this text; may be given again.")
+    var text: [String] = []
+    @Flag(help: "Sounds, activities, actions and poses: an answer for each window.")
+    var windows = false
+    @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
+    var overlap: Double?
+    @Option(help: "Activities: the column whose equal values say that samples follow one another.")
+    var recording: String?
+    @Option(
+        parsing: .upToNextOption,
+        help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
+    )
+    var features: [String] = []
+    @OptionGroup(title: "Recommending") var recommending: RecommendationOptions
+    @Option(
+        name: [.short, .long],
+        help: "Write every output to this file: .csv, .json, .jsonl, .npz, .png, or folder/."
+    )
     var output: String?
     @Flag(help: "Print JSON.")
     var json = false
@@ -37,80 +67,140 @@ struct Predict: ParsableCommand {
     @Option(name: .customLong("repeat"), help: "Predict this often, and print how long the last one took.")
     var repetitions = 1
 
+    private static let optionsOfFiles: Set<String> = ["--windows", "--overlap", "--recording", "--features"]
+
     func validate() throws {
         guard repetitions > 0, top > 0 else { throw ValidationError("--repeat and --top take numbers from 1") }
-        guard csv == nil || (inputs.input.isEmpty && images.isEmpty) else {
-            throw ValidationError("--csv brings all inputs; leave out --input and images")
+        if let overlap, !(0..<1).contains(overlap) {
+            throw ValidationError("--overlap takes a number from 0 to below 1")
+        }
+        if let output { _ = try AnswerFormat(output) }
+        guard csv == nil || (inputs.input.isEmpty && files.isEmpty && text.isEmpty && !recommending.areComplete) else {
+            throw ValidationError(
+                "--csv brings all inputs; leave out --input, files, --text, --items and --observed"
+            )
+        }
+        guard text.isEmpty || (inputs.input.isEmpty && files.isEmpty) else {
+            throw ValidationError("--text brings all inputs; leave out --input and files")
         }
     }
 
     func run() throws {
         inputs.apply()
-        let engine = try source.engine()
-        let reader = InputReader(interface: engine.interface)
-        if let csv {
-            let rows = try reader.rows(ofCSV: csv)
-            guard engine.prefersBatches, rows.count > 1, let batch = FeatureBatch(rows) else {
-                try printAll(try rows.map { (nil, try predict(engine, $0)) }, engine.interface)
-                return
-            }
-            let results = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
-            try printAll((0..<results.count).map { (nil, results.features(at: $0)) }, engine.interface)
-            return
+        let answers = try answers(of: try source.open())
+        var sinks: [any AnswerSink] = []
+        let pictures = try pictures(of: answers)
+        let names = answers.outputs.map(\.name)
+        if let output {
+            let format = try AnswerFormat(output)
+            sinks.append(try format.sink(output, of: answers, pictures))
         }
-        if images.isEmpty {
-            let outputs = try predict(engine, try reader.features(inputs.input))
-            if let output { try OutputWriter.write(outputs, to: output) }
-            if output == nil || json { try printAll([(nil, outputs)], engine.interface) }
-            return
-        }
-        guard
-            let name = engine.interface.input.first(where: {
-                if case .imageType? = $0.type.type { true } else { false }
-            })?.name
-        else { throw Failure("the model has no image input\n\(reader.inputList)") }
-        var results: [(String?, [String: FeatureData])] = []
-        let given = inputs.input.filter { !$0.hasPrefix("\(name)=") }
-        let paths =
-            inputs.input.filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) } + images
-        for path in paths {
-            results.append((path, try predict(engine, try reader.features(given + ["\(name)=\(path)"]))))
-        }
-        try printAll(results, engine.interface)
-    }
-
-    private func predict(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws -> [String: FeatureData] {
-        var outputs: [String: FeatureData] = [:]
-        let state = engine.makeState()
-        for turn in 1...repetitions {
-            let start = ContinuousClock.now
-            outputs = try failing { () throws(ModelError) in
-                try engine.prediction(from: features, backings: [:], state: state)
-            }
-            if repetitions > 1, turn == repetitions {
-                let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
-                FileHandle.standardError.write(Data(String(format: "%.3f ms\n", milliseconds).utf8))
-            }
-        }
-        return outputs
-    }
-
-    private func printAll(
-        _ results: [(path: String?, outputs: [String: FeatureData])],
-        _ interface: SpecModelDescription
-    ) throws {
         if json {
-            let objects = results.map { path, outputs -> [String: Any] in
-                var object = outputs.mapValues(JSONFeature.json)
-                if let path { object["file"] = path }
-                return object
-            }
-            print(try JSONFeature.text(objects.count == 1 ? objects[0] as Any : objects as Any))
-            return
+            sinks.append(ObjectAnswers(nil, answers.isList ? .list : .single, names, pictures))
+        } else if output == nil {
+            sinks.append(PredictionText(top: top, isList: answers.isList, names: names, pictures: pictures))
         }
-        for (path, outputs) in results {
-            if let path, results.count > 1 { print("\(path):") }
-            print(try PredictionText.text(outputs, interface, top: top))
+        try answers.answers { answer in
+            pictures.next()
+            for index in sinks.indices { try sinks[index].receive(answer) }
+        }
+        for index in sinks.indices { try sinks[index].finish() }
+    }
+
+    /// - Throws: when the outputs do not go into the file, before anything is written.
+    private func pictures(of answers: some AnswerSource) throws -> PictureFiles {
+        if let output { try AnswerFormat(output).check(answers, output) }
+        return try PictureFiles(beside: output, answers)
+    }
+
+    /// What is asked.
+    private func answers(of file: ModelFile) throws -> any AnswerSource {
+        let subject = ModelSubject(file.specification)
+        let given =
+            [
+                ("--text", !text.isEmpty), ("--windows", windows), ("--overlap", overlap != nil),
+                ("--recording", recording != nil), ("--features", !features.isEmpty),
+            ] + recommending.given
+        if let option = given.first(where: { $0.1 && !subject.options.contains($0.0) })?.0 {
+            throw Failure("\(option) says nothing about this model; see 'coreml predict --help'")
+        }
+        if files.isEmpty, let option = given.first(where: { $0.1 && Self.optionsOfFiles.contains($0.0) })?.0 {
+            throw Failure("\(option) goes with files that are cut into windows; name them after the model")
+        }
+        if !files.isEmpty, let kind = subject.files, let answers = try answers(about: kind, subject, file) {
+            return answers
+        }
+        let engine = try source.engine(of: file)
+        let predictor = Predictor(engine: engine, repetitions: repetitions)
+        if let csv {
+            guard repetitions == 1 else {
+                throw Failure("--repeat does not go with --csv; 'coreml bench' measures batches")
+            }
+            return TableRowAnswers(engine: engine, path: csv, delimiter: cells.delimiter)
+        }
+        switch subject {
+        case .texts(let input) where !text.isEmpty:
+            return TextAnswers(predictor: predictor, texts: text, input: input)
+        case .texts(let input) where !files.isEmpty:
+            let list = try FileList(files, .texts)
+            return FileAnswers(predictor: predictor, files: list, input: input, arguments: inputs.input)
+        case .pictures(let input) where !files.isEmpty:
+            // The image among the inputs is one more.
+            let own = inputs.input.filter { $0.hasPrefix(input.name + "=") }
+            return FileAnswers(
+                predictor: predictor,
+                files: try FileList(own.map { String($0.dropFirst(input.name.count + 1)) } + files, .pictures),
+                input: input,
+                arguments: inputs.input.filter { !own.contains($0) }
+            )
+        case .recommendations(let parameters) where recommending.areComplete && files.isEmpty:
+            return RecommendationAnswers(
+                predictor: predictor,
+                parameters: parameters,
+                options: recommending,
+                delimiter: cells.delimiter,
+                arguments: inputs.input
+            )
+        default:
+            guard files.isEmpty else {
+                let list = InputReader(interface: engine.interface).inputList
+                throw Failure("the model takes no file as such, so give '\(files[0])' by --input or --csv\n\(list)")
+            }
+            return InputAnswers(predictor: predictor, arguments: inputs.input)
+        }
+    }
+
+    /// What is asked about files that are cut into windows; `nil` for other models.
+    private func answers(
+        about kind: FileList.Kind,
+        _ subject: ModelSubject,
+        _ file: ModelFile
+    ) throws -> (any AnswerSource)? {
+        func model() throws -> (MLModel, FileList) {
+            guard inputs.input.isEmpty else { throw Failure("the files bring all inputs; leave out --input") }
+            guard repetitions == 1 else {
+                throw Failure("--repeat goes with one prediction, not with windows of files")
+            }
+            return (try MLModel(file, configuration: MLModelConfiguration()), try FileList(files, kind))
+        }
+        switch subject {
+        case .sounds:
+            let (model, list) = try model()
+            return SoundAnswers(model: model, files: list, overlap: overlap ?? 0.5, areWindows: windows)
+        case .activities:
+            let (model, list) = try model()
+            return ActivityAnswers(
+                model: model,
+                files: list,
+                features: features.isEmpty ? nil : features,
+                recordingColumn: recording ?? "recording",
+                delimiter: cells.delimiter,
+                areWindows: windows
+            )
+        case .keypoints:
+            let (model, list) = try model()
+            return KeypointAnswers(model: model, files: list, areWindows: windows)
+        case .texts, .pictures, .recommendations, .rows: return nil
         }
     }
 }

@@ -14,7 +14,8 @@ struct InputReader {
     ///
     /// A value is an image file, a `.npy` file, a `.json` file, or, for numbers, strings and small arrays, the value
     /// itself in JSON.
-    func features(_ arguments: [String]) throws -> [String: FeatureData] {
+    /// - Parameter others: inputs that need not be among them.
+    func features(_ arguments: [String], besides others: String...) throws -> [String: FeatureData] {
         var features: [String: FeatureData] = [:]
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -24,7 +25,9 @@ struct InputReader {
             }
             features[parts[0]] = try value(parts[1], for: try feature(parts[0]))
         }
-        if let missing = interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
+        if let missing = interface.input.first(where: {
+            !$0.type.isOptional && features[$0.name] == nil && !others.contains($0.name)
+        }) {
             throw Failure("the input '\(missing.name)' is missing\n\(inputList)")
         }
         return features
@@ -47,8 +50,13 @@ struct InputReader {
     }
 
     /// The same for a table that was read already; `path` is named in errors.  Rows are counted from 0, as
-    /// `CSVReadingError` counts them.
-    func rows(of table: DataFrame, _ path: String) throws -> [[String: FeatureData]] {
+    /// `CSVReadingError` counts them; an optional sequence whose cell is empty is not given.
+    /// - Parameter range: the rows; all when `nil`.
+    func rows(
+        of table: DataFrame,
+        _ path: String,
+        in range: Range<Int>? = nil
+    ) throws -> [[String: FeatureData]] {
         var columns: [(feature: SpecFeatureDescription, cells: Column<String>)] = []
         for feature in interface.input {
             if table.containsColumn(feature.name) {
@@ -57,7 +65,7 @@ struct InputReader {
                 throw Failure("\(path): no column '\(feature.name)'\n\(inputList)")
             }
         }
-        return try (0..<table.shape.rows).map { row in
+        return try (range ?? 0..<table.shape.rows).map { row in
             var features: [String: FeatureData] = [:]
             for (feature, cells) in columns {
                 let cell = cells[row] ?? ""
@@ -65,6 +73,7 @@ struct InputReader {
                     features[feature.name] = .double(.nan)
                     continue
                 }
+                if cell.isEmpty, feature.type.isOptional, case .sequenceType? = feature.type.type { continue }
                 do { features[feature.name] = try value(cell, for: feature) } catch {
                     throw Failure("\(path): row \(row), column '\(feature.name)': \(error)")
                 }

@@ -52,21 +52,41 @@ enum NumpyArray {
         return reversed.permuted(Array((0..<shape.count).reversed()))
     }
 
-    /// The `.npy` form of a tensor of numbers.
+    /// The `.npy` form of a tensor; strings are padded to the length of the longest.
     static func write(_ tensor: Tensor) throws -> [UInt8] {
+        if tensor.scalarType == .string { return write(tensor.strings, shape: tensor.shape) }
         guard let code = scalarTypes.first(where: { $0.value == tensor.scalarType })?.key else {
             throw Failure("a tensor of \(tensor.scalarType.milName) has no form as a NumPy array")
         }
-        let prefix = tensor.scalarType.bitWidth == 8 ? "|" : "<"
-        let extents = tensor.shape.map { "\($0), " }.joined()
-        var header = "{'descr': '\(prefix)\(code)', 'fortran_order': False, 'shape': (\(extents)), }"
+        let header = header("\(tensor.scalarType.bitWidth == 8 ? "|" : "<")\(code)", tensor.shape)
+        return withExtendedLifetime(tensor) {
+            header + UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)
+        }
+    }
+
+    /// Strings as NumPy has them: UTF-32, all of the same length; zeros at the end do not count.
+    private static func write(_ strings: [String], shape: [Int]) -> [UInt8] {
+        let length = strings.reduce(1) { max($0, $1.unicodeScalars.count) }
+        var result = header("<U\(length)", shape)
+        result.reserveCapacity(result.count + strings.count * length * 4)
+        for string in strings {
+            var rest = length
+            for scalar in string.unicodeScalars {
+                withUnsafeBytes(of: scalar.value.littleEndian) { result += $0 }
+                rest -= 1
+            }
+            result += [UInt8](repeating: 0, count: rest * 4)
+        }
+        return result
+    }
+
+    private static func header(_ descriptor: String, _ shape: [Int]) -> [UInt8] {
+        let extents = shape.map { "\($0), " }.joined()
+        var header = "{'descr': '\(descriptor)', 'fortran_order': False, 'shape': (\(extents)), }"
         let padding = 64 - (10 + header.utf8.count + 1) % 64
         header += String(repeating: " ", count: padding % 64) + "\n"
         let length = header.utf8.count
-        let bytes = UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)
-        return withExtendedLifetime(tensor) {
-            magic + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8) + Array(bytes)
-        }
+        return magic + [1, 0, UInt8(length & 255), UInt8(length >> 8)] + Array(header.utf8)
     }
 
     private static let scalarTypes: [String: ScalarType] = [

@@ -1,0 +1,159 @@
+import Foundation
+import MLEngine
+import MLFiles
+import MLNumerics
+
+/// Answers as JSON objects, in a file or on the terminal.
+struct ObjectAnswers: AnswerSink {
+    enum Form {
+        /// One object.
+        case single
+        /// A list of objects.
+        case list
+        /// An object a line.
+        case lines
+    }
+
+    private let form: Form
+    private let names: [String]
+    private let pictures: PictureFiles
+    private let file: NewFile?
+    /// What is printed at the end: a program that reads it gets all or nothing.
+    private var printed: [String] = []
+    private var count = 0
+
+    /// - Parameter file: where the objects go; `nil` for the terminal.
+    init(_ file: NewFile?, _ form: Form, _ names: [String], _ pictures: PictureFiles) {
+        (self.file, self.form, self.names, self.pictures) = (file, form, names, pictures)
+    }
+
+    mutating func receive(_ answer: Answer) throws {
+        let text = try AnswerText.object(answer, names, pictures, isRelative: file != nil)
+        if let file {
+            switch form {
+            case .single: try file.add(text)
+            case .list: try file.add((count == 0 ? "[" : ",\n") + text)
+            case .lines: try file.add(text + "\n")
+            }
+        } else {
+            printed.append(text)
+        }
+        count += 1
+    }
+
+    mutating func finish() throws {
+        guard let file else {
+            let text = printed.joined(separator: ",")
+            print(form == .list ? "[\(text)]" : text)
+            return
+        }
+        switch form {
+        case .single: try file.add("\n")
+        case .list: try file.add(count == 0 ? "[]\n" : "]\n")
+        case .lines: break
+        }
+        try failing { () throws(ModelError) in try file.finish() }
+    }
+}
+
+/// Answers as the rows of a CSV table.  Arrays, dictionaries and sequences are JSON, as the command line takes them as
+/// inputs; arrays of one element are numbers, missing numbers empty cells, pictures the paths of their files.
+struct TableAnswers: AnswerSink {
+    private let file: NewFile
+    private let names: [String]
+    private let pictures: PictureFiles
+    private var header: [String]?
+    private var count = 0
+
+    init(_ file: NewFile, _ names: [String], _ pictures: PictureFiles) {
+        (self.file, self.names, self.pictures) = (file, names, pictures)
+    }
+
+    mutating func receive(_ answer: Answer) throws {
+        let members = answer.members(names)
+        let header = try header ?? begin(members.map(\.name))
+        let cells = Dictionary(members.map { ($0.name, $0.value) }) { first, _ in first }
+        if let name = members.first(where: { !header.contains($0.name) })?.name {
+            throw Failure(
+                "row \(count) has the output '\(name)', which the rows before do not have; write a .jsonl file"
+            )
+        }
+        let line = try header.map { name in
+            try cells[name].map { Self.quoted(try AnswerText.cell($0, name, answer, pictures)) } ?? ""
+        }
+        try file.add(line.joined(separator: ",") + "\n")
+        count += 1
+    }
+
+    mutating func finish() throws {
+        if header == nil { _ = try begin(names) }
+        try failing { () throws(ModelError) in try file.finish() }
+    }
+
+    private mutating func begin(_ header: [String]) throws -> [String] {
+        self.header = header
+        try file.add(header.map(Self.quoted).joined(separator: ",") + "\n")
+        return header
+    }
+
+    private static func quoted(_ cell: String) -> String {
+        guard cell.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return cell }
+        return "\"" + cell.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}
+
+/// Answers and their parts as text for programs.
+enum AnswerText {
+    /// A JSON object with sorted names.
+    /// - Parameter isRelative: whether pictures are named as seen from their folder.
+    static func object(
+        _ answer: Answer,
+        _ names: [String],
+        _ pictures: PictureFiles,
+        isRelative: Bool
+    ) throws -> String {
+        let members = try answer.members(names).sorted { $0.name < $1.name }.map { name, value in
+            "\(try JSONFeature.text(name)):\(try json(value, name, answer, pictures, isRelative))"
+        }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    private static func json(
+        _ value: FeatureData,
+        _ name: String,
+        _ answer: Answer,
+        _ pictures: PictureFiles,
+        _ isRelative: Bool
+    ) throws -> String {
+        guard case .image(let image) = value else { return try JSONFeature.text(JSONFeature.json(value)) }
+        let path = try pictures.write(image, named: name, of: answer)
+        return try JSONFeature.text(
+            ["path": isRelative ? FileAccess.name(of: path) : path, "width": image.width, "height": image.height]
+                as [String: Any]
+        )
+    }
+
+    /// The cell of a table.
+    static func cell(
+        _ value: FeatureData,
+        _ name: String,
+        _ answer: Answer,
+        _ pictures: PictureFiles
+    ) throws -> String {
+        switch value {
+        case .string(let text): return text
+        case .int64(let number): return "\(number)"
+        case .double(let number): return number.isNaN ? "" : "\(number)"
+        case .image(let image): return FileAccess.name(of: try pictures.write(image, named: name, of: answer))
+        case .tensor(let tensor) where tensor.count == 1 && tensor.scalarType != .string:
+            return tensor.values[0].isNaN ? "" : "\(tensor.values[0])"
+        case .tensor, .dictionary, .sequence: return try JSONFeature.text(JSONFeature.json(value))
+        }
+    }
+}
+
+extension NewFile {
+    fileprivate func add(_ text: String) throws {
+        try failing { () throws(ModelError) in try append(Array(text.utf8)) }
+    }
+}
