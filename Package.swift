@@ -131,9 +131,16 @@ let package = Package(
             path: "Tests/TextTrainingRunner",
             swiftSettings: settings
         ),
+        .target(name: "CLanguageModel"),
         library(
             "NaturalLanguage",
-            ["CoreML", "MLFeatures", "MLFiles", "MLModels", "MLSpecification", "MLTextTraining"]
+            ["CLanguageModel", "CoreML", "MLFeatures", "MLFiles", "MLModels", "MLSpecification", "MLTextTraining"]
+        ),
+        .executableTarget(
+            name: "LanguageRunner",
+            dependencies: ["NaturalLanguage"],
+            path: "Tests/LanguageRunner",
+            swiftSettings: settings
         ),
         tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML", "MLFiles", "MLModels", "MLTextTraining"]),
         .target(name: "CSoundFile", linkerSettings: [.linkedLibrary("sndfile")]),

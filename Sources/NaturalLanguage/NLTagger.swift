@@ -15,7 +15,7 @@ public struct NLTagScheme: RawRepresentable, Hashable, Sendable {
     public static let nameType = NLTagScheme("NameType")
     public static let nameTypeOrLexicalClass = NLTagScheme("NameTypeOrLexicalClass")
     public static let lemma = NLTagScheme("Lemma")
-    /// The language that was set.
+    /// The language that was set for a token, or else is recognised of its sentence; of longer units their own.
     public static let language = NLTagScheme("Language")
     public static let script = NLTagScheme("Script")
     public static let sentimentScore = NLTagScheme("SentimentScore")
@@ -84,16 +84,28 @@ open class NLTagger: NSObject {
 
     public let tagSchemes: [NLTagScheme]
     /// The text whose tokens are tagged.
-    open var string: String?
+    open var string: String? {
+        didSet { (recognized, rules) = (nil, nil) }
+    }
+    /// The language recognised of the text, when it was asked for.
+    private var recognized: NLLanguage??
+    /// The tag of the language whose rules the text has of itself, when it was asked for.
+    private var rules: String?
     private var models: [NLTagScheme: [NLModel]] = [:]
     private var gazetteers: [NLTagScheme: [NLGazetteer]] = [:]
     private var languages: [(language: NLLanguage, range: Range<String.Index>)] = []
 
     public init(tagSchemes: [NLTagScheme]) { self.tagSchemes = tagSchemes }
 
-    /// The language that was set for most of the text; languages are not recognised here.
+    /// The language that was set for most of the text, or else the one that is recognised of it; `nil` for none.
     open var dominantLanguage: NLLanguage? {
-        languages.max { text($0.range).utf8.count < text($1.range).utf8.count }?.language
+        if let set = languages.max(by: { text($0.range).utf8.count < text($1.range).utf8.count }) {
+            return set.language
+        }
+        if let recognized { return recognized }
+        let language = NLLanguageRecognizer.dominantLanguage(for: string ?? "")
+        recognized = .some(language)
+        return language
     }
 
     /// Says what language a part of the text is in.
@@ -128,7 +140,10 @@ open class NLTagger: NSObject {
 
     private func pieces(_ unit: NLTokenUnit) -> [Segmentation.Piece] {
         let string = string ?? ""
-        return Segmentation.pieces(string, unit, language(at: string.startIndex)?.tag ?? "")
+        if let set = language(at: string.startIndex) { return Segmentation.pieces(string, unit, set.tag) }
+        let rules = rules ?? Segmentation.rules(for: string, unit)
+        if unit == .word || unit == .sentence { self.rules = rules }
+        return Segmentation.pieces(string, unit, rules)
     }
 
     /// The token, of words also what stands between them, that a place belongs to.
@@ -218,6 +233,7 @@ open class NLTagger: NSObject {
     private func model(_ scheme: NLTagScheme, _ unit: NLTokenUnit) -> NLModel? {
         let wanted: NLModel.ModelType = unit == .word ? .sequence : .classifier
         let fitting = (models[scheme] ?? []).filter { $0.configuration.type == wanted }
+        if fitting.count <= 1 { return fitting.first }
         return fitting.first { $0.configuration.language == dominantLanguage } ?? fitting.first
     }
 
@@ -226,7 +242,7 @@ open class NLTagger: NSObject {
             return pieces.map { unit == .word ? $0.kind.tag(text($0.range)) : nil }
         }
         if scheme == .language {
-            return pieces.map { piece in language(at: piece.range.lowerBound).map { NLTag($0.rawValue) } }
+            return pieceLanguages(pieces, unit).map { $0.map { NLTag($0.rawValue) } }
         }
         var result = [NLTag?](repeating: nil, count: pieces.count)
         if let model = model(scheme, unit) {
@@ -249,6 +265,26 @@ open class NLTagger: NSObject {
             }
         }
         return result
+    }
+
+    /// The language of each piece: the one set there, or else the one recognised of the piece, of words that of their
+    /// sentence; of pieces that say nothing that of the text.
+    private func pieceLanguages(_ pieces: [Segmentation.Piece], _ unit: NLTokenUnit) -> [NLLanguage?] {
+        if !languages.isEmpty { return pieces.map { self.language(at: $0.range.lowerBound) } }
+        func recognize(_ range: Range<String.Index>) -> NLLanguage? {
+            NLLanguageRecognizer.dominantLanguage(for: String(text(range))) ?? dominantLanguage
+        }
+        guard unit == .word else { return pieces.map { recognize($0.range) } }
+        var sentences = self.pieces(.sentence).makeIterator()
+        var sentence = sentences.next()
+        var language = sentence.flatMap { recognize($0.range) }
+        return pieces.map { piece in
+            while let current = sentence, current.range.upperBound <= piece.range.lowerBound {
+                sentence = sentences.next()
+                language = sentence.flatMap { recognize($0.range) }
+            }
+            return language
+        }
     }
 
     /// The places of the tokens of each sentence; taggers see one sentence at a time, as in their training.

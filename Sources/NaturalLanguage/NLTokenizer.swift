@@ -13,8 +13,9 @@ public enum NLTokenUnit: Int, Sendable {
 
 /// Divides a text into words, sentences, paragraphs, or takes it as a whole.
 ///
-/// Words and sentences are ICU's (Unicode Standard Annex #29), by the rules of the language that was set.  Words are
-/// letters, numbers and emoji: white space, punctuation and other symbols belong to none.
+/// Words and sentences are ICU's (Unicode Standard Annex #29), by the rules of the language that was set, or else of the one
+/// that the text is recognised to be in.  Words are letters, numbers and emoji: white space, punctuation and other symbols
+/// belong to none.
 open class NLTokenizer: NSObject {
     /// What a token consists of.
     public struct Attributes: OptionSet, Sendable {
@@ -29,18 +30,30 @@ open class NLTokenizer: NSObject {
 
     public let unit: NLTokenUnit
     /// The text to divide.
-    open var string: String?
-    private var language = ""
+    open var string: String? {
+        didSet { recognized = nil }
+    }
+    /// The tag of the language that was set.
+    private var language: String?
+    /// The tag of the language whose rules the text has of itself, when it was asked for.
+    private var recognized: String?
 
     public init(unit: NLTokenUnit) { self.unit = unit }
 
     /// Divides by the rules of a language from now on.
     open func setLanguage(_ language: NLLanguage) { self.language = language.tag }
 
+    private var pieces: [Segmentation.Piece] {
+        let text = string ?? ""
+        if let language { return Segmentation.tokens(text, unit, language) }
+        let rules = recognized ?? Segmentation.rules(for: text, unit)
+        recognized = rules
+        return Segmentation.tokens(text, unit, rules)
+    }
+
     /// The token that a place belongs to; an empty range there when it belongs to none.
     open func tokenRange(at characterIndex: String.Index) -> Range<String.Index> {
-        let tokens = Segmentation.tokens(string ?? "", unit, language)
-        return tokens.first { $0.range.contains(characterIndex) }?.range ?? characterIndex..<characterIndex
+        pieces.first { $0.range.contains(characterIndex) }?.range ?? characterIndex..<characterIndex
     }
 
     /// The range of all tokens that `range` touches; an empty range at its start when there is none.
@@ -55,7 +68,7 @@ open class NLTokenizer: NSObject {
         in range: Range<String.Index>,
         using block: (Range<String.Index>, NLTokenizer.Attributes) -> Bool
     ) {
-        for token in Segmentation.tokens(string ?? "", unit, language) where token.range.overlaps(range) {
+        for token in pieces where token.range.overlaps(range) {
             let attributes: Attributes =
                 switch token.kind {
                 case .number: .numeric
@@ -68,13 +81,23 @@ open class NLTokenizer: NSObject {
 
     /// Every token that `range` touches.
     open func tokens(for range: Range<String.Index>) -> [Range<String.Index>] {
-        Segmentation.tokens(string ?? "", unit, language).map(\.range).filter { $0.overlaps(range) }
+        pieces.map(\.range).filter { $0.overlaps(range) }
     }
 }
 
 /// The pieces of a text, for all of this module.
 enum Segmentation {
     typealias Piece = (range: Range<String.Index>, kind: TextTokenizer.Kind)
+
+    /// The tag of the language whose rules divide a text of which none is said: the one its first characters are in, where
+    /// that is not in doubt; "" for none in particular.
+    static func rules(for text: String, _ unit: NLTokenUnit) -> String {
+        guard unit == .word || unit == .sentence else { return "" }
+        let recognizer = NLLanguageRecognizer()
+        recognizer.processString(String(text.prefix(1_000)))
+        guard let best = recognizer.languageHypotheses(withMaximum: 1).first, best.value >= 0.9 else { return "" }
+        return best.key.tag
+    }
 
     /// What tokenizers give: words without what stands between them, sentences, paragraphs.
     static func tokens(_ text: String, _ unit: NLTokenUnit, _ language: String) -> [Piece] {

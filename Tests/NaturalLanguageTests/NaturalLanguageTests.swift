@@ -103,8 +103,8 @@ struct NLTaggerTests {
     @Test func languages() {
         let text = "Guten Tag. Hello."
         let tagger = NLTagger(tagSchemes: [.language])
-        tagger.string = text
         #expect(tagger.dominantLanguage == nil)
+        tagger.string = text
         tagger.setLanguage(.german, range: text.startIndex..<text.firstIndex(of: "H")!)
         #expect(tagger.dominantLanguage == .german)
         #expect(tagger.tag(at: text.startIndex, unit: .sentence, scheme: .language).0 == NLTag("de"))
