@@ -4,6 +4,7 @@ Packages come by `apt-get download`, unpacked into a folder of the caller's; not
 """
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import zipfile
@@ -58,10 +59,10 @@ def unpack(package, folder):
     """The folder that holds a package's files, which are fetched when it is not there."""
     target = folder / package
     if not target.exists():
-        subprocess.run(["apt-get", "download", "-q", package], cwd=folder, check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
+        subprocess.run(["apt-get", "download", "-q", package], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         (archive,) = folder.glob(f"{package}_*.deb")
         partial = folder / f"{package}.partial"
+        shutil.rmtree(partial, ignore_errors=True)
         # What pictures and sounds weigh is left in the archive.
         with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as tar:
             partial.mkdir()
