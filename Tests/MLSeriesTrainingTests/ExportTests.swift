@@ -73,6 +73,7 @@ import Testing
         )
         let model = try learner.specification()
         #expect(model.specificationVersion == version)
+        #expect(model.description_p.metadata.userDefined["windowFilling"] == "lastRow")
         #expect(model.description_p.input.map(\.name) == ["x", "y", "z", "stateIn"])
         #expect(model.description_p.output.map(\.name) == ["activityProbability", "activity", "stateOut"])
         #expect(model.description_p.input[3].type.multiArrayType.shape == [Int64(width)])

@@ -2,6 +2,7 @@ import Glibc
 import MLKernels
 import MLNumerics
 import MLSeriesTraining
+import MLSpecification
 import Testing
 
 private func message(_ body: () throws(ModelError) -> Void) -> String {
@@ -218,11 +219,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         #expect(message([recording([[1, 2], [3, 4]]), recording([[1, 2]])]).contains("has 1 sensors"))
         #expect(message([recording([[1, 2, 3], [3, 4]])]).contains("column 1 has 2 rows where column 0 has 3"))
         #expect(message([recording([[1, 2], [3, .nan]])]).contains("'walk 0', row 1: feature column 1 is nan"))
-        #expect(
-            message([recording([[1, 2], [3, 4]])], window: 3).contains(
-                "has 2 rows, fewer than a prediction window of 3"
-            )
-        )
+        #expect(message([recording([[1, 2], [3, 4]])], window: 3).isEmpty, "short recordings are filled up")
         #expect(message([recording([[1, 2], [3, 4]], labels: [0])]).contains("1 labels for 2 rows"))
     }
 
@@ -248,6 +245,68 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         )
         #expect(even.chunks(pass: 0, seed: 1).labels == [[0, 0]])
         #expect(even.sequences().labels == [[0, 0, 0]])
+    }
+
+    /// A recording that is shorter than a window is one, however short; it is learned from by features and by the network.
+    @Test func shortRecordingsAreWindows() throws {
+        let all = recordings(6, rows: 95, seed: 3) + recordings(2, rows: 3, seed: 4)
+        let data = try ActivityData(all, names: names(8), window: 20)
+        #expect(data.shortCount == 2)
+        #expect(data.examples().count == 6 * 9 + 2)
+        for pass in 0..<3 { #expect(data.chunks(pass: UInt64(pass), seed: 1).labels.suffix(2).map(\.count) == [1, 1]) }
+        #expect(data.sequences().labels.suffix(2).map(\.count) == [1, 1])
+        let short = try ActivityData(Array(all.suffix(2)), names: names(2), window: 20, standardization: data)
+        #expect(short.shortCount == 2 && short.sequenceLength == 1)
+        for window in [8, 20] {
+            var problem = SeriesProblem(
+                .activity(
+                    training: try ActivityData(all, names: names(8), window: window),
+                    validation: nil,
+                    sensors: ["x", "y"]
+                ),
+                labels: ["a", "b"],
+                names: ClassifierNames(label: "label"),
+                settings: SequenceTrainingSettings()
+            )
+            problem.settings.iterations = 1
+            problem.settings.leastSteps = 1
+            #expect(problem.kind.shortRecordings == 2)
+            var learner = try SeriesLearner(problem)
+            _ = try learner.iterate()
+            // Rows are counted, each with the class of its window.
+            let found = try learner.trainingPredictions()
+            #expect(found.truth == all.flatMap { $0.labels ?? [] })
+            let expected = zip(try learner.trainingLogits(), all).flatMap { logits, recording in
+                (0..<recording.rowCount).map { row in
+                    logits[row / window * 2] > logits[row / window * 2 + 1] ? 0 : 1
+                }
+            }
+            #expect(found.predictions == expected)
+        }
+    }
+
+    @Test func whatFillsWindowsUpStandsInTheFile() throws {
+        let values: [Float] = [1, 2, 3, 4, 5]
+        let windows = RecordingWindows(size: 3, filling: .zeros)
+        #expect(windows.samples(of: values, from: 0) == [1, 2, 3])
+        #expect(windows.samples(of: values, from: 3) == [4, 5, 0])
+        #expect(RecordingWindows(size: 3, filling: .lastRow).samples(of: values, from: 3) == [4, 5, 5])
+        #expect(windows.count(rows: 5) == 2 && windows.count(rows: 6) == 2 && windows.count(rows: 0) == 0)
+        #expect(windows.byRow(["a", "b"], rows: 5) == ["a", "a", "a", "b", "b"])
+        // A file by another program says nothing, one of ours said nothing before there was the key.
+        var interface = SpecModelDescription()
+        #expect(try RecordingWindows.Filling(of: interface) == .zeros)
+        var state = SpecFeatureDescription()
+        state.name = "stateIn"
+        state.shortDescription = "What the prediction before left"
+        interface.input = [state]
+        #expect(try RecordingWindows.Filling(of: interface) == .lastRow)
+        interface.metadata.userDefined["windowFilling"] = "zeros"
+        #expect(try RecordingWindows.Filling(of: interface) == .zeros)
+        interface.metadata.userDefined["windowFilling"] = "lastRow"
+        #expect(try RecordingWindows.Filling(of: interface) == .lastRow)
+        interface.metadata.userDefined["windowFilling"] = "mean"
+        #expect(throws: ModelError.self) { try RecordingWindows.Filling(of: interface) }
     }
 
     @Test func posesAreBroughtToOnePlaceAndSize() throws {

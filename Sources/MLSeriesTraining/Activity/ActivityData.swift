@@ -25,8 +25,8 @@ package struct ActivityRecording: Sendable {
 
 /// Recordings as the windows that a network of activities reads.
 ///
-/// What is left at the end of a recording, filled up, is a window, too: for prediction always, for training when it is half a
-/// window or more, or the whole recording.
+/// What is left at the end of a recording, filled up, is a window, too: for predictions and for a classifier of single windows
+/// always, in training sequences when it is half a window or more, or the whole recording.
 package struct ActivityData: Sendable {
     package let windows: RecordingWindows
     package let recordings: [ActivityRecording]
@@ -129,13 +129,13 @@ package struct ActivityData: Sendable {
     /// Windows of `examples()`.
     var windowCount: Int { recordings.reduce(0) { $0 + starts($1).count } }
 
-    /// Where the windows begin that a classifier of single windows learns from: at every half of one, and where a rest that
-    /// is half a window or more, or all there is, begins for a prediction.
+    /// Where the windows begin that a classifier of single windows learns from: at every half of one, and where the rest
+    /// begins for a prediction, however short: what fills it up is otherwise unheard of.
     private func starts(_ recording: ActivityRecording) -> [Int] {
         let rows = recording.rowCount
         let rest = windows.rest(rows: rows)
         return Array(stride(from: 0, through: rows - window, by: Swift.max(1, window / 2)))
-            + (2 * rest >= window || rest == rows ? [rows - rest] : [])
+            + (rest > 0 ? [rows - rest] : [])
     }
 
     /// The recording that each of `examples()` belongs to.
@@ -146,7 +146,7 @@ package struct ActivityData: Sendable {
     }
 
     /// Labelled windows, one by one, each [sensors, window].
-    func examples() -> LabeledExamples {
+    package func examples() -> LabeledExamples {
         var result = LabeledExamples()
         result.values.reserveCapacity(windowCount * offsets.count * window)
         for recording in recordings where recording.labels != nil {

@@ -243,7 +243,8 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
                 states = Array(outputs[1...])
                 let logits = outputs[0].floats
                 for (place, index) in chosen.enumerated() {
-                    for step in 0..<Swift.min(steps, examples.labels[index].count - first) {
+                    // Shorter sequences have ended.
+                    for step in 0..<Swift.max(0, Swift.min(steps, examples.labels[index].count - first)) {
                         let row = (step * batch + place) * network.classCount
                         result[index] += logits[row..<row + network.classCount]
                     }

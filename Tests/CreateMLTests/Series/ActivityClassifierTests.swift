@@ -58,6 +58,106 @@ import Testing
         }
     }
 
+    /// Recordings of other lengths than whole windows, some of which show both activities, one shorter than a window.
+    private static func uneven(_ count: Int, seed: UInt64) -> DataFrame {
+        let whole = SeriesData.activities(count, seed: seed)
+        let rows = (0..<count).flatMap { index in
+            (0..<(index == 1 ? 11 : 45 + index)).map { index * 60 + $0 }
+        }
+        var labels = rows.map { whole["activity", String.self][$0] ?? "" }
+        for (place, row) in rows.enumerated() where row / 60 % 5 == 0 && row % 60 > 40 { labels[place] = "run" }
+        return DataFrame(columns: [
+            Column<Double>(name: "x", contents: rows.map { whole["x", Double.self][$0] ?? 0 }).eraseToAnyColumn(),
+            Column<Double>(name: "y", contents: rows.map { whole["y", Double.self][$0] ?? 0 }).eraseToAnyColumn(),
+            Column<String>(name: "activity", contents: labels).eraseToAnyColumn(),
+            Column<String>(name: "file", contents: rows.map { "recording \($0 / 60)" }).eraseToAnyColumn(),
+        ])
+    }
+
+    /// Metrics of training count rows of windows that are made as those of evaluation are, by features (windows of 20) and by
+    /// the network (8).
+    @Test(arguments: [20, 8]) func `Training, evaluation and predictions agree on recordings of any length`(
+        window: Int
+    ) throws {
+        let (own, held) = (Self.uneven(12, seed: 1), Self.uneven(6, seed: 2))
+        let classifier = try MLActivityClassifier(
+            trainingData: .dataFrame(own),
+            featureColumns: ["x", "y"],
+            labelColumn: "activity",
+            recordingFileColumn: "file",
+            parameters: .init(
+                validation: .dataSource(.dataFrame(held)),
+                maximumIterations: 1,
+                predictionWindowSize: window
+            )
+        )
+        #expect(classifier.shortRecordings == (window == 20 ? 2 : 0))
+        let folder = try TemporaryFolder()
+        let file = folder.file("uneven.mlmodel")
+        try classifier.write(to: file)
+        let model = try MLModel(contentsOf: file)
+        for (data, metrics) in [(own, classifier.trainingMetrics), (held, classifier.validationMetrics)] {
+            let counts = try #require(metrics.counts)
+            #expect(counts.total == data.shape.rows, "rows are counted")
+            let others = [
+                classifier.evaluation(on: .dataFrame(data), featureColumns: ["x", "y"]),
+                MLActivityClassifier.evaluation(
+                    of: model,
+                    on: .dataFrame(data),
+                    labelColumn: "activity",
+                    recordingFileColumn: "file"
+                ),
+            ]
+            for other in others { #expect(other.counts == counts) }
+            let rows = try classifier.predictions(from: data)
+            let right = zip(rows, data["activity", String.self]).count { $0 == $1 }
+            #expect(right == Int((counts.accuracy * Double(counts.total)).rounded()))
+            let recordings = try MLActivityClassifier.predictions(of: model, from: data, recordingColumn: "file")
+            #expect(recordings.map(\.prediction.rowCount).reduce(0, +) == data.shape.rows)
+            for recording in recordings {
+                let rows = recording.prediction.rows
+                for (row, said) in zip(recording.rows, rows) {
+                    #expect(data["file", String.self][row] == recording.name)
+                    #expect(said.probabilities?.max { $0.value < $1.value }?.key == said.label)
+                }
+                #expect(recording.prediction.windows.count == (rows.count + window - 1) / window)
+            }
+            #expect(recordings.flatMap { $0.prediction.rows.map(\.label) } == rows)
+        }
+    }
+
+    @Test func `Recordings without rows are left out and counted`() throws {
+        let folder = try TemporaryFolder()
+        let frame = SeriesData.activities(4, seed: 4, rows: 30)
+        for (index, label) in ["walk", "run", "walk", "run", "run"].enumerated() {
+            let labelled = folder.file("labelled").appendingPathComponent(label)
+            try FileManager.default.createDirectory(at: labelled, withIntermediateDirectories: true)
+            var text = "x,y\n"
+            for row in (index * 30..<index * 30 + 30) where row < 120 {
+                text += "\(frame["x", Double.self][row] ?? 0),\(frame["y", Double.self][row] ?? 0)\n"
+            }
+            try Data(text.utf8).write(to: labelled.appendingPathComponent("\(index).csv"))
+        }
+        func train(_ name: String) throws -> MLActivityClassifier {
+            try MLActivityClassifier(
+                trainingData: .labeledDirectories(at: folder.file(name)),
+                featureColumns: ["x", "y"],
+                parameters: Self.parameters
+            )
+        }
+        let classifier = try train("labelled")
+        #expect(classifier.emptyRecordings == 1 && classifier.shortRecordings == 0)
+        #expect(classifier.description.contains("Empty recordings: 1, left out"))
+        #expect(classifier.trainingMetrics.counts?.total == 120)
+        for label in ["walk", "run"] {
+            let labelled = folder.file("none").appendingPathComponent(label)
+            try FileManager.default.createDirectory(at: labelled, withIntermediateDirectories: true)
+            try Data("x,y\n".utf8).write(to: labelled.appendingPathComponent("a.csv"))
+        }
+        do { _ = try train("none") } catch { #expect("\(error)".contains("no recordings"), "\(error)") }
+        #expect(throws: MLCreateError.self) { try train("none") }
+    }
+
     @Test func `Validation data are judged and choose the iteration`() throws {
         var parameters = Self.parameters
         parameters.validation = .dataSource(.dataFrame(SeriesData.activities(6, seed: 3, rows: 50)))
@@ -95,7 +195,7 @@ import Testing
             )
         }
         let classifier = try train(parameters)
-        #expect(classifier.validationMetrics.confusion["Count"].ints?.sum() == 6 * 3)
+        #expect(classifier.validationMetrics.confusion["Count"].ints?.sum() == 6 * 50)
         parameters.validation = .dataSource(.dataFrame(SeriesData.activities(6, seed: 3, rows: 50)))
         #expect(parameters.validationData == nil)
         #expect(
@@ -227,7 +327,7 @@ import Testing
         #expect(Self.message(frame, features: ["x", "activity"]).contains("cannot be called 'activity'"))
         #expect(Self.message(frame, label: "what").contains("no column 'what'"))
         #expect(Self.message(frame, features: ["file"]).contains("feature columns hold numbers"))
-        #expect(Self.message(frame, window: 61).contains("60 rows, fewer than a prediction window of 61"))
+        #expect(Self.message(frame, window: 61).isEmpty, "short recordings are filled up")
         #expect(Self.message(frame, window: 0).contains("window is 0"))
         #expect(Self.message(DataFrame()).contains("no rows"))
         let one = DataFrame(frame.filter(on: "activity", String.self) { $0 == "run" })
