@@ -26,7 +26,7 @@ extension Graph: CustomStringConvertible {
             let results = operation.results.map { "\(type(of: $0)) \(label($0))" }.joined(separator: ", ")
             var operands = operation.operands.map { $0.map(label) ?? "none" }
             operands += Mirror(reflecting: operation.op).children.compactMap { child in
-                child.label.map { "\($0) = \(child.value)" }
+                child.label.map { "\($0) = \(attributeText(child.value))" }
             }
             lines.append("\(indent)\(results) = \(operation.op.displayName)(\(operands.joined(separator: ", ")))")
             for inner in operation.blocks {
@@ -35,5 +35,22 @@ extension Graph: CustomStringConvertible {
                 lines.append("\(indent)} -> (\(inner.outputs.map(label).joined(separator: ", ")))")
             }
         }
+    }
+}
+
+/// An attribute in words: `none` for a missing value, and a present one as it is, also within lists and structures.
+private func attributeText(_ value: Any) -> String {
+    let mirror = Mirror(reflecting: value)
+    switch mirror.displayStyle {
+    case .optional: return mirror.children.first.map { attributeText($0.value) } ?? "none"
+    case .collection: return "[\(mirror.children.map { attributeText($0.value) }.joined(separator: ", "))]"
+    case .struct, .tuple:
+        guard !(value is any CustomStringConvertible) else { return "\(value)" }
+        let fields = mirror.children.map { child in
+            (child.label.map { $0.hasPrefix(".") ? "" : "\($0): " } ?? "") + attributeText(child.value)
+        }
+        let name = mirror.displayStyle == .struct ? "\(mirror.subjectType)" : ""
+        return "\(name)(\(fields.joined(separator: ", ")))"
+    default: return "\(value)"
     }
 }

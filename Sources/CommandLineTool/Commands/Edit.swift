@@ -68,7 +68,7 @@ struct Edit: ParsableCommand {
         if !editor.trainingInputs.isEmpty { print("  examples \(editor.trainingInputs.joined(separator: ", "))") }
         if !foreign.isEmpty {
             let note =
-                "note: Apple's systems carry no gradients through \(foreign.joined(separator: ", ")): "
+                "note: Apple's systems carry no gradients through \(editor.layersOfThisSystemText): "
                 + "the model can be updated here only\n"
             FileHandle.standardError.write(Data(note.utf8))
         }

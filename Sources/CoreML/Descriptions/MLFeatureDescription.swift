@@ -27,7 +27,10 @@ open class MLSequenceConstraint: NSObject, @unchecked Sendable {
         counts = feature.hasSizeRange ? feature.sizeRange.extents : 0...Int.max
     }
 
-    open override var description: String { "Sequence (\(valueDescription.type))" }
+    open override var description: String {
+        let isAny = counts.lowerBound == 0 && counts.upperBound == Int.max
+        return "Sequence (\(valueDescription.type)" + (isAny ? ")" : ", \(extentText(counts)) elements)")
+    }
 }
 
 /// The buffer of a state feature.

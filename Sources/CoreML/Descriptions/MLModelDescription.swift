@@ -84,6 +84,14 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         if !states.isEmpty {
             text += "\nstates:\n" + states.map { "  \($0.name) : \($0.typeText)" }.joined(separator: "\n")
         }
+        if isUpdatable {
+            text += "\ntraining inputs:"
+            for (_, feature) in trainingInputDescriptionsByName.sorted(by: { $0.key < $1.key }) {
+                text += "\n  \(feature.name) : \(feature.typeText)"
+            }
+            let parameters = parameterDescriptionsByKey.values.map { "  \($0.description)" }.sorted()
+            if !parameters.isEmpty { text += "\nparameters:\n" + parameters.joined(separator: "\n") }
+        }
         if let predictedFeatureName { text += "\npredicted feature: \(predictedFeatureName)" }
         if let predictedProbabilitiesName { text += "\nprobabilities: \(predictedProbabilitiesName)" }
         return text

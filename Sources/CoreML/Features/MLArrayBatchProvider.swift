@@ -18,6 +18,12 @@ open class MLArrayBatchProvider: NSObject, MLBatchProvider {
         }
     }
 
+    open override var description: String {
+        let names = array.first?.featureNames.sorted().joined(separator: ", ") ?? ""
+        return "MLArrayBatchProvider (\(count) \(count == 1 ? "example" : "examples")"
+            + (names.isEmpty ? ")" : " of \(names))")
+    }
+
     public var count: Int { array.count }
     public func features(at index: Int) -> any MLFeatureProvider { array[index] }
 }

@@ -14,6 +14,13 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
 
     private init(_ source: Source) { self.source = source }
 
+    open override var description: String {
+        switch source {
+        case .memory: "MLModelAsset (in memory)"
+        case .file(let url): "MLModelAsset (\(url.path))"
+        }
+    }
+
     /// A model whose specification holds its weights.
     public convenience init(specification specificationData: Data) throws {
         try self.init(specification: specificationData, blobMapping: [:])

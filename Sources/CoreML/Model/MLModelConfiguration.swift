@@ -32,8 +32,25 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
     public var optimizationHints = MLOptimizationHints()
     /// Values for parameters of the model, for updates and linked models.
     public var parameters: [MLParameterKey: Any]?
+    /// The name of `parameters` in the talk that introduced updates.
+    public var updateParameters: [MLParameterKey: Any]? {
+        get { parameters }
+        set { parameters = newValue }
+    }
 
     public override init() {}
+
+    /// Every choice; names and parameters when there are some.
+    open override var description: String {
+        var choices = ["computeUnits: \(computeUnits)"]
+        if let functionName { choices.append("functionName: \(functionName)") }
+        if let modelDisplayName { choices.append("modelDisplayName: \(modelDisplayName)") }
+        choices.append("allowLowPrecisionAccumulationOnGPU: \(allowLowPrecisionAccumulationOnGPU)")
+        choices.append("reshapeFrequency: \(optimizationHints.reshapeFrequency)")
+        choices.append("specializationStrategy: \(optimizationHints.specializationStrategy)")
+        if let parameters { choices.append("parameters: \(keyedText(parameters))") }
+        return "MLModelConfiguration (\(choices.joined(separator: ", ")))"
+    }
 
     public func copy(with zone: NSZone? = nil) -> Any {
         let copy = MLModelConfiguration()

@@ -6,4 +6,16 @@ open class MLPredictionOptions: NSObject {
     public var outputBackings: [String: Any] = [:]
 
     public override init() {}
+
+    open override var description: String {
+        let backings = outputBackings.map { name, value in
+            if let array = value as? MLMultiArray {
+                let extents = array.extents.map(String.init).joined(separator: " × ")
+                return "\(name) = MultiArray (\(array.dataType.name), \(extents))"
+            }
+            return "\(name) = \(value)"
+        }
+        return "MLPredictionOptions (usesCPUOnly: \(usesCPUOnly), outputBackings: "
+            + (backings.isEmpty ? "none" : backings.sorted().joined(separator: ", ")) + ")"
+    }
 }

@@ -12,6 +12,15 @@ open class MLState: NSObject, @unchecked Sendable {
         self.names = names
     }
 
+    /// The buffers with their types and shapes.
+    open override var description: String {
+        let texts = names.map { name in
+            guard let array = buffers[name].map({ MLMultiArray($0) }) else { return name }
+            return "\(name) : \(array.dataType.name), \(array.extents.map(String.init).joined(separator: " × "))"
+        }
+        return "MLState (\(texts.joined(separator: "; ")))"
+    }
+
     /// The only buffer; an error when there are several or none.
     public func withMultiArray<R>(_ body: (MLMultiArray) -> R) throws -> R {
         guard names.count == 1, let tensor = buffers[names[0]] else {

@@ -38,6 +38,12 @@ open class MLKey: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     }
 }
 
+/// Values by their keys, in the order of the keys' names.
+func keyedText(_ values: [some MLKey: Any]) -> String {
+    let entries = values.map { "\($0.key.description) = \($0.value)" }.sorted()
+    return entries.isEmpty ? "none" : entries.joined(separator: ", ")
+}
+
 /// What a model can be told, or asked for.
 open class MLParameterKey: MLKey, @unchecked Sendable {
     public class var learningRate: MLParameterKey { MLParameterKey(name: "learningRate") }

@@ -10,6 +10,12 @@ open class MLNumericConstraint: NSObject, @unchecked Sendable {
         maxNumber = maximum
         enumeratedNumbers = choices
     }
+
+    open override var description: String {
+        guard let enumeratedNumbers else { return "\(minNumber)…\(maxNumber)" }
+        let numbers = enumeratedNumbers.sorted { $0.doubleValue < $1.doubleValue }
+        return "one of \(numbers.map { "\($0)" }.joined(separator: ", "))"
+    }
 }
 
 /// A parameter of an updatable model.
@@ -24,5 +30,7 @@ open class MLParameterDescription: NSObject, @unchecked Sendable {
         self.numericConstraint = numericConstraint
     }
 
-    open override var description: String { "\(key.description) : \(defaultValue)" }
+    open override var description: String {
+        "\(key.description) : \(defaultValue)" + (numericConstraint.map { " (\($0.description))" } ?? "")
+    }
 }

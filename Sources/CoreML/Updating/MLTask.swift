@@ -22,6 +22,12 @@ open class MLTask: NSObject, @unchecked Sendable {
 
     override init() {}
 
+    open override var description: String {
+        let (state, error) = progress.withLock { $0 }
+        let reason = error.map { ": \($0.localizedDescription)" } ?? ""
+        return "\(Swift.type(of: self)) \(taskIdentifier) (\(state)\(reason))"
+    }
+
     /// Starts the work; of no effect when it was started before.
     open func resume() { _ = start() }
 

@@ -11,8 +11,19 @@ public struct MLUpdateProgressEvent: OptionSet, Sendable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     public static var trainingBegin: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 0) }
+    /// The name of `trainingBegin` in the talk that introduced it.
+    public static var trainingBegan: MLUpdateProgressEvent { trainingBegin }
     public static var epochEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 1) }
     public static var miniBatchEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 2) }
+}
+
+extension MLUpdateProgressEvent: CustomStringConvertible {
+    public var description: String {
+        let names: [(MLUpdateProgressEvent, String)] = [
+            (.trainingBegin, "trainingBegin"), (.epochEnd, "epochEnd"), (.miniBatchEnd, "miniBatchEnd"),
+        ]
+        return "[" + names.filter { contains($0.0) }.map(\.1).joined(separator: ", ") + "]"
+    }
 }
 
 /// The state of an update when a handler is called.
@@ -41,6 +52,10 @@ open class MLUpdateContext: NSObject {
         self.event = event
         self.metrics = metrics
         self.parameters = parameters
+    }
+
+    open override var description: String {
+        "MLUpdateContext (event: \(event), metrics: \(keyedText(metrics)), parameters: \(keyedText(parameters)))"
     }
 
     /// Makes the model now; the update is about to go on.
@@ -87,4 +102,6 @@ open class MLUpdateProgressHandlers: NSObject {
         self.progressHandler = progressHandler
         self.completionHandler = completionHandler
     }
+
+    open override var description: String { "MLUpdateProgressHandlers (events: \(interestedEvents))" }
 }

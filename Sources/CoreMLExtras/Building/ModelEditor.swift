@@ -71,6 +71,14 @@ public struct ModelEditor: Sendable {
     /// The layers through which an update carries gradients here, but not on Apple's systems.
     public var layersOfThisSystem: [String] { UpdatableModel.layersOfThisSystem(learner).map(\.name) }
 
+    /// The same layers for messages: names may be numbers, so the kinds stand beside them.
+    package var layersOfThisSystemText: String {
+        UpdatableModel.layersOfThisSystem(learner).map { layer in
+            let kind = layer.layer.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "of an unknown kind"
+            return "the layer '\(layer.name)' (\(kind))"
+        }.joined(separator: ", ")
+    }
+
     /// Lets the network learn on the device, as `NeuralNetworkBuilder.makeUpdatable` does.
     public mutating func makeUpdatable(
         layers: [String],

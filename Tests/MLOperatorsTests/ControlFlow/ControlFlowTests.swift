@@ -27,9 +27,11 @@ import Testing
                 try builder.add(Binary<Add>(), turn, builder.constant(Tensor(scalar: 1, .float32))),
             ]
         }
-        let results = try builder.append(WhileLoop(), [x, count], blocks: [condition, body])
+        let results = try builder.append(WhileLoop(limit: 50), [x, count], blocks: [condition, body])
         let graph = builder.finished(outputs: [("y", results[0]), ("n", results[1])])
         OperatorTrial.note(graph)
+        // Attributes are printed as they are, without the word Optional.
+        #expect(graph.description.contains("limit = 50)"), "\(graph)")
         try graph.verify()
         let outputs = try GraphExecutable(graph, pipeline: .none).run([Tensor([3, 1] as [Float], shape: [2])])
         #expect(outputs[0].values == [192, 64])
