@@ -3,9 +3,10 @@ package import MLNumerics
 /// A weight file, version 2 of the blob storage format, read where it lies.
 ///
 /// The file starts with 64 bytes: the number of blobs and the version, as 32-bit integers.  A blob is 64 bytes of
-/// description (mark, data type, byte count, offset of the bytes from the start of the file, and how many bits of
-/// the last byte are unused), and the packed elements.  Writers start both at multiples of 64; reading does not insist
-/// on it.  Everything is little endian.
+/// description (mark, data type, byte count, offset of the bytes from the start of the file, and for elements of less
+/// than a byte how many bits of the last byte are unused), and the packed elements.  Writers start both at multiples of
+/// 64; reading does not insist on it.  The rest of the 64 bytes means nothing and may hold anything.  Everything is
+/// little endian.
 package struct WeightFile: Sendable {
     static let alignment = 64
     static let mark: UInt32 = 0xDEAD_BEEF
@@ -66,7 +67,8 @@ package struct WeightFile: Sendable {
         }
         let byteCount = Self.integer(UInt64.self, storage, start + 8)
         let dataOffset = Self.integer(UInt64.self, storage, start + 16)
-        let unusedBits = Self.integer(UInt64.self, storage, start + 24)
+        // Until sub-byte types came with iOS 18 nothing was written here: files of before hold what lay in memory.
+        let unusedBits = type.bitWidth < 8 ? Self.integer(UInt64.self, storage, start + 24) : 0
         guard dataOffset <= size, byteCount <= size - dataOffset else {
             throw broken(
                 "sizeInBytes",
@@ -77,7 +79,7 @@ package struct WeightFile: Sendable {
         let bits = byteCount * 8
         guard unusedBits <= bits, unusedBits < 8, (bits - unusedBits) % UInt64(type.bitWidth) == 0 else {
             throw broken(
-                "paddingInBits",
+                type.bitWidth < 8 ? "paddingInBits" : "sizeInBytes",
                 offset,
                 "\(byteCount) bytes without their last \(unusedBits) bits are no whole number of \(type.milName) elements"
             )

@@ -55,13 +55,33 @@ import Testing
         let cases: [(String, (inout [UInt8]) -> Void)] = [
             ("weight.bin › header", { $0.removeLast($0.count - 63) }), ("header.version", { $0[4] = 9 }),
             ("mark", { $0[64] = 0 }), ("dataType", { $0[68] = 77 }), ("sizeInBytes", { $0[79] = 0xFF }),
-            ("sizeInBytes", { $0[87] = 0xFF }), ("sizeInBytes", { $0[80] = 0xFF }), ("paddingInBits", { $0[88] = 9 }),
-            ("paddingInBits", { $0[72] = 15 }), ("takes 4 elements", { $0[72] = 12 }),
+            ("sizeInBytes", { $0[87] = 0xFF }), ("sizeInBytes", { $0[80] = 0xFF }),
+            ("no whole number", { $0[72] = 15 }), ("takes 4 elements", { $0[72] = 12 }),
             ("sizeInBytes", { $0.removeLast() }),
         ]
         for (expected, change) in cases { #expect(message(change).contains(expected)) }
+        var bytes = try Seeds.weightFile([Tensor(values: [1, 2, 3], scalarType: .uint4, shape: [3])])
+        bytes[88] = 9
+        let file = try WeightFile(TensorStorage(copying: bytes), path: "weight.bin")
+        #expect(failure { _ = try file.blob(at: 64) }.contains("paddingInBits"))
         for offset: UInt64 in [0, 1, 65, 128, 192, 1 << 40, .max] {
             #expect(message(at: offset) { _ in } != "")
+        }
+    }
+
+    /// What later became `paddingInBits` was memory that nobody had set, as the bytes behind it still are; they say
+    /// something about elements of less than a byte alone.
+    @Test(arguments: BlobDataType.allCases.filter { $0.bitWidth >= 8 && $0.scalarType != nil })
+    func bytesWithoutMeaningMayHoldAnything(_ type: BlobDataType) throws {
+        let scalarType = try #require(type.scalarType)
+        let tensor = Tensor(values: [1, 2, 3], scalarType: scalarType, shape: [3])
+        let good = try Seeds.weightFile([tensor])
+        for garbage: UInt8 in [1, 7, 8, 0x7F, 0xFF] {
+            var bytes = good
+            for place in [8..<64, 88..<128].joined() { bytes[place] = garbage }
+            let file = try WeightFile(TensorStorage(copying: bytes), path: "weight.bin")
+            let blob = try file.blob(at: try #require(try file.blobOffsets().first))
+            #expect(try blob.elementCount == 3 && blob.tensor(shape: [3]).values == tensor.values)
         }
     }
 
