@@ -53,6 +53,19 @@ def test_other_values_are_not_convertible(value, remedy):
     assert "\n" not in str(told.value)
 
 
+def test_a_million_numbers_come_out_as_they_went_in():
+    """Numbers cross as bytes; only names are JSON."""
+    bits = np.random.RandomState(2).randint(0, 2 ** 64, 1_000_000, np.uint64)
+    bits[:4] = 0, 2 ** 63, 1, 2 ** 63 + 1
+    numbers = bits.view(np.float64)
+    assert np.array_equal(through(numbers).view(np.uint64), bits)
+    finite = numbers[np.isfinite(numbers)]
+    answer = through({f"é {place}": number for place, number in enumerate(finite)})
+    assert len(answer) == len(finite)
+    given = np.array([answer[f"é {place}"] for place in range(len(finite))])
+    assert np.array_equal(given.view(np.uint64), finite.view(np.uint64))
+
+
 def test_pictures_come_out_as_rgba_and_grey():
     pixels = np.random.RandomState(1).randint(0, 256, (5, 7, 4)).astype(np.uint8)
     rgba = np.asarray(through(Image.fromarray(pixels)))

@@ -1,5 +1,7 @@
 #include "ctabular.h"
 
+#include "cnumbertext.h"
+
 #include <string.h>
 
 typedef struct {
@@ -92,115 +94,6 @@ size_t ctab_parse_int64(const ctab_cells *c, size_t row, size_t rows, int64_t *o
     return rows;
 }
 
-static const double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-static uint64_t five_to(int k) {
-    static const uint64_t powers[28] = {
-        1u, 5u, 25u, 125u, 625u, 3125u, 15625u, 78125u, 390625u, 1953125u, 9765625u, 48828125u, 244140625u,
-        1220703125u, 6103515625u, 30517578125u, 152587890625u, 762939453125u, 3814697265625u, 19073486328125u,
-        95367431640625u, 476837158203125u, 2384185791015625u, 11920928955078125u, 59604644775390625u,
-        298023223876953125u, 1490116119384765625u, 7450580596923828125u};
-    return powers[k];
-}
-
-// bits * 2^exponent, correctly rounded; the top bit of `bits` is set, `sticky` says that something smaller was cut off.
-static double rounded(uint64_t bits, int exponent, int sticky) {
-    uint64_t cut = bits & 0x7FF, kept = bits >> 11;
-    if (cut > 0x400 || (cut == 0x400 && (sticky || (kept & 1)))) kept++;
-    // At most 2^53, which has an exact double; the exponent stays within those of normal numbers for the callers' range.
-    uint64_t scale = (uint64_t)(exponent + 11 + 1023) << 52;
-    double factor;
-    memcpy(&factor, &scale, 8);
-    return (double)kept * factor;
-}
-
-static inline uint64_t divide(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *remainder) {
-#if defined(__x86_64__)
-    uint64_t quotient;
-    __asm__("divq %4" : "=a"(quotient), "=d"(*remainder) : "a"(low), "d"(high), "r"(divisor) : "cc");
-    return quotient;
-#else
-    unsigned __int128 whole = (unsigned __int128)high << 64 | low;
-    *remainder = (uint64_t)(whole % divisor);
-    return (uint64_t)(whole / divisor);
-#endif
-}
-
-// w * 10^e for w below 2^64 and |e| <= 27, correctly rounded.
-static double scaled(uint64_t w, int e) {
-    if (w == 0) return 0;
-    if (w <= (uint64_t)1 << 53 && e >= -22 && e <= 22) {
-        return e < 0 ? (double)w / exact_powers[-e] : (double)w * exact_powers[e];
-    }
-    if (e < 0) {
-        uint64_t divisor = five_to(-e);
-        int lw = __builtin_clzll(w), ld = __builtin_clzll(divisor);
-        w <<= lw;
-        divisor <<= ld;
-        uint64_t remainder, quotient = divide(w >> 1, w << 63, divisor, &remainder);
-        int shift = __builtin_clzll(quotient);
-        return rounded(quotient << shift, ld - lw + e - 63 - shift, remainder != 0);
-    }
-    unsigned __int128 product = (unsigned __int128)w * five_to(e);
-    uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
-    if (high == 0) {
-        int shift = __builtin_clzll(low);
-        return rounded(low << shift, e - shift, 0);
-    }
-    int shift = __builtin_clzll(high);
-    uint64_t top = shift == 0 ? high : high << shift | low >> (64 - shift);
-    return rounded(top, e + 64 - shift, (low << shift) != 0);
-}
-
-int ctab_double(const uint8_t *s, const uint8_t *e, double *out) {
-    int negative = 0;
-    if (s < e && (*s == '-' || *s == '+')) negative = *s++ == '-';
-    uint64_t w = 0;
-    const uint8_t *first = s;
-    while (s < e && (unsigned)*s - '0' <= 9) w = w * 10 + ((unsigned)*s++ - '0');
-    int digits = (int)(s - first > 64 ? 64 : s - first), exponent = 0;
-    if (s < e && *s == '.') {
-        const uint8_t *point = ++s;
-        if (LITTLE_ENDIAN_TEXT) {
-            while (e - s >= 8 && eight_digits(load64(s))) {
-                w = w * 100000000 + eight_value(load64(s));
-                s += 8;
-            }
-        }
-        while (s < e && (unsigned)*s - '0' <= 9) w = w * 10 + ((unsigned)*s++ - '0');
-        if (s - point > 64) return 0;
-        exponent = (int)(point - s);
-        digits += (int)(s - point);
-    }
-    if (digits == 0) return 0;
-    if (digits > 19) {
-        // Zeros in front say nothing; what is left may still be short.
-        const uint8_t *p = first;
-        while (p < s && (*p == '0' || *p == '.')) {
-            digits -= *p == '0';
-            p++;
-        }
-        if (digits > 19) return 0;
-    }
-    if (s < e && (*s | 32) == 'e') {
-        s++;
-        int minus = 0, power = 0;
-        if (s < e && (*s == '-' || *s == '+')) minus = *s++ == '-';
-        if (s == e) return 0;
-        for (; s < e && (unsigned)*s - '0' <= 9; s++) {
-            if (power > 9999) return 0;
-            power = power * 10 + (*s - '0');
-        }
-        exponent += minus ? -power : power;
-    }
-    if (s != e) return 0;
-    if (w != 0 && (exponent < -27 || exponent > 27)) return 0;
-    double value = scaled(w, w == 0 ? 0 : exponent);
-    *out = negative ? -value : value;
-    return 1;
-}
-
 size_t ctab_parse_double(const ctab_cells *c, size_t row, size_t rows, double *out, uint64_t *validity, size_t bit,
                          size_t *missing) {
     for (; row < rows; row++) {
@@ -212,7 +105,7 @@ size_t ctab_parse_double(const ctab_cells *c, size_t row, size_t rows, double *o
             *missing += 1;
             continue;
         }
-        if (!ctab_double(t.start, t.end, &out[row])) return row;
+        if (!cnum_double(t.start, t.end, &out[row])) return row;
     }
     return rows;
 }
@@ -266,7 +159,7 @@ int ctab_iso8601(const uint8_t *s, const uint8_t *e, int date_only, double *out)
             }
         }
         if (count == 0) return 0;
-        fraction = (double)value / exact_powers[count];
+        fraction = cnum_scaled(value, -count);
     }
     if (s == e) return 0;
     int offset = 0;

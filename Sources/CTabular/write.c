@@ -1,6 +1,8 @@
 // Writing of delimited text.
 #include "ctabular.h"
 
+#include "cnumbertext.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +61,7 @@ static inline uint8_t *put_double(double x, uint8_t *out) {
             return out + (size % 10 ? 2 : 1);
         }
     }
-    return out + ctab_double_text(x, out);
+    return out + cnum_write(x, out);
 }
 
 // Not zero where a byte asks for quotes.

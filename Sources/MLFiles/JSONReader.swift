@@ -1,16 +1,27 @@
+import CNumberText
 package import MLNumerics
 
 /// Reads JSON strictly: one value, UTF-8, no comments, no trailing commas, no member twice.
 package struct JSONReader {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private static let deepest = 64
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
 
     /// The value that `bytes` spell; errors name line and column.
+    ///
+    /// Numbers without point and exponent are integers where an `Int64` holds them, all others the nearest double.  One
+    /// beyond the greatest double is an error.
     package static func read(_ bytes: [UInt8]) throws(ModelError) -> JSONValue {
-        var reader = JSONReader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes)
+        try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in try read(buffer) }
+    }
+
+    package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(ModelError) -> JSONValue {
+        var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
         guard reader.position == reader.bytes.count else { throw reader.error("something follows the value") }
@@ -66,35 +77,27 @@ package struct JSONReader {
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(ModelError) -> JSONValue {
-        let expected = word.withUTF8Buffer { Array($0) }
-        guard bytes[position...].starts(with: expected) else { throw error("\(word) was expected") }
-        position += expected.count
+        guard word.withUTF8Buffer({ bytes[position...].starts(with: $0) }) else { throw error("\(word) was expected") }
+        position += word.utf8CodeUnitCount
         return value
     }
 
     private mutating func number() throws(ModelError) -> JSONValue {
+        guard let base = bytes.baseAddress else { throw error("a value was expected") }
+        var after: UnsafePointer<UInt8>?
+        var integer: Int64 = 0
+        var number = 0.0
+        let kind = cnum_json(base + position, base + bytes.count, &after, &integer, &number)
         let start = position
-        _ = take("-")
-        let firstDigit = position
-        skipDigits()
-        guard position > firstDigit, bytes[firstDigit] != UInt8(ascii: "0") || position == firstDigit + 1 else {
-            throw error("a value was expected")
+        position = after.map { $0 - base } ?? start
+        switch kind {
+        case CNUM_INTEGER: return .integer(integer)
+        case CNUM_DOUBLE where number.isFinite: return .number(number)
+        case CNUM_DOUBLE:
+            position = start
+            throw error("the number is greater than a double can be")
+        default: throw error(position == start ? "a value was expected" : "a digit was expected")
         }
-        if take(".") {
-            let fraction = position
-            skipDigits()
-            guard position > fraction else { throw error("digits were expected after the point") }
-        }
-        if take("e") || take("E") {
-            if !take("+") { _ = take("-") }
-            let exponent = position
-            skipDigits()
-            guard position > exponent else { throw error("digits were expected in the exponent") }
-        }
-        guard let value = Double(String(decoding: bytes[start..<position], as: UTF8.self)) else {
-            throw error("a number was expected")
-        }
-        return .number(value)
     }
 
     private mutating func string() throws(ModelError) -> String {
@@ -158,10 +161,6 @@ package struct JSONReader {
 
     private mutating func skipSpace() {
         while let byte = peek, byte == 0x20 || 0x09...0x0A ~= byte || byte == 0x0D { position += 1 }
-    }
-
-    private mutating func skipDigits() {
-        while let byte = peek, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte { position += 1 }
     }
 
     private func error(_ what: String) -> ModelError {

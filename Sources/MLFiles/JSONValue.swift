@@ -1,7 +1,9 @@
 /// A JSON value.  Objects keep the order in which their members were written.
-package indirect enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
+    /// A number that was written without point and exponent, and -0 is not.
+    case integer(Int64)
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -40,12 +42,9 @@ package indirect enum JSONValue: Sendable, Equatable {
         switch self {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
+        case .integer(let value): text += "\(value)"
         case .number(let value):
-            if let integer = Int(exactly: value), abs(integer) < 1 << 53 {
-                text += "\(integer)"
-            } else {
-                text += value.isFinite ? "\(value)" : "null"
-            }
+            text += value.isFinite ? JSONWriter.text(value) : "null"
         case .string(let value): text += Self.quoted(value)
         case .array(let values) where values.isEmpty: text += "[]"
         case .object(let members) where members.isEmpty: text += "{}"

@@ -214,7 +214,7 @@ extension MILParser {
         switch dataType {
         case .string: tensor.strings.values = words
         case .bool: tensor.bools.values = try numbers { $0 == "true" ? true : $0 == "false" ? false : nil }
-        case .float32: tensor.floats.values = try numbers { Double($0).map { Float($0) } }
+        case .float32: tensor.floats.values = try numbers { Float($0) }
         case .float64: tensor.doubles.values = try numbers { Double($0) }
         case .int32: tensor.ints.values = try numbers { Int32($0) }
         case .int16: tensor.ints.values = try numbers { Int16($0).map(Int32.init) }

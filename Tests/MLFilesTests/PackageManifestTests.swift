@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test func valuesAreRead() throws {
-        let text = #" {"a": [1, -2.5e3, true, false, null, "\u00e9\ud83d\ude00\n"], "b": {}} "#
+        let text = #" {"a": [1, -2.5e-3, true, false, null, "\u00e9\ud83d\ude00\n"], "b": {}} "#
         let expected = JSONValue.object([
-            .init("a", .array([.number(1), .number(-2500), .bool(true), .bool(false), .null, .string("é😀\n")])),
+            .init("a", .array([.integer(1), .number(-0.0025), .bool(true), .bool(false), .null, .string("é😀\n")])),
             .init("b", .object([])),
         ])
         #expect(try JSONReader.read(Array(text.utf8)) == expected)

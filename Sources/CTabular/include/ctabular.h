@@ -62,7 +62,6 @@ size_t ctab_parse_iso8601(const ctab_cells *cells, size_t row, size_t rows, int 
 
 // One number: 1 when the text is one whole number of the kind and representable here, 0 when not or when it is not decided.
 int ctab_int64(const uint8_t *start, const uint8_t *end, int64_t *out);
-int ctab_double(const uint8_t *start, const uint8_t *end, double *out);
 int ctab_iso8601(const uint8_t *start, const uint8_t *end, int date_only, double *out);
 
 // A string of at most 12 bytes: length | bytes 0..3 << 32, bytes 4..11.
@@ -155,9 +154,6 @@ typedef struct {
 // of `rows`, or `count` from `start`.  0 without memory.
 int ctab_write(const ctab_column *columns, size_t width, const uint32_t *rows, size_t start, size_t count,
                const ctab_dialect *dialect, ctab_arena *out);
-
-// The shortest digits that are read as the same number, written as Swift's description; at most 32 bytes.
-size_t ctab_double_text(double value, uint8_t *out);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,10 @@ struct InputOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several.",
+            """
+            An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several. In JSON null is a \
+            missing number, NaN; NaN and infinities are "nan", "inf" and "-inf", in answers, too.
+            """,
             valueName: "name=value"
         )
     )

@@ -1,6 +1,7 @@
 import Foundation
 import ImageIO
 import MLEngine
+import MLFiles
 import MLImages
 import MLNumerics
 import MLSpecification
@@ -147,11 +148,13 @@ struct InputReader {
         guard path.hasSuffix(".json") else {
             throw Failure("'\(path)' is neither name=value nor a .npz or .json file of inputs")
         }
-        guard let object = try JSONSerialization.jsonObject(with: Data(try bytes(path))) as? [String: Any] else {
+        guard case .object(let members) = try JSONFeature.value(inFile: path) else {
             throw Failure("\(path): a JSON object with a value for each input is needed")
         }
         var features: [String: FeatureData] = [:]
-        for (name, value) in object { features[name] = try JSONFeature.data(value, for: try feature(name)) }
+        for member in members {
+            features[member.name] = try JSONFeature.data(member.value, for: try feature(member.name))
+        }
         return features
     }
 
@@ -159,11 +162,12 @@ struct InputReader {
         if case .imageType(let image)? = feature.type.type { return try ImageInput.read(text, image) }
         if text.hasSuffix(".npy") { return .tensor(try NumpyArray.read(try bytes(text), name: text)) }
         if text.hasSuffix(".json"), FileManager.default.fileExists(atPath: text) {
-            let json = try JSONSerialization.jsonObject(with: Data(try bytes(text)), options: .fragmentsAllowed)
-            return try JSONFeature.data(json, for: feature)
+            return try JSONFeature.data(try JSONFeature.value(inFile: text), for: feature)
         }
         if case .stringType? = feature.type.type { return .string(text) }
-        guard let json = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) else {
+        if case .doubleType? = feature.type.type, let number = Double(text) { return .double(number) }
+        let json: JSONValue
+        do { json = try JSONFeature.value(text) } catch {
             throw Failure(
                 "'\(text)' is no value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
             )

@@ -1,31 +1,41 @@
 import Foundation
 import MLEngine
+import MLFiles
 import MLNumerics
 import MLSpecification
 
 /// Features as JSON values, both ways.
+///
+/// JSON knows neither NaN nor infinity.  Written, they become the strings `"nan"`, `"inf"` and `"-inf"`; read, such a string
+/// (in any case, and `"infinity"` as well) is that number wherever one is expected, and `null` there is a missing value, NaN.
 enum JSONFeature {
-    static func data(_ json: Any, for feature: SpecFeatureDescription) throws -> FeatureData {
-        func wrong() -> Failure { Failure("'\(feature.name)' takes \(feature.typeText), not \(json)") }
+    /// The value of a feature; arrays are nested lists, one level for each axis.
+    static func data(_ json: JSONValue, for feature: SpecFeatureDescription) throws -> FeatureData {
+        func wrong() -> Failure { Failure("'\(feature.name)' takes \(feature.typeText), not \(shown(json))") }
         switch feature.type.type {
         case .int64Type?:
-            guard let number = json as? NSNumber else { throw wrong() }
-            return .int64(number.int64Value)
+            guard let integer = integer(json) else { throw wrong() }
+            return .int64(integer)
         case .doubleType?:
-            guard let number = json as? NSNumber else { throw wrong() }
-            return .double(number.doubleValue)
+            guard let number = number(json) else { throw wrong() }
+            return .double(number)
         case .stringType?:
-            guard let string = json as? String else { throw wrong() }
+            guard let string = json.string else { throw wrong() }
             return .string(string)
         case .dictionaryType(let type)?:
-            guard let object = json as? [String: NSNumber] else { throw wrong() }
-            let numbers = object.mapValues(\.doubleValue)
-            guard case .int64KeyType? = type.keyType else { return .dictionary(.strings(numbers)) }
+            guard case .object(let members) = json else { throw wrong() }
+            var names: [String: Double] = [:]
             var integers: [Int64: Double] = [:]
-            for (key, value) in numbers {
-                guard let key = Int64(key) else { throw wrong() }
-                integers[key] = value
+            for member in members {
+                guard let number = number(member.value) else { throw wrong() }
+                guard case .int64KeyType? = type.keyType else {
+                    names[member.name] = number
+                    continue
+                }
+                guard let key = Int64(member.name) else { throw wrong() }
+                integers[key] = number
             }
+            guard case .int64KeyType? = type.keyType else { return .dictionary(.strings(names)) }
             return .dictionary(.integers(integers))
         case .sequenceType(let type)?: return .sequence(try SequenceInput.read(json, type, for: feature))
         case .multiArrayType(let array)?:
@@ -38,12 +48,48 @@ enum JSONFeature {
         }
     }
 
-    private static func flatten(_ json: Any, into values: inout [Double], _ wrong: () -> Failure) throws -> [Int] {
-        if let number = json as? NSNumber {
-            values.append(number.doubleValue)
+    /// The number that a value is; `true` is 1 and `false` 0.
+    private static func number(_ json: JSONValue) -> Double? {
+        switch json {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        case .bool(let value): value ? 1 : 0
+        case .null: .nan
+        case .string(let text): Double(text).flatMap { $0.isFinite ? nil : $0 }
+        case .array, .object: nil
+        }
+    }
+
+    /// The whole number that a value is, with a fraction of zeros or without.
+    private static func integer(_ json: JSONValue) -> Int64? {
+        switch json {
+        case .integer(let value): value
+        case .number(let value): Int64(exactly: value)
+        case .bool(let value): value ? 1 : 0
+        case .null, .string, .array, .object: nil
+        }
+    }
+
+    private static func flatten(
+        _ json: JSONValue,
+        into values: inout [Double],
+        _ wrong: () -> Failure
+    ) throws -> [Int] {
+        guard case .array(let list) = json else {
+            guard let number = number(json) else { throw wrong() }
+            values.append(number)
             return []
         }
-        guard let list = json as? [Any] else { throw wrong() }
+        guard case .array? = list.first else {
+            for element in list {
+                guard let number = number(element) else {
+                    if case .array = element { throw Failure("the lists are not all of the same length") }
+                    throw wrong()
+                }
+                values.append(number)
+            }
+            return [list.count]
+        }
         var inner: [Int]?
         for element in list {
             let shape = try flatten(element, into: &values, wrong)
@@ -53,36 +99,96 @@ enum JSONFeature {
         return [list.count] + (inner ?? [])
     }
 
-    /// The JSON form of a feature; tensors become nested lists.
+    /// The value that a text spells in JSON.
+    static func value(_ text: some StringProtocol) throws(ModelError) -> JSONValue {
+        try JSONReader.read(Array(text.utf8))
+    }
+
+    /// The value in a JSON file.
+    static func value(inFile path: String) throws -> JSONValue {
+        let file = try failing { () throws(ModelError) in try MappedFile(path) }
+        return try failing { () throws(ModelError) in
+            try trailing(path) { () throws(ModelError) in
+                try file.withBytes { (bytes) throws(ModelError) in
+                    try JSONReader.read(bytes.assumingMemoryBound(to: UInt8.self))
+                }
+            }
+        }
+    }
+
+    /// The JSON form of a feature, as `write` takes it; tensors become nested lists.
     static func json(_ data: FeatureData) -> Any {
         switch data {
-        case .int64(let value): return value
-        case .double(let value): return number(value)
-        case .string(let value): return value
-        case .tensor(let tensor): return nested(tensor.values[...], tensor.shape[...])
-        case .image(let image): return ["width": image.width, "height": image.height]
-        case .dictionary(.strings(let values)): return values.mapValues(number)
-        case .dictionary(.integers(let values)):
-            return [String: Any](uniqueKeysWithValues: values.map { ("\($0)", number($1)) })
-        case .sequence(.strings(let values)): return values
-        case .sequence(.integers(let values)): return values
+        case .int64(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .tensor(let tensor): tensor
+        case .image(let image): ["width": image.width, "height": image.height]
+        case .dictionary(.strings(let values)): values
+        case .dictionary(.integers(let values)): [String: Double](uniqueKeysWithValues: values.map { ("\($0)", $1) })
+        case .sequence(.strings(let values)): values
+        case .sequence(.integers(let values)): values
         }
     }
 
-    /// JSON knows neither NaN nor infinity: they become strings.
-    private static func number(_ value: Double) -> Any { value.isFinite ? value as Any : "\(value)" as Any }
+    /// The JSON text of numbers, strings, truth values, tensors, and lists and objects of them; names in order.
+    static func text(_ value: Any) throws -> String {
+        let writer = JSONWriter()
+        try write(value, writer)
+        return writer.text
+    }
 
-    private static func nested(_ values: ArraySlice<Double>, _ shape: ArraySlice<Int>) -> Any {
-        guard let extent = shape.first else { return values.first.map(number) ?? NSNull() }
-        let size = shape.dropFirst().reduce(1, *)
-        return (0..<extent).map { index in
-            let start = values.startIndex + index * size
-            return nested(values[start..<start + size], shape.dropFirst())
+    /// Prints what `text` would give and a newline, piece by piece.
+    static func print(_ value: Any) throws {
+        // What was printed before comes first.
+        fflush(nil)
+        let output = FileHandle.standardOutput
+        do {
+            let writer = JSONWriter { (bytes) throws(ModelError) in
+                do { try output.write(contentsOf: Data(bytes)) } catch {
+                    throw ModelError(.io, "Standard output cannot be written: \(error.localizedDescription).")
+                }
+            }
+            try write(value, writer)
+            try writer.newline()
+            try writer.finish()
+        } catch let error as ModelError { throw Failure("\(error)") }
+    }
+
+    /// Writes what `text` would give and a newline to a file, which takes its name once it is complete.
+    static func write(_ value: Any, to path: String) throws {
+        do {
+            let file = try NewFile(replacing: path)
+            let writer = JSONWriter { (bytes) throws(ModelError) in try file.append(bytes) }
+            try write(value, writer)
+            try writer.newline()
+            try writer.finish()
+            try file.finish()
+        } catch let error as ModelError { throw Failure("\(error)") }
+    }
+
+    private static func write(_ value: Any, _ writer: JSONWriter) throws {
+        switch value {
+        case let tensor as Tensor: try writer.tensor(tensor)
+        case let text as String: try writer.string(text)
+        case let flag as Bool: try writer.bool(flag)
+        case let number as Double: try writer.number(number)
+        case let number as Float: try writer.number(Double(number))
+        case let integer as any BinaryInteger: try writer.integer(integer)
+        case is NSNull: try writer.null()
+        case let list as [Any]: try writer.list(list) { try write($0, writer) }
+        case let object as [String: Any]: try writer.object(object.sorted { $0.key < $1.key }) { try write($0, writer) }
+        default: throw Failure("values of type \(type(of: value)) have no form in JSON")
         }
     }
 
-    static func text(_ object: Any) throws -> String {
-        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .fragmentsAllowed])
-        return String(decoding: data, as: UTF8.self)
+    /// A value for messages.
+    static func shown(_ json: JSONValue) -> String {
+        switch json {
+        case .array(let list): "a list of \(list.count)"
+        case .object: "an object"
+        case .string(let text): "\(JSONValue.quoted(String(text.prefix(60))))"
+        default: json.text.trimmingCharacters(in: .newlines)
+        }
     }
 }

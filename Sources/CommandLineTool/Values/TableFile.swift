@@ -54,7 +54,8 @@ enum TableFile {
                 switch column.wrappedElementType {
                 case is String.Type: break
                 case is Int.Type, is Double.Type, is [Double].Type:
-                    let cells = Column<String>(name: column.name, contents: column.map { $0.map { "\($0)" } })
+                    let texts = try column.map { try $0.map { $0 is [Double] ? try JSONFeature.text($0) : "\($0)" } }
+                    let cells = Column<String>(name: column.name, contents: texts)
                     frame.replaceColumn(column.name, with: cells.eraseToAnyColumn())
                 default:
                     throw Failure("the column '\(column.name)' holds neither numbers nor texts nor lists of numbers")

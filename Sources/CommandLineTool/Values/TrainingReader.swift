@@ -1,5 +1,6 @@
 import Foundation
 import MLEngine
+import MLFiles
 import MLNumerics
 import MLSpecification
 
@@ -62,18 +63,18 @@ extension InputReader {
         for (number, line) in try text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let line = line.trimmingCharacters(in: .whitespacesAndNewlines)
             guard !line.isEmpty else { continue }
-            guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+            guard case .object(let members)? = try? JSONFeature.value(line) else {
                 throw Failure("\(path): line \(number + 1) is no JSON object")
             }
             var features: [String: FeatureData] = [:]
             for description in interface.input {
-                guard let json = object[description.name] else {
+                guard let json = members.first(where: { $0.name == description.name })?.value else {
                     if description.type.isOptional { continue }
                     throw Failure("\(path): line \(number + 1) has no '\(description.name)'\n\(inputList)")
                 }
                 do {
                     if case .imageType(let image)? = description.type.type {
-                        guard let file = json as? String else {
+                        guard let file = json.string else {
                             throw Failure("'\(description.name)' takes the path of an image")
                         }
                         let base = (path as NSString).deletingLastPathComponent

@@ -1,3 +1,4 @@
+import CNumberText
 import CTabular
 import Foundation
 
@@ -82,8 +83,8 @@ func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
 func double(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
     guard let start = bytes.baseAddress else { return nil }
     var value = 0.0
-    if ctab_double(start, start + bytes.count, &value) == 1 { return value }
-    // Long, far from one, or no number.  Nothing that is a number starts with another character.
+    if cnum_double(start, start + bytes.count, &value) == 1 { return value }
+    // An infinity, not a number, a hexadecimal number, or none of these.  No number starts with a space.
     guard bytes.count < 4096, let first = bytes.first, first != UInt8(ascii: " ") else { return nil }
     return Double(String(decoding: bytes, as: UTF8.self))
 }

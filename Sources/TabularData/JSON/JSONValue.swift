@@ -1,3 +1,5 @@
+import CNumberText
+
 /// A value of a JSON text.
 enum JSONValue: Sendable {
     case null
@@ -117,33 +119,19 @@ struct JSONParser {
     }
 
     private mutating func number() throws(DecodingError) -> JSONValue {
+        guard let base = bytes.baseAddress else { throw error("a value is missing") }
+        var after: UnsafePointer<UInt8>?
+        var integer: Int64 = 0
+        var number = 0.0
         let start = place
-        var isInteger = true
-        _ = take("-")
-        let first = place
-        while place < bytes.count, (48...57).contains(bytes[place]) { place += 1 }
-        if place == first { throw error("no value starts like this") }
-        if bytes[first] == 48, place > first + 1 { throw error("a number starts with zero") }
-        if take(".") {
-            isInteger = false
-            let digits = place
-            while place < bytes.count, (48...57).contains(bytes[place]) { place += 1 }
-            if place == digits { throw error("digits are missing behind the point") }
+        let kind = cnum_json(base + start, base + bytes.count, &after, &integer, &number)
+        place = after.map { $0 - base } ?? start
+        switch kind {
+        case CNUM_INTEGER: return .integer(Int(integer))
+        case CNUM_DOUBLE where number.isFinite: return .number(number)
+        case CNUM_DOUBLE: throw error("the number is greater than a double can be")
+        default: throw error(place == start ? "no value starts like this" : "a digit is missing in a number")
         }
-        if place < bytes.count, bytes[place] | 32 == UInt8(ascii: "e") {
-            isInteger = false
-            place += 1
-            if !take("-") { _ = take("+") }
-            let digits = place
-            while place < bytes.count, (48...57).contains(bytes[place]) { place += 1 }
-            if place == digits { throw error("the exponent's digits are missing") }
-        }
-        let text = UnsafeBufferPointer(rebasing: bytes[start..<place])
-        if isInteger, let value = integer(text) { return .integer(value) }
-        guard let value = double(text) ?? Double(String(decoding: text, as: UTF8.self)), value.isFinite else {
-            throw error("the number is greater than a double can be")
-        }
-        return .number(value)
     }
 
     private mutating func string() throws(DecodingError) -> String {

@@ -1,5 +1,5 @@
 // The shortest digits of a number, by the C++ library's Ryu (Adams, "Ryū: fast float-to-string conversion", 2018).
-#include "ctabular.h"
+#include "cnumbertext.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 // Swift writes numbers from 10⁻⁴ to 2⁵³ with a point and at least one decimal, others with an exponent of two digits at
 // least.
-extern "C" size_t ctab_double_text(double value, uint8_t *out) {
+extern "C" size_t cnum_write(double value, uint8_t *out) {
     char *const start = reinterpret_cast<char *>(out);
     char *p = start;
     if (std::isnan(value)) {
@@ -70,4 +70,14 @@ extern "C" size_t ctab_double_text(double value, uint8_t *out) {
         *p++ = '0';
     }
     return static_cast<size_t>(p - start);
+}
+
+extern "C" size_t cnum_write_json(double value, uint8_t *out) {
+    // Comparing comes first: it keeps what an int64 does not hold from being converted.
+    if (std::fabs(value) < 0x1p53 && value == static_cast<double>(static_cast<int64_t>(value)) &&
+        !(value == 0 && std::signbit(value))) {
+        char *const start = reinterpret_cast<char *>(out);
+        return static_cast<size_t>(std::to_chars(start, start + CNUM_MOST_BYTES, static_cast<int64_t>(value)).ptr - start);
+    }
+    return cnum_write(value, out);
 }
