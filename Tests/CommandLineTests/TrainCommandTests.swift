@@ -152,6 +152,37 @@ struct TrainCommandTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("the best of those tried"))
         #expect(FileManager.default.fileExists(atPath: path("Best.mlpackage/Manifest.json")))
+        #expect(run.output.contains("chosen: by 5-fold cross-validation"))
+        for algorithm in ["decision-tree", "boosted-tree", "random-forest"] {
+            #expect(run.output.contains("\n  \(algorithm) "), "\(algorithm) is not among those tried: \(run.output)")
+        }
+    }
+
+    @Test func whatWasTriedIsToldAndGoneOnWith() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = try write(houses(120), "houses.csv")
+        func train(_ model: String, _ more: String...) throws -> Outcome {
+            try coreml(arguments: ["train", "tabular", data, "--target", "price", "-o", path(model)] + more)
+        }
+        let first = try train("First.mlmodel", "--json", "--resume", path("state"))
+        #expect(first.status == 0, "\(first.errors)")
+        let end = try object(try #require(first.output.split(separator: "\n").last))
+        let tried = try #require(end["tried"] as? [[String: Any]])
+        #expect(tried.first?["chosen"] as? Bool == true)
+        let best = try #require(tried.first?["algorithm"] as? String)
+        #expect(end["algorithm"] as? String == "\(best) regressor")
+        // Some sizes are missing, which rules linear models out.
+        let algorithms = Set(tried.compactMap { $0["algorithm"] as? String })
+        #expect(algorithms == ["boosted-tree", "random-forest", "decision-tree"])
+        #expect(tried.allSatisfy { $0["rootMeanSquaredError"] is Double && $0["folds"] is Int })
+        #expect((end["crossValidation"] as? [String: Int])?["folds"] == 5)
+        // All trials are in the session's folder: nothing is tried again.
+        let second = try train("Second.mlmodel", "--json", "--resume", path("state"))
+        #expect(second.output.split(separator: "\n").count == 1, "\(second.output)")
+        #expect(
+            try Data(contentsOf: folder.appendingPathComponent("First.mlmodel"))
+                == Data(contentsOf: folder.appendingPathComponent("Second.mlmodel"))
+        )
     }
 
     @Test func aSessionIsGoneOnWith() throws {

@@ -245,10 +245,8 @@ import Testing
         }
         #expect(regressor.evaluation(on: test).rootMeanSquaredError < 5)
         let holes = maker.frame(rows: 300, holes: 0.1)
-        guard case .boostedTree = try MLRegressor(trainingData: holes, targetColumn: "price", featureColumns: features)
-        else {
+        if case .linear = try MLRegressor(trainingData: holes, targetColumn: "price", featureColumns: features) {
             Issue.record("rows with missing numbers are for trees")
-            return
         }
         let classifier = try MLClassifier(trainingData: frame, targetColumn: "kind", featureColumns: features)
         #expect(1 - classifier.evaluation(on: test).classificationError > 0.85)

@@ -17,8 +17,9 @@ struct TrainTabular: ParsableCommand {
             The first line of DATA names the columns; DATA may also be a folder that Turi Create or Create ML wrote (an
             SFrame). Columns of numbers, texts and true/false are learnt from; a target of
             texts or true/false makes a classifier, one of numbers a regressor unless --classifier says otherwise (then
-            its values are whole numbers). Without --algorithm those that suit the data are tried, and the one is kept that
-            does best on the rows that are set aside. Empty cells are missing values, which trees learn from.
+            its values are whole numbers). Without --algorithm those that suit the data are tried, with other parameters, too: on
+            fewer than 5,000 rows by cross-validation, and the best is trained on all of them; on more rows once with
+            the defaults, and the one is kept that does best on the rows that are set aside. Empty cells are missing values, which trees learn from.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -81,7 +82,6 @@ struct TrainTabular: ParsableCommand {
             if let option = given.first {
                 throw ValidationError("\(option.name) needs an --algorithm")
             }
-            if training.resume != nil { throw ValidationError("--resume needs an --algorithm") }
             if held.validation != nil || held.validationShare != nil {
                 throw ValidationError("--validation and --validation-share need an --algorithm")
             }
@@ -132,10 +132,17 @@ struct TrainTabular: ParsableCommand {
     private func classify(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
         case .automatic:
-            let model = try MLClassifier(trainingData: frame, targetColumn: target, featureColumns: chosen)
-            var report = TrainingReport(title: "")
+            let model = try flow.train { session in
+                try MLClassifier.train(
+                    trainingData: frame,
+                    targetColumn: target,
+                    featureColumns: chosen,
+                    sessionParameters: session
+                )
+            }.product
+            var report = TrainingReport(title: "", choice: model.choice)
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            return outcome(model.algorithmName + " classifier", model.featureColumns, report) {
+            return outcome(model.algorithm.rawValue + " classifier", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
         case .logistic:
@@ -185,10 +192,17 @@ struct TrainTabular: ParsableCommand {
     private func regress(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
         case .automatic:
-            let model = try MLRegressor(trainingData: frame, targetColumn: target, featureColumns: chosen)
-            var report = TrainingReport(title: "")
+            let model = try flow.train { session in
+                try MLRegressor.train(
+                    trainingData: frame,
+                    targetColumn: target,
+                    featureColumns: chosen,
+                    sessionParameters: session
+                )
+            }.product
+            var report = TrainingReport(title: "", choice: model.choice)
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            return outcome(model.algorithmName + " regressor", model.featureColumns, report) {
+            return outcome(model.algorithm.rawValue + " regressor", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
         case .linear:
@@ -287,36 +301,15 @@ struct TrainTabular: ParsableCommand {
         _ report: TrainingReport,
         _ write: @escaping (String) throws -> Void
     ) -> TrainingFlow.Outcome {
-        TrainingFlow.Outcome(
+        var facts: [(name: String, value: String)] = [("features", features.joined(separator: ", "))]
+        if let choice = report.choice { facts.append(("chosen", choice.method)) }
+        return TrainingFlow.Outcome(
             title: "\(name) of '\(target)'" + (algorithm == .automatic ? ", the best of those tried" : ""),
             algorithm: name,
-            facts: [("features", features.joined(separator: ", "))],
+            facts: facts,
             json: ["features": features],
             report: report,
             write: write
         )
-    }
-}
-
-extension MLClassifier {
-    fileprivate var algorithmName: String {
-        switch self {
-        case .boostedTree: "boosted-tree"
-        case .decisionTree: "decision-tree"
-        case .logisticRegression: "logistic"
-        case .randomForest: "random-forest"
-        case .supportVector: "support-vector"
-        }
-    }
-}
-
-extension MLRegressor {
-    fileprivate var algorithmName: String {
-        switch self {
-        case .boostedTree: "boosted-tree"
-        case .decisionTree: "decision-tree"
-        case .linear: "linear"
-        case .randomForest: "random-forest"
-        }
     }
 }

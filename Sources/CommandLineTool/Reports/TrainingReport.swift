@@ -18,6 +18,8 @@ struct TrainingReport {
     var facts: [(name: String, value: String)] = []
     var curves: [LearningCurve] = []
     var scores: [Score] = []
+    /// What the algorithm was chosen from.
+    var choice: AlgorithmChoice?
     /// How often each class was taken for each, and on which rows.
     var confusion: (rows: String, counts: ConfusionCounts)?
 
@@ -57,6 +59,7 @@ struct TrainingReport {
 
     var text: String {
         var blocks = [title + facts.map { "\n  \($0.name): \($0.value)" }.joined()]
+        if let choice, !choice.trials.isEmpty { blocks.append(aligned(choice.table)) }
         blocks += curves.compactMap { $0.text() }
         if let table = scoreRows { blocks.append(aligned(table)) }
         if let confusion {
@@ -138,7 +141,7 @@ struct TrainingReport {
             }
             return result
         }
-        var result: [String: Any] = [:]
+        var result: [String: Any] = choice?.json ?? [:]
         for (name, path) in [("training", \Score.training), ("validation", \.validation)] {
             let values = side(path)
             if !values.isEmpty { result[name] = values }
@@ -163,6 +166,7 @@ struct TrainingReport {
             }
             body.append("</dl>")
         }
+        if let choice, !choice.trials.isEmpty { body += ["<h2>Tried</h2>", HTMLText.table(choice.table)] }
         for curve in curves {
             guard let drawing = curve.svg() else { continue }
             body += ["<h2>\(HTMLText.escaped(curve.metric))</h2>", drawing]

@@ -30,6 +30,34 @@ package enum LearnerSettings: Codable, Hashable, Sendable {
     }
 }
 
+/// The algorithms of tabular tasks, by the names that the command line has for them.
+package enum TabularAlgorithm: String, Sendable {
+    case linear, logistic
+    case supportVector = "support-vector"
+    case decisionTree = "decision-tree"
+    case boostedTree = "boosted-tree"
+    case randomForest = "random-forest"
+}
+
+extension LearnerSettings {
+    var algorithm: TabularAlgorithm {
+        switch self {
+        case .trees(let settings):
+            switch settings.kind {
+            case .decisionTree: .decisionTree
+            case .boostedTree: .boostedTree
+            case .randomForest: .randomForest
+            }
+        case .linear(let settings):
+            switch settings.kind {
+            case .linearRegression: .linear
+            case .logisticRegression: .logistic
+            case .supportVector: .supportVector
+            }
+        }
+    }
+}
+
 /// The parameters of the algorithms that grow trees.
 package struct TreeSettings: Codable, Hashable, Sendable {
     package enum Kind: String, Codable, Hashable, Sendable { case decisionTree, boostedTree, randomForest }

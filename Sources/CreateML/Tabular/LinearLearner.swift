@@ -78,6 +78,24 @@ struct LinearLearner: TabularLearner {
         return result
     }
 
+    func heldOut() throws -> HeldOutRows {
+        guard let validation else { return HeldOutRows() }
+        let model = trainer.model
+        let scores = try model.scores(of: validation)
+        guard labels != nil else {
+            return HeldOutRows(
+                predictions: scores,
+                losses: zip(scores, measures.targets).map { ($0 - $1) * ($0 - $1) }
+            )
+        }
+        let (rows, outputs) = (measures.targets, model.offsets.count)
+        let losses = rows.indices.map { row in
+            // Class 0 has the score 0.
+            HeldOutRows.logLoss(of: Int(rows[row]), [0] + scores[row * outputs..<(row + 1) * outputs])
+        }
+        return HeldOutRows(predictions: model.classes(scores).map { Double($0) }, losses: losses)
+    }
+
     func encodedState() throws -> [UInt8] { trainer.state }
 
     mutating func restore(state: [UInt8]) throws {

@@ -9,32 +9,37 @@ public enum MLRegressor: Sendable {
     case linear(MLLinearRegressor)
     case randomForest(MLRandomForestRegressor)
 
-    /// Trains the algorithms that suit the data on the same rows, and keeps the one of the least root mean squared error
-    /// on the rows that the automatic split sets aside; on those of training when it sets none aside.  Of equals the
-    /// first counts.
+    /// Chooses among the algorithms that suit the data, and among parameters of theirs.
     ///
-    /// Tried are, as in Turi Create: linear regression and, with fewer than 200 features, boosted trees.  Rows with
-    /// missing numbers rule linear regression out, boosted trees are then tried in any case.
+    /// A table of fewer than 5,000 rows (fewer, when it has thousands of columns) is cross-validated: each algorithm is scored on rows that it was not trained on, by
+    /// turns, and the one of the least root mean squared error is trained on all rows; of equals the first.
+    /// `validationMetrics` are then those of the chosen algorithm on the rows that were held out, each counted once.  They
+    /// are a little better than those of rows that took no part in the choice.
+    ///
+    /// On larger tables each algorithm is trained once with its defaults, and the one of the least error
+    /// on the rows that the automatic split sets aside is kept; `validationMetrics` are of those rows.
+    ///
+    /// Tried are linear regression and, with fewer than 200 features, boosted trees, on small tables forests and
+    /// decision trees, too.  Rows with missing numbers rule linear regression out, trees are then tried in any case.
     public init(trainingData: DataFrame, targetColumn: String, featureColumns: [String]? = nil) throws {
-        let shape = try TableShape(trainingData, targetColumn, featureColumns, isClassifier: false)
-        func train<T: _TabularRegressor>(_: T.Type) throws -> T {
-            try T(trainingData: trainingData, targetColumn: targetColumn, featureColumns: featureColumns)
-        }
-        var candidates: [MLRegressor] = []
-        if !shape.hasMissing { candidates.append(.linear(try train(MLLinearRegressor.self))) }
-        if shape.hasMissing || shape.features < TableShape.fewFeatures {
-            candidates.append(.boostedTree(try train(MLBoostedTreeRegressor.self)))
-        }
-        func error(_ candidate: MLRegressor) -> Double {
-            let metrics = candidate.validationMetrics
-            return (metrics.isValid ? metrics : candidate.trainingMetrics).rootMeanSquaredError
-        }
-        guard var best = candidates.first else { throw MLCreateError.generic(reason: "no regressor suits the data") }
-        for candidate in candidates.dropFirst() where error(candidate) < error(best) { best = candidate }
-        self = best
+        var run = try ChoiceRun<Self>(trainingData, targetColumn, featureColumns)
+        self = try run.run()
     }
 
-    private var task: any _TabularRegressor {
+    /// The same in the background; goes on when there is a session in the session directory.  Apple has no such member.
+    package static func train(
+        trainingData: DataFrame,
+        targetColumn: String,
+        featureColumns: [String]? = nil,
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLJob<Self> {
+        let session = try MLCreateError.translating {
+            try MLTrainingSession<Self>(try ChoiceRun(trainingData, targetColumn, featureColumns), sessionParameters)
+        }
+        return try session.resume()
+    }
+
+    var task: any _TabularRegressor {
         switch self {
         case .boostedTree(let task): task
         case .decisionTree(let task): task
@@ -62,4 +67,19 @@ public enum MLRegressor: Sendable {
 extension MLRegressor: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { task.description }
     public var debugDescription: String { task.debugDescription }
+}
+
+extension MLRegressor: ChosenTask {
+    static var isClassifier: Bool { false }
+
+    init(_ trained: _TrainedTable, _ settings: LearnerSettings, _ validation: _TabularValidation) {
+        let content = _LearnerSettings(content: settings)
+        switch settings.algorithm {
+        case .boostedTree: self = .boostedTree(MLBoostedTreeRegressor(trained, .init(content, validation)))
+        case .decisionTree: self = .decisionTree(MLDecisionTreeRegressor(trained, .init(content, validation)))
+        case .randomForest: self = .randomForest(MLRandomForestRegressor(trained, .init(content, validation)))
+        case .linear, .logistic, .supportVector:
+            self = .linear(MLLinearRegressor(trained, .init(content, validation)))
+        }
+    }
 }

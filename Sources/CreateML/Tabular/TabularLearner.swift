@@ -1,3 +1,4 @@
+import Foundation
 import MLFeatures
 import MLSpecification
 
@@ -24,8 +25,29 @@ protocol TabularLearner: Sendable {
     mutating func restore(state: [UInt8]) throws
     /// Raises or lowers the number of iterations.
     mutating func limit(_ iterations: Int)
+    /// What the rows of validation are taken for by now; without rows when there are none.
+    func heldOut() throws -> HeldOutRows
     /// The last model of the pipeline, with the labels of classes.
     func predictor() throws -> SpecModel.OneOf_Type
+}
+
+/// What a learner takes rows for that it does not learn from.
+struct HeldOutRows: Sendable {
+    /// By row: a number, or the number of a class.
+    var predictions: [Double] = []
+    /// By row: the log loss, or the squared error.
+    var losses: [Double] = []
+
+    /// The most that a row's log loss counts: as if its class had the probability 1e-13.
+    private static let mostLoss = 30.0
+
+    /// The log loss of a row from the scores of all classes before softmax.
+    /// - Parameter label: the number of its class; -1 for one that has no score.
+    static func logLoss(of label: Int, _ scores: [Double]) -> Double {
+        guard label >= 0 else { return mostLoss }
+        let highest = scores.reduce(-Double.infinity, max)
+        return min(highest + log(scores.reduce(0) { $0 + exp($1 - highest) }) - scores[label], mostLoss)
+    }
 }
 
 /// Measures of predictions while training.

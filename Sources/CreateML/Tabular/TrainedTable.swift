@@ -21,8 +21,18 @@ public struct _TrainedTable: Sendable {
     private var replacement: MLModel?
     let trainingMetrics: TabularMetrics
     let validationMetrics: TabularMetrics
+    /// What the algorithm was chosen from; `nil` when the caller named it.
+    package let choice: AlgorithmChoice?
 
-    init(_ table: PreparedTable, _ predictor: SpecModel.OneOf_Type) throws {
+    /// - Parameter crossValidated: the truth and the predictions of rows that were held out by turns, in the place of rows
+    ///   for validation.
+    init(
+        _ table: PreparedTable,
+        _ predictor: SpecModel.OneOf_Type,
+        crossValidated: (truth: [Double], predictions: [Double])? = nil,
+        choice: AlgorithmChoice? = nil
+    ) throws {
+        self.choice = choice
         (layout, target, labels) = (table.layout, table.target, table.labels)
         let pipeline = TabularPipeline(layout: layout, target: target, labels: labels)
         var model = pipeline.model(predictor)
@@ -38,7 +48,9 @@ public struct _TrainedTable: Sendable {
             table.training,
             table.trainingTargets
         )
-        if let validation = table.validation, let targets = table.validationTargets {
+        if let (truth, predictions) = crossValidated {
+            validationMetrics = Self.metrics(labels, truth, predictions)
+        } else if let validation = table.validation, let targets = table.validationTargets {
             validationMetrics = try Self.metrics(engine, layout, labels, target, validation, targets)
         } else {
             validationMetrics = .failure(
@@ -201,6 +213,14 @@ public struct _TrainedTable: Sendable {
         default: break
         }
         throw MLCreateError.type(reason: "the predictions are of another type than the targets")
+    }
+
+    /// Of targets as learners have them: numbers, or the numbers of classes.
+    private static func metrics(_ labels: LabelList?, _ truth: [Double], _ predictions: [Double]) -> TabularMetrics {
+        guard let labels else { return .regressor(MLRegressorMetrics(truth: truth, predictions: predictions)) }
+        return .classifier(
+            ConfusionCounts(labels, truth: truth.map { Int($0) }, predictions: predictions.map { Int($0) })
+        )
     }
 
     private static func counts(

@@ -139,6 +139,22 @@ struct TreeLearner: TabularLearner {
         )
     }
 
+    func heldOut() throws -> HeldOutRows {
+        let (targets, scale, outputs) = (validationMeasures.targets, scale(iteration), objective.outputCount)
+        let predictions = targets.indices.map { prediction(validationSums, $0, scale) }
+        guard labels != nil else {
+            return HeldOutRows(
+                predictions: predictions,
+                losses: zip(predictions, targets).map { ($0 - $1) * ($0 - $1) }
+            )
+        }
+        let losses = targets.indices.map { row in
+            let sums = validationSums[row * outputs..<(row + 1) * outputs].map { Double(scaled($0, scale)) }
+            return HeldOutRows.logLoss(of: Int(targets[row]), outputs == 1 ? [0] + sums : sums)
+        }
+        return HeldOutRows(predictions: predictions, losses: losses)
+    }
+
     // MARK: Checkpoints
 
     func encodedState() throws -> [UInt8] {
