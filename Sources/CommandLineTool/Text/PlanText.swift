@@ -55,7 +55,7 @@ struct PlanText {
             let runs = body.runs == 0 ? "not run" : body.runs == 1 ? "run once" : "run \(body.runs) times"
             switch body.outline {
             case .success(let inner):
-                rows.append(["\(prefix)\(name)", runs, "", "", count(inner) == 0 ? "no steps" : ""])
+                rows.append(["\(prefix)\(name)", runs] + (count(inner) == 0 ? ["", "", "no steps"] : []))
                 add(inner, under: "\(prefix)\(name).")
             case .failure(let error):
                 rows.append(["\(prefix)\(name)", runs, "", "", "cannot be planned for these inputs: \(error)"])
