@@ -6,6 +6,8 @@ public struct MLRegressorMetrics: Sendable {
     public let rootMeanSquaredError: Double
     /// Why there are no metrics.
     public let error: (any Error)?
+    /// The examples that were counted; `nil` when somebody else counted them.
+    package private(set) var rows: RegressionRows?
 
     public init(maximumError: Double, rootMeanSquaredError: Double) {
         self.maximumError = maximumError
@@ -28,13 +30,9 @@ public struct MLRegressorMetrics: Sendable {
             self.init(MLCreateError.generic(reason: "there are no examples to hold the regressor against"))
             return
         }
-        var (largest, squares) = (0.0, 0.0)
-        for (truth, prediction) in zip(truth, predictions) {
-            let error = abs(truth - prediction)
-            largest = max(largest, error)
-            squares += error * error
-        }
-        self.init(maximumError: largest, rootMeanSquaredError: (squares / Double(truth.count)).squareRoot())
+        let rows = RegressionRows(truth: Array(truth), predictions: Array(predictions))
+        self.init(maximumError: rows.maximumError, rootMeanSquaredError: rows.rootMeanSquaredError)
+        self.rows = rows
     }
 
     public var isValid: Bool { error == nil }

@@ -3,6 +3,7 @@ import Foundation
 import MLFeatures
 import MLFiles
 import MLModels
+import MLNumerics
 import MLSpecification
 import TabularData
 
@@ -23,6 +24,10 @@ public struct _TrainedTable: Sendable {
     let validationMetrics: TabularMetrics
     /// What the algorithm was chosen from; `nil` when the caller named it.
     package let choice: AlgorithmChoice?
+    /// Some rows to hold the model against once more: of those that validated, or of those that trained when none did.
+    private let sample: (rows: EncodedTable, targets: TargetContent)
+    /// Whether these are rows that the model was trained on.
+    package let samplesTraining: Bool
 
     /// - Parameter crossValidated: the truth and the predictions of rows that were held out by turns, in the place of rows
     ///   for validation.
@@ -40,6 +45,8 @@ public struct _TrainedTable: Sendable {
         model.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
         let engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
         (specification, self.engine) = (model, engine)
+        samplesTraining = table.validation == nil
+        sample = Self.sample(table.validation ?? table.training, table.validationTargets ?? table.trainingTargets)
         trainingMetrics = try Self.metrics(
             engine,
             table.layout,
@@ -98,6 +105,40 @@ public struct _TrainedTable: Sendable {
         var model = specification
         if let metadata { model.apply(metadata) }
         try model.write(to: path)
+    }
+
+    // MARK: Importance
+
+    private static func sample(_ rows: EncodedTable, _ targets: TargetContent) -> (EncodedTable, TargetContent) {
+        guard rows.rowCount > PermutationImportance.Extent.mostRows else { return (rows, targets) }
+        var generator = SplitMix64(seed: 0)
+        let kept = (0..<rows.rowCount).shuffled(using: &generator).prefix(PermutationImportance.Extent.mostRows)
+            .sorted()
+        return (rows.rows(kept), targets.rows(kept))
+    }
+
+    /// How much each feature matters to the model that was trained, measured on rows that validated it; on rows that it was
+    /// trained on when there are none.
+    /// - Returns: `nil` for a single feature, and for more features than can be measured in a reasonable time.
+    package func importance(seed: Int) throws -> PermutationImportance? {
+        let extent = PermutationImportance.Extent(
+            rows: sample.rows.rowCount,
+            features: features.count,
+            width: layout.width
+        )
+        guard let extent else { return nil }
+        let kept = extent.sample(of: sample.rows.rowCount, seed: seed)
+        let (table, targets) = (sample.rows.rows(kept), sample.targets.rows(kept))
+        let measure: PermutationImportance.Measure = labels == nil ? .rootMeanSquaredError : .classificationError
+        return try PermutationImportance(measure, features: features, extent: extent, seed: seed) { shuffled in
+            var table = table
+            if let (feature, order) = shuffled { table.features[feature] = table.features[feature].rows(order) }
+            switch try Self.metrics(engine, layout, labels, target, table, targets) {
+            case .regressor(let metrics): return metrics.rootMeanSquaredError
+            case .classifier(let counts): return 1 - counts.accuracy
+            case .failure(let error): throw error
+            }
+        }
     }
 
     // MARK: Predictions

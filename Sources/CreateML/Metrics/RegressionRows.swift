@@ -1,0 +1,41 @@
+/// What a regressor predicts for examples, beside the truth.
+package struct RegressionRows: Sendable {
+    package let truth: [Double]
+    /// As many.
+    package let predictions: [Double]
+
+    package init(truth: [Double], predictions: [Double]) {
+        precondition(truth.count == predictions.count, "a prediction belongs to each example")
+        (self.truth, self.predictions) = (truth, predictions)
+    }
+
+    package var count: Int { truth.count }
+
+    /// How far the truth lies above each prediction.
+    package var residuals: [Double] { zip(truth, predictions).map { $0 - $1 } }
+
+    package var maximumError: Double { residuals.reduce(0) { max($0, abs($1)) } }
+
+    /// NaN without examples, as the other means are.
+    package var rootMeanSquaredError: Double {
+        (residuals.reduce(0) { $0 + $1 * $1 } / Double(count)).squareRoot()
+    }
+
+    package var meanAbsoluteError: Double { residuals.reduce(0) { $0 + abs($1) } / Double(count) }
+
+    /// The coefficient of determination R²: the share of the truth's variance that the predictions explain.  It is 1 for
+    /// predictions without error, 0 for the mean of the truth, and below 0 for worse ones; `nil` for a truth that is the
+    /// same everywhere, where it says nothing.
+    package var determination: Double? {
+        let mean = truth.reduce(0, +) / Double(count)
+        let total = truth.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        guard total > 0 else { return nil }
+        return 1 - residuals.reduce(0) { $0 + $1 * $1 } / total
+    }
+
+    /// The examples whose truth and prediction are finite numbers.
+    package var finite: RegressionRows {
+        let kept = zip(truth, predictions).filter { $0.isFinite && $1.isFinite }
+        return kept.count == count ? self : RegressionRows(truth: kept.map(\.0), predictions: kept.map(\.1))
+    }
+}
