@@ -196,7 +196,7 @@ let package = Package(
                 "MLNumerics", "MLTraining",
                 "Combine", "CoreML", "CoreMLExtras", "CreateML",
                 "ImageIO", "TabularData",
-                "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "MLDrawing", "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
@@ -211,6 +211,10 @@ let package = Package(
             name: "CImageCodecs",
             linkerSettings: ["jpeg", "png", "webp", "tiff", "gif", "heif"].map { .linkedLibrary($0) }
         ),
+        .systemLibrary(name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
+        .target(name: "CDrawing", dependencies: ["CPangoCairo"], linkerSettings: [.linkedLibrary("m")]),
+        library("MLDrawing", ["CDrawing", "MLNumerics"]),
+        tests("MLDrawingTests", ["MLDrawing", "MLNumerics"]),
         library("_Testing_CoreGraphics"),
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
         library("CoreVideo", ["CoreGraphics", "MLImages"]),

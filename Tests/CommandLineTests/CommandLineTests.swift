@@ -15,10 +15,12 @@ func coreml(_ arguments: String...) throws -> Outcome { try coreml(arguments: ar
 let builtTool = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("coreml")
 
-func coreml(arguments: [String]) throws -> Outcome {
+/// - Parameter environment: variables beside those of the tests.
+func coreml(arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
     let process = Process()
     process.executableURL = builtTool
     process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

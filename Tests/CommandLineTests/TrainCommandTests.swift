@@ -64,7 +64,7 @@ struct TrainCommandTests {
             #expect(run.output.contains(part), "\(part) is not in \(run.output)")
         }
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<svg") && html.contains("maximum error") && html.hasSuffix("</html>\n"))
+        #expect(html.contains("data:image/svg+xml") && html.contains("maximum error") && html.hasSuffix("</html>\n"))
 
         let evaluation = try coreml("evaluate", model, held, "--json")
         #expect(evaluation.status == 0, "\(evaluation.errors)")

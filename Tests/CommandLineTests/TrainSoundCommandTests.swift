@@ -65,7 +65,7 @@ struct TrainSoundCommandTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("8 files") && run.output.contains("validation"))
         let page = String(decoding: try folder.data("report.html"), as: UTF8.self)
-        #expect(page.contains("<svg") && page.contains("iteration") && page.contains("<th>high</th>"))
+        #expect(page.contains("data:image/svg+xml") && page.contains("accuracy") && page.contains("<th>high</th>"))
         let evaluation = try coreml("evaluate", model, folder.path("held"), "--overlap", "0", "--json")
         let figures = try CommandFolder.object(evaluation.output)
         #expect(figures["rows"] as? Int == 8, "a window a file: \(evaluation.errors)")

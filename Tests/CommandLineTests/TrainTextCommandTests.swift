@@ -183,7 +183,7 @@ struct TrainTextCommandTests {
             (start + [data, "--algorithm", "transfer"], 64, "--embedding"),
             (start + [data, "--sentence", "number"], 64, "--kind tagger"),
             (start + [data, "--iterations", "0"], 64, "--iterations"),
-            (start + [data, "--report", "mail.pdf"], 64, ".png"),
+            (start + [data, "--report", "mail.jpg"], 64, ".png"),
         ])
         let model = folder.path("Mail.mlmodel")
         #expect(try coreml(arguments: start + [data, "--text", "body", "--label", "topic", "-o", model]).status == 0)

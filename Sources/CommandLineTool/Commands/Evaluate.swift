@@ -27,10 +27,12 @@ struct Evaluate: ParsableCommand {
             words are counted token by token, sounds window by window, activities sample by sample. For models that take one
             picture it may be a folder with a folder of pictures for each label, as 'coreml update' takes it. For a
             recommender it is a table of what users chose, and --observed another of what they chose before, by which items
-            are recommended. For all others DATA is a .csv file whose header, or an SFrame (a folder that Turi Create or Create ML wrote) whose columns name the
-            model's inputs and, besides, the feature that it predicts; an empty cell of a number is a missing value. A
-            classifier gives accuracy, confusion matrix, precision and recall; a model that gives a number its root mean
-            squared and its maximum error.
+            are recommended. For all others DATA is a .csv file whose header, or an SFrame (a folder that Turi Create or
+            Create ML wrote) whose columns name the model's inputs and, besides, the feature that it predicts; an empty cell
+            of a number is a missing value. A
+            classifier gives accuracy, confusion matrix, precision and recall; a model that gives a number its errors, R²,
+            predicted against true, and residuals; either the columns that matter: by how much the predictions become worse
+            when a column is shuffled.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """
@@ -81,7 +83,7 @@ struct Evaluate: ParsableCommand {
     @OptionGroup var cells: DelimiterOption
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
-    @Option(help: "Write scores and confusion matrix to this file: an .html page or a .png picture.")
+    @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
     var report: String?
     @Flag(help: "Print JSON.")
     var json = false
@@ -237,8 +239,31 @@ struct Evaluate: ParsableCommand {
         let truth: [String] = table[column, String.self].map { $0 ?? "" }
         let outputs = try predictions(engine, rows).map { try prediction($0, predicted.name) }
         report.facts = [("rows", "\(rows.count)"), ("predicted", predicted.name)]
-        try score(predicted, truth, outputs, &report)
+        let measure = try score(predicted, truth, outputs, &report)
+        report.add(try importance(measure, engine, rows, truth, predicted), rows: "all rows")
         return rows.count
+    }
+
+    /// Adds the scores of predictions to the report.
+    /// - Returns: what they are measured by.
+    @discardableResult
+    func score(
+        _ feature: SpecFeatureDescription,
+        _ truth: [String],
+        _ outputs: [FeatureData],
+        _ report: inout TrainingReport
+    ) throws -> PermutationImportance.Measure {
+        switch try scored(feature, truth, outputs) {
+        case .numbers(let rows):
+            report.add(
+                training: nil,
+                validation: MLRegressorMetrics(truth: rows.truth, predictions: rows.predictions)
+            )
+            return .rootMeanSquaredError
+        case .labels(let counts):
+            report.add(training: nil, validation: MLClassifierMetrics(counts))
+            return .classificationError
+        }
     }
 
     /// The class label, or the only number or label that the model gives.
@@ -282,12 +307,39 @@ struct Evaluate: ParsableCommand {
         return value
     }
 
-    func score(
+    /// How much each column matters to a model of a table.
+    private func importance(
+        _ measure: PermutationImportance.Measure,
+        _ engine: any ModelEngine,
+        _ rows: [[String: FeatureData]],
+        _ truth: [String],
+        _ feature: SpecFeatureDescription
+    ) throws -> PermutationImportance? {
+        try PermutationImportance(
+            measure,
+            of: engine.interface,
+            on: rows,
+            predictsBatches: engine.prefersBatches
+        ) { numbers, rows in
+            let outputs = try predictions(engine, rows).map { try prediction($0, feature.name) }
+            switch try scored(feature, numbers.map { truth[$0] }, outputs) {
+            case .numbers(let rows): return rows.rootMeanSquaredError
+            case .labels(let counts): return 1 - counts.accuracy
+            }
+        }
+    }
+
+    /// Predictions beside the truth.
+    private enum Scored {
+        case numbers(RegressionRows)
+        case labels(ConfusionCounts)
+    }
+
+    private func scored(
         _ feature: SpecFeatureDescription,
         _ truth: [String],
-        _ outputs: [FeatureData],
-        _ report: inout TrainingReport
-    ) throws {
+        _ outputs: [FeatureData]
+    ) throws -> Scored {
         var labels: [String] = []
         var numbers: [Double] = []
         for output in outputs {
@@ -306,19 +358,20 @@ struct Evaluate: ParsableCommand {
                 }
                 return number
             }
-            report.add(training: nil, validation: MLRegressorMetrics(truth: expected, predictions: numbers))
+            return .numbers(RegressionRows(truth: expected, predictions: numbers))
         } else {
             let all = Set(labels).union(truth).sorted { left, right in
                 if let first = Int(left), let second = Int(right) { return first < second }
                 return left < right
             }
             let places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, $0) })
-            let counts = ConfusionCounts(
-                strings: all,
-                truth: truth.compactMap { places[$0] },
-                predictions: labels.compactMap { places[$0] }
+            return .labels(
+                ConfusionCounts(
+                    strings: all,
+                    truth: truth.compactMap { places[$0] },
+                    predictions: labels.compactMap { places[$0] }
+                )
             )
-            report.add(training: nil, validation: MLClassifierMetrics(counts))
         }
     }
 }

@@ -25,7 +25,7 @@ struct TrainingOptions: ParsableArguments {
     var resume: String?
     @Option(help: "Iterations between two checkpoints.")
     var checkpointInterval = 10
-    @Option(help: "Write scores, learning curve and confusion matrix to this file: an .html page or a .png picture.")
+    @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
     var report: String?
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?

@@ -17,9 +17,15 @@ struct TrainTabular: ParsableCommand {
             The first line of DATA names the columns; DATA may also be a folder that Turi Create or Create ML wrote (an
             SFrame). Columns of numbers, texts and true/false are learnt from; a target of
             texts or true/false makes a classifier, one of numbers a regressor unless --classifier says otherwise (then
-            its values are whole numbers). Without --algorithm those that suit the data are tried, with other parameters, too: on
-            fewer than 5,000 rows by cross-validation, and the best is trained on all of them; on more rows once with
-            the defaults, and the one is kept that does best on the rows that are set aside. Empty cells are missing values, which trees learn from.
+            its values are whole numbers). Without --algorithm those that suit the data are tried, with other parameters,
+            too: on fewer than 5,000 rows by cross-validation, and the best is trained on all of them; on more rows once with
+            the defaults, and the one is kept that does best on the rows that are set aside. Empty cells are missing values,
+            which trees learn from.
+
+            The report has the scores and what was tried; of a regressor predicted against true, and residuals (true less
+            predicted); of a classifier the confusion matrix; of both the features that matter: by how much the predictions
+            of rows that validate (of training, if there are none) become worse when a column is shuffled, up to 2,000 rows
+            and five times; not of more columns than can be measured so in seconds.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -142,6 +148,7 @@ struct TrainTabular: ParsableCommand {
             }.product
             var report = TrainingReport(title: "", choice: model.choice)
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
+            try add(model.trained, to: &report)
             return outcome(model.algorithm.rawValue + " classifier", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
@@ -156,8 +163,8 @@ struct TrainTabular: ParsableCommand {
             var parameters = MLSupportVectorClassifier.ModelParameters(validation: try rows())
             apply(&parameters.maxIterations, &parameters.convergenceThreshold)
             if let penalty { parameters.penalty = penalty }
-            return outcome(
-                try MLSupportVectorClassifier(
+            return try outcome(
+                MLSupportVectorClassifier(
                     trainingData: frame,
                     targetColumn: target,
                     featureColumns: chosen,
@@ -202,6 +209,7 @@ struct TrainTabular: ParsableCommand {
             }.product
             var report = TrainingReport(title: "", choice: model.choice)
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
+            try add(model.trained, to: &report)
             return outcome(model.algorithm.rawValue + " regressor", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
@@ -237,6 +245,12 @@ struct TrainTabular: ParsableCommand {
                     + "classes, or use --algorithm linear"
             )
         }
+    }
+
+    /// Adds the features that matter.
+    private func add(_ trained: _TrainedTable, to report: inout TrainingReport) throws {
+        let rows = trained.samplesTraining ? "training" : "validation"
+        report.add(try trained.importance(seed: held.seed ?? 42), rows: rows)
     }
 
     private var chosen: [String]? { features.isEmpty ? nil : features }
@@ -281,16 +295,17 @@ struct TrainTabular: ParsableCommand {
                 sessionParameters: session
             )
         }
-        return outcome(model, curves)
+        return try outcome(model, curves)
     }
 
-    private func outcome<Task: _TabularTask>(_ model: Task, _ curves: [LearningCurve]) -> TrainingFlow.Outcome {
+    private func outcome<Task: _TabularTask>(_ model: Task, _ curves: [LearningCurve]) throws -> TrainingFlow.Outcome {
         var report = TrainingReport(title: "", curves: curves)
         if let model = model as? any _TabularClassifier {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         } else if let model = model as? any _TabularRegressor {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         }
+        try add(model._trained, to: &report)
         let name = "\(algorithm.rawValue) \(Task._isClassifier ? "classifier" : "regressor")"
         return outcome(name, model.featureColumns, report) { try model.write(toFile: $0) }
     }

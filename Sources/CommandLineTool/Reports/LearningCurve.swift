@@ -1,4 +1,5 @@
 import Foundation
+import MLDrawing
 
 /// How a metric changed while a model was trained.
 struct LearningCurve {
@@ -66,54 +67,44 @@ struct LearningCurve {
         }.joined(separator: "\n")
     }
 
-    /// The curve as a drawing for a page; `nil` with fewer than two iterations.
-    func svg(width: Int = 640, height: Int = 320) -> String? {
+    /// The curve as a drawing; `nil` with fewer than two iterations.
+    func drawing(isWide: Bool) -> Drawing? {
         guard let (iterations, values) = bounds else { return nil }
-        let (left, right, top, bottom) = (70.0, 20.0, 20.0, 40.0)
-        let colours = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"]
-        let vertical = Axis(values)
         let across = Axis(
             Double(iterations.lowerBound)...Double(iterations.upperBound),
             count: 6,
             isWhole: true,
             isExact: true
         )
-        func x(_ iteration: Double) -> Double { left + across.share(iteration) * (Double(width) - left - right) }
-        func y(_ value: Double) -> Double {
-            Double(height) - bottom - vertical.share(value) * (Double(height) - top - bottom)
-        }
-        func number(_ value: Double) -> String { String(format: "%.1f", value) }
-        var lines = [
-            #"<svg viewBox="0 0 \#(width) \#(height)" width="\#(width)" role="img" aria-label="\#(HTMLText.escaped(metric))">"#
-        ]
-        for tick in vertical.ticks {
-            let height = number(y(tick.value))
-            lines.append(
-                #"<line x1="\#(left)" x2="\#(Double(width) - right)" y1="\#(height)" y2="\#(height)" stroke="lightgray"/>"#
+        return Drawing(title: metric, isWide: isWide) { canvas, x, y, width in
+            let top = Drawing.head(canvas, metric, x: x, y: y, width)
+            let frame = PlotFrame(
+                canvas,
+                x: x,
+                y: top,
+                width,
+                across: across,
+                up: Axis(values),
+                names: ("iteration", "")
             )
-            lines.append(#"<text x="\#(left - 6)" y="\#(height)" class="y">\#(tick.label)</text>"#)
+            var legend = frame.right
+            for (number, line) in drawn.enumerated().reversed() {
+                let length = canvas.width(line.name, size: 12)
+                canvas.write(line.name, x: legend - length, y: y + 14, size: 12)
+                let ends = [legend - length - 26, legend - length - 8].map { Canvas.Point($0, y + 10) }
+                canvas.stroke(ends, width: 2.5, Self.colour(number))
+                legend -= length + 42
+            }
+            for (number, line) in drawn.enumerated() {
+                let points = line.points.map { frame.place(Double($0.iteration), $0.value) }
+                canvas.stroke(points, width: 2, Self.colour(number))
+                if points.count <= 40 { canvas.dot(points, width: 5.5, Self.colour(number)) }
+            }
+            return frame.end
         }
-        let base = Double(height) - bottom + 18
-        for tick in across.ticks {
-            lines.append(#"<text x="\#(number(x(tick.value)))" y="\#(base)" class="x">\#(tick.label)</text>"#)
-        }
-        lines.append(
-            #"<text x="\#((left + Double(width) - right) / 2)" y="\#(base + 18)" class="x">iteration</text>"#
-        )
-        for (number_, line) in drawn.enumerated() {
-            let colour = colours[number_ % colours.count]
-            let points = line.points.map { "\(number(x(Double($0.iteration)))),\(number(y($0.value)))" }.joined(
-                separator: " "
-            )
-            lines.append(#"<polyline points="\#(points)" fill="none" stroke="\#(colour)" stroke-width="2"/>"#)
-            let place = left + 10 + Double(number_) * 140
-            lines.append(
-                #"<text x="\#(place)" y="14" fill="\#(colour)">\#(HTMLText.escaped(line.name))</text>"#
-            )
-        }
-        lines.append("</svg>")
-        return lines.joined(separator: "\n")
     }
+
+    private static func colour(_ number: Int) -> Colour { Colour.series[number % Colour.series.count] }
 
     /// Five digits, as short as they can be.
     static func label(_ value: Double) -> String { String(format: "%.5g", value) }

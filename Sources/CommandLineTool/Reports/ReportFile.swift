@@ -1,10 +1,11 @@
 import ArgumentParser
+import MLDrawing
 import MLFiles
 import MLNumerics
 
 /// A report as a file, in the form that its name says.
 enum ReportFile {
-    private static let endings = [".html", ".htm", ".png"]
+    private static let endings = [".html", ".htm", ".png", ".svg", ".pdf"]
 
     /// - Throws: `ValidationError` for a name with another ending.
     static func validate(_ path: String?) throws {
@@ -14,7 +15,9 @@ enum ReportFile {
 
     /// Writes the file in the place of an older one; folders on the way are made.
     static func write(_ report: TrainingReport, to path: String) throws {
-        let bytes = path.hasSuffix(".png") ? try ReportPicture.png(report) : Array(report.html.utf8)
+        let forms: [(String, Canvas.Form)] = [(".png", .png), (".svg", .svg), (".pdf", .pdf)]
+        let form = forms.first { path.hasSuffix($0.0) }?.1
+        let bytes = try form.map { try ReportPicture.bytes(report, $0) } ?? Array(try report.html().utf8)
         try failing { () throws(ModelError) in
             try FileAccess.makeFolder(FileAccess.folder(of: path))
             try FileAccess.write(bytes, to: path)

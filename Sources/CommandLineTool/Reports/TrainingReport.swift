@@ -2,7 +2,7 @@ import CreateML
 import Foundation
 import MLEngine
 
-/// What there is to say of a trained or evaluated model: for people, for machines, and as a page.
+/// What there is to say of a trained or evaluated model: for people, for machines, as a page, and as a picture.
 struct TrainingReport {
     /// A metric of the rows that were trained on and of those that were not.
     struct Score {
@@ -11,6 +11,8 @@ struct TrainingReport {
         let key: String
         var training: Double?
         var validation: Double?
+        /// Whether it is given in hundredths.
+        var isShare = false
     }
 
     var title: String
@@ -18,12 +20,24 @@ struct TrainingReport {
     var facts: [(name: String, value: String)] = []
     var curves: [LearningCurve] = []
     var scores: [Score] = []
-    /// What the algorithm was chosen from.
+    /// What the algorithm was chosen from; `nil` when the caller named it.
     var choice: AlgorithmChoice?
-    /// How often each class was taken for each, and on which rows.
-    var confusion: (rows: String, counts: ConfusionCounts)?
+    /// Of a regressor.
+    var regression: RegressionPart?
+    /// Of a classifier.
+    var confusion: ConfusionPart?
+    /// Of a model of a table.
+    private(set) var importance: ImportancePart?
 
-    /// Adds the metrics of a classifier, or of a regressor.
+    init(title: String, curves: [LearningCurve] = [], choice: AlgorithmChoice? = nil) {
+        (self.title, self.curves, self.choice) = (title, curves, choice)
+    }
+
+    /// What was tried before this model was chosen.
+    var candidates: CandidatesPart? { choice.flatMap { CandidatesPart($0) } }
+
+    /// Adds the metrics of a classifier.
+    /// - Parameter training: `nil` when the model was not trained now.
     mutating func add(training: MLClassifierMetrics?, validation: MLClassifierMetrics) {
         let measured = training?.counts
         scores.append(
@@ -31,64 +45,70 @@ struct TrainingReport {
                 name: "accuracy",
                 key: "accuracy",
                 training: measured?.accuracy,
-                validation: validation.counts?.accuracy
+                validation: validation.counts?.accuracy,
+                isShare: true
             )
         )
-        if let counts = validation.counts {
-            confusion = (training == nil ? "all rows" : "validation", counts)
-        } else if let measured {
-            confusion = ("training", measured)
-        }
+        let rows = training == nil ? "all rows" : validation.counts == nil ? "training" : "validation"
+        confusion = (validation.counts ?? measured).map { ConfusionPart($0, rows: rows) }
     }
 
+    /// Adds the metrics of a regressor.
+    /// - Parameter training: `nil` when the model was not trained now.
     mutating func add(training: MLRegressorMetrics?, validation: MLRegressorMetrics) {
-        func valid(_ metrics: MLRegressorMetrics?, _ path: KeyPath<MLRegressorMetrics, Double>) -> Double? {
-            metrics.flatMap { $0.isValid ? $0[keyPath: path] : nil }
-        }
-        for (name, key, path) in [
-            ("root mean squared error", "rootMeanSquaredError", \MLRegressorMetrics.rootMeanSquaredError),
-            ("maximum error", "maximumError", \.maximumError),
-        ] {
+        for (name, key, value) in [
+            ("root mean squared error", "rootMeanSquaredError", { $0.rootMeanSquaredError }),
+            ("mean absolute error", "meanAbsoluteError", { $0.meanAbsoluteError }),
+            ("maximum error", "maximumError", { $0.maximumError }),
+            ("R²", "determination", { $0.determination }),
+        ] as [(String, String, (RegressionRows) -> Double?)] {
             scores.append(
-                Score(name: name, key: key, training: valid(training, path), validation: valid(validation, path))
+                Score(
+                    name: name,
+                    key: key,
+                    training: training?.rows.flatMap(value),
+                    validation: validation.rows.flatMap(value)
+                )
             )
         }
+        let rows = training == nil ? "all rows" : validation.rows == nil ? "training" : "validation"
+        regression = (validation.rows ?? training?.rows).map { RegressionPart($0, rows: rows) }
+    }
+
+    /// Adds how much each feature matters.
+    /// - Parameter rows: on which rows it was measured, as in "validation".
+    mutating func add(_ importance: PermutationImportance?, rows: String) {
+        self.importance = importance.map { ImportancePart($0, rows: rows) }
     }
 
     // MARK: Text
 
     var text: String {
         var blocks = [title + facts.map { "\n  \($0.name): \($0.value)" }.joined()]
-        if let choice, !choice.trials.isEmpty { blocks.append(aligned(choice.table)) }
+        if let candidates { blocks.append(candidates.text) }
         blocks += curves.compactMap { $0.text() }
-        if let table = scoreRows { blocks.append(aligned(table)) }
-        if let confusion {
-            blocks.append("classes (\(confusion.rows))\n" + aligned(classRows(confusion.counts)))
-            if confusion.counts.labels.count <= Self.mostColumns {
-                blocks.append("true label \\ predicted\n" + aligned(confusionRows(confusion.counts)))
-            } else {
-                blocks.append("most frequent mistakes\n" + aligned(mistakeRows(confusion.counts)))
-            }
-        }
+        if let scoreRows { blocks.append(Self.aligned(scoreRows)) }
+        if let text = regression?.text() { blocks.append(text) }
+        if let confusion { blocks += confusion.text }
+        if let importance { blocks.append(importance.text) }
         return blocks.joined(separator: "\n\n")
     }
 
-    /// The most classes whose confusion matrix is shown whole.
-    private static let mostColumns = 12
-
-    private func aligned(_ rows: [[String]]) -> String {
+    static func aligned(_ rows: [[String]]) -> String {
         var table = Table(rightAligned: Set(1..<(rows.first?.count ?? 1)))
         for row in rows { table.add(row) }
         return table.text()
     }
 
-    private func number(_ value: Double?) -> String { value.map(LearningCurve.label) ?? "–" }
-    private func percent(_ value: Double?) -> String { value.map { String(format: "%.1f %%", $0 * 100) } ?? "–" }
+    static func percent(_ value: Double?) -> String {
+        value.map { String(format: "%.1f %%", $0 * 100) } ?? "–"
+    }
 
+    /// The scores in rows, with a head when there are two kinds of them.
     var scoreRows: [[String]]? {
         guard !scores.isEmpty else { return nil }
         func text(_ score: Score, _ value: Double?) -> String {
-            score.key == "accuracy" ? percent(value) : number(value)
+            score.isShare ? Self.percent(value) : value.map(LearningCurve.label) ?? "–"
         }
         guard scores.contains(where: { $0.training != nil }) else {
             return scores.map { [$0.name, text($0, $0.validation)] }
@@ -97,42 +117,9 @@ struct TrainingReport {
             + scores.map { [$0.name, text($0, $0.training), text($0, $0.validation)] }
     }
 
-    func names(_ counts: ConfusionCounts) -> [String] {
-        switch counts.labels {
-        case .strings(let labels): labels
-        case .integers(let labels): labels.map(String.init)
-        }
-    }
-
-    func classRows(_ counts: ConfusionCounts) -> [[String]] {
-        [["class", "precision", "recall"]]
-            + names(counts).enumerated().map { index, name in
-                [name, percent(counts.precision(index)), percent(counts.recall(index))]
-            }
-    }
-
-    private func confusionRows(_ counts: ConfusionCounts) -> [[String]] {
-        let names = names(counts)
-        return [[""] + names]
-            + names.indices.map { truth in [names[truth]] + names.indices.map { "\(counts.count(truth, $0))" } }
-    }
-
-    func mistakeRows(_ counts: ConfusionCounts) -> [[String]] {
-        let names = names(counts)
-        var mistakes: [(truth: Int, prediction: Int, count: Int)] = []
-        for truth in names.indices {
-            for prediction in names.indices where truth != prediction && counts.count(truth, prediction) > 0 {
-                mistakes.append((truth, prediction, counts.count(truth, prediction)))
-            }
-        }
-        mistakes.sort { ($1.count, $0.truth, $0.prediction) < ($0.count, $1.truth, $1.prediction) }
-        return [["true label → predicted", "count"]]
-            + mistakes.prefix(10).map { ["\(names[$0.truth]) → \(names[$0.prediction])", "\($0.count)"] }
-    }
-
     // MARK: JSON
 
-    /// The scores and counts as a JSON object.
+    /// The report as a JSON object.
     var json: [String: Any] {
         func side(_ path: KeyPath<Score, Double?>) -> [String: Any] {
             var result: [String: Any] = [:]
@@ -141,82 +128,26 @@ struct TrainingReport {
             }
             return result
         }
-        var result: [String: Any] = choice?.json ?? [:]
+        var result: [String: Any] = [:]
         for (name, path) in [("training", \Score.training), ("validation", \.validation)] {
             let values = side(path)
             if !values.isEmpty { result[name] = values }
         }
-        if let (_, counts) = confusion {
-            let names = names(counts)
-            result["labels"] = names
-            result["confusion"] = names.indices.map { truth in names.indices.map { counts.count(truth, $0) } }
+        if let confusion { result.merge(confusion.json) { $1 } }
+        if let regression { result["residuals"] = regression.json }
+        if let importance { result["importance"] = importance.json }
+        if let choice {
+            result["tried"] = candidates?.json ?? []
+            result.merge(choice.divisions) { $1 }
         }
         return result
     }
 
-    // MARK: Page
+    // MARK: Drawings
 
-    /// A page that stands for itself.
-    var html: String {
-        var body = ["<h1>\(HTMLText.escaped(title))</h1>"]
-        if !facts.isEmpty {
-            body.append("<dl>")
-            for (name, value) in facts {
-                body.append("<dt>\(HTMLText.escaped(name))</dt><dd>\(HTMLText.escaped(value))</dd>")
-            }
-            body.append("</dl>")
-        }
-        if let choice, !choice.trials.isEmpty { body += ["<h2>Tried</h2>", HTMLText.table(choice.table)] }
-        for curve in curves {
-            guard let drawing = curve.svg() else { continue }
-            body += ["<h2>\(HTMLText.escaped(curve.metric))</h2>", drawing]
-        }
-        if let scoreRows {
-            let hasHead = scores.contains { $0.training != nil }
-            body += ["<h2>Scores</h2>", HTMLText.table(hasHead ? scoreRows : [["", "value"]] + scoreRows)]
-        }
-        if let (rows, counts) = confusion {
-            body += ["<h2>Classes (\(rows))</h2>", HTMLText.table(classRows(counts))]
-            body += ["<h2>True label \\ predicted (\(rows))</h2>", matrix(counts)]
-        }
-        return """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width">
-            <title>\(HTMLText.escaped(title))</title>
-            <style>
-            body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-            table { border-collapse: collapse; display: block; overflow-x: auto; }
-            td, th { padding: .2rem .7rem; border: 1px solid #ddd; text-align: right; }
-            td:first-child, th:first-child { text-align: left; }
-            dt { font-weight: 600; } svg { max-width: 100%; height: auto; font-size: 12px; }
-            svg .y { text-anchor: end; dominant-baseline: middle; } svg .x { text-anchor: middle; }
-            </style>
-            </head>
-            <body>
-            \(body.joined(separator: "\n"))
-            </body>
-            </html>
-
-            """
-    }
-
-    /// The confusion matrix, darker where there is more of a row.
-    private func matrix(_ counts: ConfusionCounts) -> String {
-        let names = names(counts)
-        let head = "<tr><th></th>" + names.map { "<th>\(HTMLText.escaped($0))</th>" }.joined() + "</tr>"
-        let rows = names.indices.map { truth in
-            let total = max(1, names.indices.reduce(0) { $0 + counts.count(truth, $1) })
-            let cells = names.indices.map { prediction in
-                let count = counts.count(truth, prediction)
-                let share = String(format: "%.2f", Double(count) / Double(total) * 0.6)
-                let colour = truth == prediction ? "31, 119, 180" : "214, 39, 40"
-                return #"<td style="background: rgba(\#(colour), \#(share))">\#(count)</td>"#
-            }
-            return "<tr><th>\(HTMLText.escaped(names[truth]))</th>\(cells.joined())</tr>"
-        }
-        return "<table>\n\(head)\n\(rows.joined(separator: "\n"))\n</table>"
+    /// The learning curves that can be drawn.
+    var curveDrawings: [Drawing] {
+        let drawn = curves.filter { $0.bounds != nil }
+        return drawn.compactMap { $0.drawing(isWide: drawn.count == 1) }
     }
 }

@@ -36,7 +36,10 @@ extension MLRegressor {
     package var algorithm: TabularAlgorithm { task.algorithm }
 
     /// What the algorithm was chosen from; `nil` for a task that was put into a case.
-    package var choice: AlgorithmChoice? { task._trained.choice }
+    package var choice: AlgorithmChoice? { trained.choice }
+
+    /// What training gave.
+    package var trained: _TrainedTable { task._trained }
 }
 
 extension MLClassifier {
@@ -44,7 +47,10 @@ extension MLClassifier {
     package var algorithm: TabularAlgorithm { task.algorithm }
 
     /// What the algorithm was chosen from; `nil` for a task that was put into a case.
-    package var choice: AlgorithmChoice? { task._trained.choice }
+    package var choice: AlgorithmChoice? { trained.choice }
+
+    /// What training gave.
+    package var trained: _TrainedTable { task._trained }
 }
 
 extension _TabularTask {

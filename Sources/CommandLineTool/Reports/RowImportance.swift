@@ -1,0 +1,46 @@
+import CreateML
+import MLEngine
+import MLSpecification
+
+extension PermutationImportance {
+    /// The most predictions that are made one by one.
+    private static let mostSinglePredictions = 20_000
+
+    /// How much each input matters to a model of a table, whose inputs are numbers and texts.
+    /// - Parameters:
+    ///   - rows: what is predicted from.
+    ///   - predictsBatches: whether the model predicts many rows at once.
+    ///   - value: the measure of some rows: their numbers, and what is predicted from instead of them.
+    /// - Returns: `nil` for fewer than two such inputs, and for more than can be measured in a reasonable time.
+    init?(
+        _ measure: Measure,
+        of interface: SpecModelDescription,
+        on rows: [[String: FeatureData]],
+        predictsBatches: Bool,
+        value: (_ numbers: [Int], _ rows: [[String: FeatureData]]) throws -> Double
+    ) rethrows {
+        let names = interface.input.filter { input in
+            switch input.type.type {
+            case .doubleType?, .int64Type?, .stringType?: rows.contains { $0[input.name] != nil }
+            default: false
+            }
+        }.map(\.name)
+        let extent = Extent(
+            rows: rows.count,
+            features: names.count,
+            width: names.count,
+            mostPredictions: predictsBatches ? 1_000_000 : Self.mostSinglePredictions
+        )
+        guard let extent else { return nil }
+        let seed = 42
+        let numbers = extent.sample(of: rows.count, seed: seed)
+        try self.init(measure, features: names, extent: extent, seed: seed) { shuffled in
+            var kept = numbers.map { rows[$0] }
+            if let (feature, order) = shuffled {
+                let name = names[feature]
+                for (index, other) in order.enumerated() { kept[index][name] = rows[numbers[other]][name] }
+            }
+            return try value(numbers, kept)
+        }
+    }
+}
