@@ -11,16 +11,16 @@ public enum MLRegressor: Sendable {
 
     /// Chooses among the algorithms that suit the data, and among parameters of theirs.
     ///
-    /// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated: each algorithm is scored on
-    /// rows that it was not trained on, by turns.  The one of the least root mean squared error is trained on all rows; of
-    /// equals the first.  `validationMetrics` are then those of the chosen algorithm on the rows that were held out, each
-    /// counted once: a little better than those of rows that took no part in the choice.
+    /// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated: each algorithm is scored
+    /// on rows that it was not trained on, by turns.  The one of the least root mean squared error is trained on all
+    /// rows; of equals the first.  `validationMetrics` are then those of the chosen algorithm on the rows that were
+    /// held out, each counted once: a little better than those of rows that took no part in the choice.
     ///
-    /// On larger tables each algorithm is trained once with its defaults, and the one of the least error on the rows that
-    /// the automatic split sets aside is kept; `validationMetrics` are of those rows.
+    /// On larger tables each algorithm is trained once with its defaults, and the one of the least error on the rows
+    /// that the automatic split sets aside is kept; `validationMetrics` are of those rows.
     ///
-    /// Tried are linear regression and, with fewer than 200 features, boosted trees; on small tables forests and decision
-    /// trees, too.  Rows with missing numbers rule linear regression out, trees are then tried in any case.
+    /// Tried are linear regression and, with fewer than 200 features, boosted trees; on small tables forests and
+    /// decision trees, too.  Rows with missing numbers rule linear regression out, trees are then tried in any case.
     public init(trainingData: DataFrame, targetColumn: String, featureColumns: [String]? = nil) throws {
         var run = try ChoiceRun<Self>(trainingData, targetColumn, featureColumns)
         self = try run.run()
