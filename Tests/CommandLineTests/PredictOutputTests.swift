@@ -121,10 +121,10 @@ struct PredictOutputTests {
         )
         #expect(list.status == 0, "\(list.errors)")
         let lines = String(decoding: try folder.data("a.csv"), as: UTF8.self).split(separator: "\n")
-        #expect(lines.count == 101 && lines[0] == "file,digit,probabilities", "\(lines[0])")
+        #expect(lines.count == 101 && lines[0] == "file,probabilities,digit", "\(lines[0])")
         let right = lines.dropFirst().filter { line in
             let cells = line.split(separator: ",")
-            return cells[0].split(separator: "/").last?.prefix(1) == cells[1]
+            return cells[0].split(separator: "/").last?.prefix(1) == cells.last
         }
         #expect(right.count >= 95, "\(right.count)")
     }

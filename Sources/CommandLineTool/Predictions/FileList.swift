@@ -55,8 +55,7 @@ struct FileList {
                 )
             }
             if found.left > 0 {
-                let note =
-                    "'\(argument)': \(found.left) file\(found.left == 1 ? "" : "s") that are no \(kind.name) left out\n"
+                let note = "'\(argument)': files left out that are no \(kind.name): \(found.left)\n"
                 FileHandle.standardError.write(Data(note.utf8))
             }
             paths += found.taken
