@@ -41,7 +41,7 @@ protocol AnswerSink {
 extension SpecModelDescription {
     /// What a classifier's answers hold: the class, and the probabilities when it gives them.
     var classOutputs: [SpecFeatureDescription] {
-        output.filter { $0.name == predictedFeatureName || $0.name == predictedProbabilitiesName }
+        [predictedFeatureName, predictedProbabilitiesName].compactMap { name in output.first { $0.name == name } }
     }
 
     /// The outputs of a classifier for classes with probabilities, the likeliest first.
