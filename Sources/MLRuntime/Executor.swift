@@ -42,11 +42,13 @@ extension Plan {
                 try run(step, workspace)
                 observer.ran(step, nanoseconds: clock_gettime_nsec() - start)
             }
-        } else {
+        } else if let cancellation {
             for step in steps {
-                try cancellation?.check()
+                try cancellation.check()
                 try run(step, workspace)
             }
+        } else {
+            for step in steps { try run(step, workspace) }
         }
         for (index, output) in outputs.enumerated() {
             guard case .copy(let slot) = output, let source = workspace.pointers[Int(slot)] else { continue }

@@ -92,7 +92,7 @@ struct NumberCommandTests {
 
     /// A model that gives its input is right on every row, whether the truth has the same digits or the shortest.
     @Test func evaluationComparesTheNumbersWritten() throws {
-        let texts = Array(NumberTexts(200_000, seed: 8)).filter { abs(NumberTexts.reference($0)) < 1e150 }
+        let texts = Array(NumberTexts(1_000_000, seed: 8)).filter { abs(NumberTexts.reference($0)) < 1e150 }
         let model = try identity(number("x"))
         let rows = texts.enumerated().map { index, text in
             "\(text),\(index % 2 == 0 ? text : NumberTexts.reference(text).description)"
@@ -114,7 +114,7 @@ struct NumberCommandTests {
         let model = try folder.write(Data(SpecificationReader.encode(specification)), "Points.mlmodel")
         var expected: [UInt32] = []
         var lines = kind == "csv" ? ["x,label"] : []
-        for _ in 0..<500 {
+        for _ in 0..<1000 {
             var row: [String] = []
             while row.count < 1000, let text = texts.next() {
                 if abs(NumberTexts.reference(text)) < 1e38 { row.append(text) }
@@ -158,8 +158,15 @@ struct NumberCommandTests {
         }
     }
 
-    /// 9,000,000 numbers are written and read in seconds, whatever else the machine does.
-    @Test func largeArraysAreWrittenAndReadAtOnce() throws {
+    /// What `-i name=value` reads a number with.
+    @Test func numbersOfArgumentsAreReadAsTheNearestDoubles() {
+        let wrong = NumberTexts(1_000_000, seed: 12).filter {
+            Double($0)?.bitPattern != NumberTexts.reference($0).bitPattern
+        }
+        #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
+    }
+
+    @Test func largeArraysComeBackAsTheyWere() throws {
         let model = try identity(UpdatableModels.array("x", [3000, 3000]))
         var header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3000, 3000), }"
         header += String(repeating: " ", count: 117 - header.utf8.count) + "\n"
@@ -170,17 +177,10 @@ struct NumberCommandTests {
         }
         numbers.withUnsafeBytes { file.append(contentsOf: $0) }
         let array = try folder.write(file, "x.npy")
-        let clock = ContinuousClock()
-        var run = Outcome(status: 1, output: "", errors: "")
-        let writing = try clock.measure {
-            run = try coreml("predict", model, "-i", "x=\(array)", "--output", folder.path("y.json"))
-        }
+        var run = try coreml("predict", model, "-i", "x=\(array)", "--output", folder.path("y.json"))
         #expect(run.status == 0, "\(run.errors)")
-        let reading = try clock.measure {
-            run = try coreml("predict", model, "-i", folder.path("y.json"), "--output", folder.path("z.npz"))
-        }
+        run = try coreml("predict", model, "-i", folder.path("y.json"), "--output", folder.path("z.npz"))
         #expect(run.status == 0, "\(run.errors)")
-        #expect(writing < .seconds(6) && reading < .seconds(8), "\(writing) to write, \(reading) to read")
         let rows = try JSONReader.read([UInt8](try folder.data("y.json")))["x"]
         let wrong = zip(numbers, self.numbers(rows)).filter { Double($0) != $1 }
         #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")

@@ -67,6 +67,20 @@ enum PredictModels {
         return model
     }
 
+    /// y = x₀ + 2 x₁, of an array of two elements.
+    static func line() -> SpecModel {
+        var weights = SpecGLMRegressor.DoubleArray()
+        weights.value = [1, 2]
+        var model = SpecModel()
+        model.specificationVersion = 1
+        model.glmRegressor.weights = [weights]
+        model.glmRegressor.offset = [0]
+        model.description_p.input = [array("x", [2])]
+        model.description_p.output = [number("y")]
+        model.description_p.predictedFeatureName = "y"
+        return model
+    }
+
     /// Items a, b, c and d, or 10 to 13, which speak for the next ones: 0.5 for the next, 0.25 for the one after it.
     static func recommender(ofNumbers areNumbers: Bool = false) -> SpecModel {
         var parameters = SpecItemSimilarityRecommender()

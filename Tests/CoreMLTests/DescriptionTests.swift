@@ -73,7 +73,7 @@ struct DescriptionTests {
         }
         #expect(constraint("image").map(Self.text) == "Image (Grayscale, 224 × 224)")
         #expect(inputs["image"]?.imageConstraint.map { Self.text($0.sizeConstraint) } == "224 × 224")
-        #expect(constraint("x").map(Self.text) == "MultiArray (Float16, 1 × (1 or more))")
+        #expect(constraint("x").map(Self.text) == "MultiArray (Float16, 1 × (0 or more))")
         #expect(inputs["x"]?.multiArrayConstraint.map { Self.text($0.shapeConstraint) } == "1 × (0 or more)")
         #expect(constraint("labels").map(Self.text) == "Sequence (String, (1…5) elements)")
         #expect(constraint("votes").map(Self.text) == "Dictionary (Int64 → Double)")

@@ -128,7 +128,7 @@ import Testing
         #expect(value["storagePrecision"]?.string == "Float32")
         #expect(value["computePrecision"]?.string == "Float16")
         let layers = value["neuralNetworkLayerTypeHistogram"]
-        #expect(layers == .object([.init("ActivationReLU", .number(1)), .init("Convolution", .number(1))]))
+        #expect(layers == .object([.init("ActivationReLU", .integer(1)), .init("Convolution", .integer(1))]))
         #expect(value["availability"]?["macCatalyst"]?.string == "13.0")
     }
 

@@ -207,15 +207,7 @@ private struct Census {
         for layer in layers {
             let kind = layer.layer.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "empty layer"
             operations[kind, default: 0] += 1
-            switch layer.layer {
-            case .branch(let branch)?:
-                count(branch.ifBranch.layers)
-                count(branch.elseBranch.layers)
-            case .loop(let loop)?:
-                count(loop.conditionNetwork.layers)
-                count(loop.bodyNetwork.layers)
-            default: break
-            }
+            count(layer.nestedLayers)
         }
     }
 
