@@ -102,7 +102,8 @@ struct ModelFacts {
             for (name, count) in operations.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 table.add("\(count)", name)
             }
-            lines.append("\n\(operations.values.reduce(0, +)) operations")
+            let total = operations.values.reduce(0, +)
+            lines.append("\n\(total) \(total == 1 ? "operation" : "operations")")
             lines.append(table.text())
         }
         if !metadata.isEmpty {

@@ -18,8 +18,8 @@ struct ObjectAnswers: AnswerSink {
     private let names: [String]
     private let pictures: PictureFiles
     private let file: NewFile?
-    /// What is printed at the end: a program that reads it gets all or nothing.
-    private var printed: [String] = []
+    /// What is printed at the end, in pieces: a program that reads it gets all or nothing.
+    private var printed: [[UInt8]] = []
     private var count = 0
 
     /// - Parameter file: where the objects go; `nil` for the terminal.
@@ -28,32 +28,43 @@ struct ObjectAnswers: AnswerSink {
     }
 
     mutating func receive(_ answer: Answer) throws {
-        let text = try AnswerText.object(answer, names, pictures, isRelative: file != nil)
-        if let file {
-            switch form {
-            case .single: try file.add(text)
-            case .list: try file.add((count == 0 ? "[" : ",\n") + text)
-            case .lines: try file.add(text + "\n")
-            }
-        } else {
-            printed.append(text)
-        }
+        let object = try AnswerText.object(answer, names, pictures, isRelative: file != nil)
+        if case .list = form { try add(count == 0 ? "[" : file == nil ? "," : ",\n") }
+        try add(object)
+        if case .lines = form { try add("\n") }
         count += 1
     }
 
     mutating func finish() throws {
-        guard let file else {
-            let text = printed.joined(separator: ",")
-            print(form == .list ? "[\(text)]" : text)
-            return
-        }
         switch form {
-        case .single: try file.add("\n")
-        case .list: try file.add(count == 0 ? "[]\n" : "]\n")
+        case .single: try add("\n")
+        case .list: try add(count == 0 ? "[]\n" : "]\n")
         case .lines: break
         }
-        try failing { () throws(ModelError) in try file.finish() }
+        if let file { return try failing { () throws(ModelError) in try file.finish() } }
+        // What was printed before comes first.
+        fflush(nil)
+        for piece in printed { try FileHandle.standardOutput.write(contentsOf: Data(piece)) }
     }
+
+    private mutating func add(_ text: String) throws {
+        if let file { try file.add(text) } else { printed.append(Array(text.utf8)) }
+    }
+
+    /// Adds an object's JSON piece by piece: the elements of large arrays take more bytes than anything else here.
+    private mutating func add(_ object: [String: Any]) throws {
+        let pieces = Pieces()
+        let writer = JSONWriter { [file] (bytes) throws(ModelError) in
+            if let file { try file.append(bytes) } else { pieces.list.append(Array(bytes)) }
+        }
+        do {
+            try JSONFeature.write(object, writer)
+            try writer.finish()
+        } catch let error as ModelError { throw Failure("\(error)") }
+        printed += pieces.list
+    }
+
+    private final class Pieces { var list: [[UInt8]] = [] }
 }
 
 /// Answers as the rows of a CSV table.  Arrays, dictionaries and sequences are JSON, as the command line takes them as
@@ -104,33 +115,26 @@ struct TableAnswers: AnswerSink {
 
 /// Answers and their parts as text for programs.
 enum AnswerText {
-    /// A JSON object with sorted names.
+    /// An object for `JSONFeature`.
     /// - Parameter isRelative: whether pictures are named as seen from their folder.
     static func object(
         _ answer: Answer,
         _ names: [String],
         _ pictures: PictureFiles,
         isRelative: Bool
-    ) throws -> String {
-        let members = try answer.members(names).sorted { $0.name < $1.name }.map { name, value in
-            "\(try JSONFeature.text(name)):\(try json(value, name, answer, pictures, isRelative))"
-        }
-        return "{" + members.joined(separator: ",") + "}"
-    }
-
-    private static func json(
-        _ value: FeatureData,
-        _ name: String,
-        _ answer: Answer,
-        _ pictures: PictureFiles,
-        _ isRelative: Bool
-    ) throws -> String {
-        guard case .image(let image) = value else { return try JSONFeature.text(JSONFeature.json(value)) }
-        let path = try pictures.write(image, named: name, of: answer)
-        return try JSONFeature.text(
-            ["path": isRelative ? FileAccess.name(of: path) : path, "width": image.width, "height": image.height]
+    ) throws -> [String: Any] {
+        var object: [String: Any] = [:]
+        for (name, value) in answer.members(names) {
+            guard case .image(let image) = value else {
+                object[name] = JSONFeature.json(value)
+                continue
+            }
+            let path = try pictures.write(image, named: name, of: answer)
+            object[name] =
+                ["path": isRelative ? FileAccess.name(of: path) : path, "width": image.width, "height": image.height]
                 as [String: Any]
-        )
+        }
+        return object
     }
 
     /// The cell of a table.

@@ -10,6 +10,9 @@ struct CandidatesPart {
     let table: [[String]]
     /// The row of the table that was chosen.
     let chosenRow: Int?
+    /// Whether the table takes the whole width of a picture: names have parameters behind them when rows are held out by
+    /// turns.
+    let isWide: Bool
     /// The same for machines: an object for each candidate.
     let json: [[String: Any]]
 
@@ -21,6 +24,7 @@ struct CandidatesPart {
             isAccuracy ? TrainingReport.percent(score) : LearningCurve.label(score)
         }
         let hasFolds = choice.rows != .split
+        isWide = hasFolds
         rows = choice.rows.text
         table =
             [

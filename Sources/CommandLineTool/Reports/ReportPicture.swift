@@ -68,7 +68,7 @@ struct ReportPicture {
             let hasHead = rows.first?.first?.isEmpty ?? false
             let table = table("scores", "", hasHead ? rows : [["", "value"]] + rows)
             // Low as it is, it stands alone when there is no table to stand beside.
-            let isAlone = report.candidates == nil
+            let isAlone = report.candidates?.isWide ?? true
             parts.append(
                 Drawing(title: table.title, isWide: isAlone) { table.draw($0, $1, $2, isAlone ? Self.half : $3) }
             )
@@ -79,7 +79,8 @@ struct ReportPicture {
                     "algorithms tried",
                     candidates.rows + "; chosen in bold",
                     candidates.table,
-                    marked: candidates.chosenRow
+                    marked: candidates.chosenRow,
+                    isWide: candidates.isWide
                 )
             )
         }
@@ -99,8 +100,14 @@ struct ReportPicture {
     }
 
     /// A table with a head; all columns but the first are right-aligned.
-    private func table(_ title: String, _ note: String, _ rows: [[String]], marked: Int? = nil) -> Drawing {
-        Drawing(title: title) { canvas, x, y, width in
+    private func table(
+        _ title: String,
+        _ note: String,
+        _ rows: [[String]],
+        marked: Int? = nil,
+        isWide: Bool = false
+    ) -> Drawing {
+        Drawing(title: title, isWide: isWide) { canvas, x, y, width in
             var line = Drawing.head(canvas, title, note, x: x, y: y, width)
             // Columns of numbers are as wide as their widest cell.
             let columns = rows.map(\.count).max() ?? 0

@@ -138,36 +138,8 @@ enum JSONFeature {
         return writer.text
     }
 
-    /// Prints what `text` would give and a newline, piece by piece.
-    static func print(_ value: Any) throws {
-        // What was printed before comes first.
-        fflush(nil)
-        let output = FileHandle.standardOutput
-        do {
-            let writer = JSONWriter { (bytes) throws(ModelError) in
-                do { try output.write(contentsOf: Data(bytes)) } catch {
-                    throw ModelError(.io, "Standard output cannot be written: \(error.localizedDescription).")
-                }
-            }
-            try write(value, writer)
-            try writer.newline()
-            try writer.finish()
-        } catch let error as ModelError { throw Failure("\(error)") }
-    }
-
-    /// Writes what `text` would give and a newline to a file, which takes its name once it is complete.
-    static func write(_ value: Any, to path: String) throws {
-        do {
-            let file = try NewFile(replacing: path)
-            let writer = JSONWriter { (bytes) throws(ModelError) in try file.append(bytes) }
-            try write(value, writer)
-            try writer.newline()
-            try writer.finish()
-            try file.finish()
-        } catch let error as ModelError { throw Failure("\(error)") }
-    }
-
-    private static func write(_ value: Any, _ writer: JSONWriter) throws {
+    /// Writes numbers, strings, truth values, tensors, and lists and objects of them, whose names come in order.
+    static func write(_ value: Any, _ writer: JSONWriter) throws {
         switch value {
         case let tensor as Tensor: try writer.tensor(tensor)
         case let text as String: try writer.string(text)
