@@ -74,7 +74,9 @@ extension AlgorithmChoice {
         switch rows {
         case .crossValidation where trials.isEmpty: "without a trial: there are too few rows to hold some out"
         case .split: "by the \(rows.text)"
-        case .crossValidation: "by \(rows.text); validation is by rows held out"
+        case .crossValidation:
+            "by \(rows.text)" + (measure == .accuracy ? ", of error and a tenth of log loss" : "")
+                + "; validation is by rows held out"
         }
     }
 
