@@ -56,15 +56,7 @@ struct Evaluate: ParsableCommand {
     var sentence: String?
     @Option(help: "Sounds: the column of the files.")
     var file: String?
-    @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
-    var overlap: Double?
-    @Option(help: "Activities: the column whose equal values say that samples follow one another.")
-    var recording: String?
-    @Option(
-        parsing: .upToNextOption,
-        help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
-    )
-    var features: [String] = []
+    @OptionGroup var cutting: WindowOptions
     @Option(help: "Recommenders: the table of what users chose before.")
     var observed: String?
     @Option(help: "Recommenders: the column of the users, 'user' by default.")
@@ -90,9 +82,6 @@ struct Evaluate: ParsableCommand {
 
     func validate() throws {
         guard threads ?? 1 > 0 else { throw ValidationError("--threads takes numbers from 1") }
-        if let overlap, !(0..<1).contains(overlap) {
-            throw ValidationError("--overlap takes a number from 0 to below 1")
-        }
         try ReportFile.validate(report)
     }
 
@@ -137,12 +126,12 @@ struct Evaluate: ParsableCommand {
         let opened = try source.open()
         let engine = try source.engine(of: opened)
         let kind = Kind(engine)
-        let given = [
-            ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
-            ("--overlap", overlap != nil), ("--recording", recording != nil), ("--features", !features.isEmpty),
-            ("--observed", observed != nil), ("--user", user != nil), ("--item", item != nil),
-            ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
-        ]
+        let given =
+            [
+                ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
+                ("--observed", observed != nil), ("--user", user != nil), ("--item", item != nil),
+                ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
+            ] + cutting.given
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
             throw Failure("\(option.0) says nothing about this model's data; see 'coreml evaluate --help'")
         }
@@ -196,16 +185,16 @@ struct Evaluate: ParsableCommand {
             metrics = MLSoundClassifier.evaluation(
                 of: model,
                 on: .filesByLabel(try reader.files(data)),
-                overlapFactor: overlap ?? 0.5
+                overlapFactor: cutting.overlapFactor
             )
             unit = "windows"
         case .activity, .choices, .other:
             let reader = SensorData(
                 labelColumn: target ?? "label",
-                recordingColumn: recording ?? "recording",
+                recordingColumn: cutting.recordingColumn,
                 delimiter: cells.delimiter
             )
-            let columns = features.isEmpty ? nil : features
+            let columns = cutting.featureColumns
             let sensors = try SensorInputs(of: model).columns(columns)
             metrics = MLActivityClassifier.evaluation(
                 of: model,

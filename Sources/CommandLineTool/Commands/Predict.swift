@@ -45,15 +45,7 @@ struct Predict: ParsableCommand {
     var text: [String] = []
     @Flag(help: "Sounds, activities, actions and poses: an answer for each window.")
     var windows = false
-    @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
-    var overlap: Double?
-    @Option(help: "Activities: the column whose equal values say that samples follow one another.")
-    var recording: String?
-    @Option(
-        parsing: .upToNextOption,
-        help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
-    )
-    var features: [String] = []
+    @OptionGroup var cutting: WindowOptions
     @OptionGroup(title: "Recommending") var recommending: RecommendationOptions
     @Option(
         name: [.short, .long],
@@ -71,9 +63,6 @@ struct Predict: ParsableCommand {
 
     func validate() throws {
         guard repetitions > 0, top > 0 else { throw ValidationError("--repeat and --top take numbers from 1") }
-        if let overlap, !(0..<1).contains(overlap) {
-            throw ValidationError("--overlap takes a number from 0 to below 1")
-        }
         if let output { _ = try AnswerFormat(output) }
         guard csv == nil || (inputs.input.isEmpty && files.isEmpty && text.isEmpty && !recommending.areComplete) else {
             throw ValidationError(
@@ -118,9 +107,8 @@ struct Predict: ParsableCommand {
         let subject = ModelSubject(file.specification)
         let given =
             [
-                ("--text", !text.isEmpty), ("--windows", windows), ("--overlap", overlap != nil),
-                ("--recording", recording != nil), ("--features", !features.isEmpty),
-            ] + recommending.given
+                ("--text", !text.isEmpty), ("--windows", windows),
+            ] + cutting.given + recommending.given
         if let option = given.first(where: { $0.1 && !subject.options.contains($0.0) })?.0 {
             throw Failure("\(option) says nothing about this model; see 'coreml predict --help'")
         }
@@ -186,14 +174,14 @@ struct Predict: ParsableCommand {
         switch subject {
         case .sounds:
             let (model, list) = try model()
-            return SoundAnswers(model: model, files: list, overlap: overlap ?? 0.5, areWindows: windows)
+            return SoundAnswers(model: model, files: list, overlap: cutting.overlapFactor, areWindows: windows)
         case .activities:
             let (model, list) = try model()
             return ActivityAnswers(
                 model: model,
                 files: list,
-                features: features.isEmpty ? nil : features,
-                recordingColumn: recording ?? "recording",
+                features: cutting.featureColumns,
+                recordingColumn: cutting.recordingColumn,
                 delimiter: cells.delimiter,
                 areWindows: windows
             )
