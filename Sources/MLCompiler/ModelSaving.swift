@@ -8,6 +8,7 @@ extension ModelCompiler {
     /// then, whatever happens.
     package static func save(_ file: ModelFile, to path: String) throws(ModelError) {
         let path = FileAccess.withoutTrailingSlash(path)
+        try file.requireUnprotected("saving")
         if path.hasSuffix(".mlmodel") {
             if let name = file.specification.weightFileNames.sorted().first {
                 throw ModelError(

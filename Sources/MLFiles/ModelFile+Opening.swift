@@ -13,9 +13,13 @@ extension ModelFile {
         case .file: return try openModel(path)
         case .folder:
             let folder = FileAccess.withoutTrailingSlash(path)
+            if FileAccess.kind(of: folder + "/" + ModelVaults.encryptionName) != nil {
+                let vault = try ModelVaults.vault(for: path, "an encrypted model")
+                return try openCompiled(try vault.encryptedFolder(folder), in: folder, named: folder)
+            }
             if FileAccess.kind(of: folder + "/" + PackageManifest.fileName) == .file { return try openPackage(folder) }
             if FileAccess.kind(of: folder + "/" + compiledSpecificationName) == .file {
-                return try openCompiled(folder)
+                return try openCompiled(PlainFolder(folder), in: folder, named: folder)
             }
             if FileAccess.kind(of: folder + "/" + AppleCompiledFolder.fileName) == .file {
                 return try AppleCompiledFolder.open(folder)
@@ -30,7 +34,12 @@ extension ModelFile {
     }
 
     private static func openModel(_ path: String) throws(ModelError) -> ModelFile {
-        let specification = try decode(path, named: path)
+        let file = try MappedFile(path)
+        if file.withBytes({ $0.starts(with: ModelVaults.archiveMagic) }) {
+            let vault = try ModelVaults.vault(for: path, "a model archive")
+            return try openCompiled(try vault.archive(path), in: FileAccess.folder(of: path), named: path)
+        }
+        let specification = try decode(file.storage, named: path)
         let weights = WeightFiles(folders: [FileAccess.folder(of: path)])
         return ModelFile(
             path: path,
@@ -41,15 +50,30 @@ extension ModelFile {
         )
     }
 
-    private static func openCompiled(_ folder: String) throws(ModelError) -> ModelFile {
-        let path = folder + "/" + compiledSpecificationName
-        let specification = try decode(path, named: folder)
+    /// Opens a compiled model whose files are `contents`, wherever these lie.
+    ///
+    /// - Parameters:
+    ///   - folder: where files that the model names beside its own are looked for.
+    ///   - name: what stands for the model in messages.
+    package static func openCompiled(
+        _ contents: any FolderContents,
+        in folder: String,
+        named name: String
+    ) throws(ModelError) -> ModelFile {
+        guard let bytes = try contents.contents(of: compiledSpecificationName) else {
+            throw ModelError(
+                .malformed,
+                "The compiled model has no \(compiledSpecificationName); compile it again.",
+                at: name
+            )
+        }
         return ModelFile(
-            path: folder,
+            path: name,
             form: .compiled,
-            specification: specification,
-            weights: WeightFiles(folders: [folder]),
-            specificationPath: path
+            specification: try decode(bytes, named: name),
+            weights: WeightFiles(contents: contents, folder: folder),
+            contents: contents,
+            specificationPath: contents.path(of: compiledSpecificationName)
         )
     }
 
@@ -79,7 +103,7 @@ extension ModelFile {
                 root.identifier
             )
         }
-        let specification = try decode(path, named: folder)
+        let specification = try decode(try MappedFile(path).storage, named: folder)
         var folders = [FileAccess.folder(of: path)]
         for item in manifest.items where item.identifier != root.identifier {
             let holder = FileAccess.folder(of: data + "/" + item.path)
@@ -104,10 +128,9 @@ extension ModelFile {
         }
     }
 
-    private static func decode(_ path: String, named name: String) throws(ModelError) -> SpecModel {
-        let file = try MappedFile(path)
-        return try trailing(name) { () throws(ModelError) in
-            try file.withBytes { (bytes) throws(ModelError) in
+    private static func decode(_ storage: TensorStorage, named name: String) throws(ModelError) -> SpecModel {
+        try trailing(name) { () throws(ModelError) in
+            try storage.withBytes { (bytes) throws(ModelError) in
                 guard !bytes.isEmpty else {
                     throw ModelError(.malformed, "The specification is empty; copy the file again.")
                 }

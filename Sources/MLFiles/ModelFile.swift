@@ -23,7 +23,10 @@ package struct ModelFile: Sendable {
     package let form: Form
     package let specification: SpecModel
     package let weights: WeightFiles
-    /// The file that the specification was read from; `nil` for models in memory and stages.
+    /// The files of a compiled model; `nil` for all other forms, and for models that were derived from a compiled one.
+    package let contents: (any FolderContents)?
+    /// The file that the specification was read from; `nil` for stages and for models in memory, in archives and
+    /// encrypted.
     package let specificationPath: String?
     /// Files in a package that its manifest does not list; they are ignored.
     package let foreignItems: [String]
@@ -33,6 +36,7 @@ package struct ModelFile: Sendable {
         form: Form,
         specification: SpecModel,
         weights: WeightFiles,
+        contents: (any FolderContents)? = nil,
         specificationPath: String? = nil,
         foreignItems: [String] = []
     ) {
@@ -40,6 +44,7 @@ package struct ModelFile: Sendable {
         self.form = form
         self.specification = specification
         self.weights = weights
+        self.contents = contents
         self.specificationPath = specificationPath
         self.foreignItems = foreignItems
     }
@@ -95,6 +100,20 @@ package struct ModelFile: Sendable {
         case .package, .compiled: weights.folders.first
         case .memory: nil
         }
+    }
+
+    /// Whether the model is kept secret, so that nothing of it may be written in the clear: it was encrypted.
+    package var isProtected: Bool { weights.isProtected }
+
+    /// Throws for a model that is kept secret.
+    /// - Parameter purpose: what would write it in the clear, such as "saving".
+    package func requireUnprotected(_ purpose: String) throws(ModelError) {
+        guard isProtected else { return }
+        throw ModelError(
+            .unsupported,
+            "The model is encrypted, and \(purpose) would write it in the clear; use the model that it was made from.",
+            at: path
+        )
     }
 
     /// The bytes that a MIL constant refers to.

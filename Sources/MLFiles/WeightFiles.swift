@@ -6,14 +6,24 @@ import Synchronization
 package final class WeightFiles: Sendable {
     private static let prefix = "@model_path/"
 
-    /// The folders that stand for `@model_path`, tried in order.
+    /// The folders in which the model lies; those of a package stand for `@model_path` in this order.
     package let folders: [String]
+    /// What stands for `@model_path`, tried in order.
+    private let holders: [any FolderContents]
     /// Files that are in memory, by name.
     private let blobs: [String: TensorStorage]
     private let opened = Mutex<[String: WeightFile]>([:])
 
     package init(folders: [String]) {
         self.folders = folders
+        holders = folders.map { PlainFolder($0) }
+        blobs = [:]
+    }
+
+    /// The weight files of a model in the folder `folder`, or in an archive in it, whose files are `contents`.
+    package init(contents: any FolderContents, folder: String) {
+        folders = [folder]
+        holders = [contents]
         blobs = [:]
     }
 
@@ -21,6 +31,7 @@ package final class WeightFiles: Sendable {
     /// their last components are equal and no other name fits better.
     package init(blobs: [String: [UInt8]]) {
         folders = []
+        holders = []
         self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
     }
 
@@ -35,20 +46,27 @@ package final class WeightFiles: Sendable {
         }
     }
 
-    /// Where the file that a program calls `fileName` lies; `nil` for files in memory.
+    /// Where the file that a program calls `fileName` lies in the clear on disk, as a file of its own; `nil` for files
+    /// in memory, in archives and in encrypted models.
     package func path(_ fileName: String) throws(ModelError) -> String? {
         let relative = try relativeName(fileName)
-        if !blobs.isEmpty { return nil }
-        for folder in folders {
-            let path = folder + "/" + relative
-            if FileAccess.kind(of: path) == .file { return path }
+        for holder in holders {
+            if let path = holder.path(of: relative) { return path }
         }
+        guard !holders.isEmpty, holders.allSatisfy({ $0 is PlainFolder }) else { return nil }
         throw missing(fileName, searched: folders.map { $0 + "/" + relative })
     }
 
+    /// Whether the model is kept secret: see `FolderContents`.
+    package var isProtected: Bool { holders.contains { $0.isProtected } }
+
     private func open(_ fileName: String) throws(ModelError) -> WeightFile {
-        if let path = try path(fileName) { return try WeightFile(path: path) }
         let relative = try relativeName(fileName)
+        for holder in holders {
+            guard let storage = try holder.contents(of: relative) else { continue }
+            return try WeightFile(storage, path: holder.path(of: relative) ?? relative)
+        }
+        guard holders.isEmpty else { throw missing(fileName, searched: folders.map { $0 + "/" + relative }) }
         let exact = [fileName, relative, Self.prefix + relative].first { blobs[$0] != nil }
         let similar = blobs.keys.filter { FileAccess.name(of: $0) == FileAccess.name(of: relative) }
         guard let name = exact ?? (similar.count == 1 ? similar[0] : nil), let storage = blobs[name] else {

@@ -44,6 +44,9 @@ open class MLModel: NSObject, @unchecked Sendable {
     }
 
     /// Loads a compiled folder, a package or a model file.
+    ///
+    /// Of an encrypted model the key must be on the machine: beside the model or in the key store.  `load` can also wait
+    /// for a key service.
     public convenience init(contentsOf url: URL) throws {
         try self.init(contentsOf: url, configuration: MLModelConfiguration())
     }
@@ -60,6 +63,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         configuration: MLModelConfiguration = MLModelConfiguration()
     ) async throws -> MLModel {
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        try await fetchKey(for: url)
         return try await offPool { try MLModel(contentsOf: url, configuration: copy) }
     }
 
@@ -71,14 +75,18 @@ open class MLModel: NSObject, @unchecked Sendable {
     ) {
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
-        DispatchQueue.global(qos: .userInitiated).async {
-            handler(Result { try MLModel(contentsOf: url, configuration: copy) })
+        Task.detached {
+            do { try await fetchKey(for: url) } catch { return handler(.failure(error)) }
+            DispatchQueue.global(qos: .userInitiated).async {
+                handler(Result { try MLModel(contentsOf: url, configuration: copy) })
+            }
         }
     }
 
     /// Loads an asset.
     public class func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLModel {
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
+        try await asset.fetchKey()
         return try await offPool { try MLModel(asset.file(), configuration: copy) }
     }
 
@@ -90,8 +98,11 @@ open class MLModel: NSObject, @unchecked Sendable {
     ) {
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
-        DispatchQueue.global(qos: .userInitiated).async {
-            do { handler(try MLModel(asset.file(), configuration: copy), nil) } catch { handler(nil, error) }
+        Task.detached {
+            do { try await asset.fetchKey() } catch { return handler(nil, error) }
+            DispatchQueue.global(qos: .userInitiated).async {
+                do { handler(try MLModel(asset.file(), configuration: copy), nil) } catch { handler(nil, error) }
+            }
         }
     }
 

@@ -56,6 +56,11 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Gets the key of an encrypted model to where `file` finds it.
+    func fetchKey() async throws {
+        if case .file(let url) = source { try await CoreML.fetchKey(for: url) }
+    }
+
     private func description(of functionName: String?) throws -> MLModelDescription {
         let specification = try file().specification
         if let functionName, !specification.functionNames.contains(functionName) {
@@ -70,15 +75,22 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
 
     /// The names of the model's functions; empty for a model that has one only, without a name.
     public var functionNames: [String] {
-        get async throws { try await offPool { try self.file().specification.functionNames } }
+        get async throws {
+            try await fetchKey()
+            return try await offPool { try self.file().specification.functionNames }
+        }
     }
 
     public var modelDescription: MLModelDescription {
-        get async throws { try await offPool { try self.description(of: nil) } }
+        get async throws {
+            try await fetchKey()
+            return try await offPool { try self.description(of: nil) }
+        }
     }
 
     public func modelDescription(of functionName: String) async throws -> MLModelDescription {
-        try await offPool { try self.description(of: functionName) }
+        try await fetchKey()
+        return try await offPool { try self.description(of: functionName) }
     }
 
     public func functionNames(completionHandler handler: @escaping ([String]?, (any Error)?) -> Void) {
@@ -101,8 +113,11 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         _ handler: @escaping (R?, (any Error)?) -> Void
     ) {
         nonisolated(unsafe) let handler = handler
-        DispatchQueue.global(qos: .userInitiated).async {
-            do { handler(try body(), nil) } catch { handler(nil, error) }
+        Task.detached {
+            do { try await self.fetchKey() } catch { return handler(nil, error) }
+            DispatchQueue.global(qos: .userInitiated).async {
+                do { handler(try body(), nil) } catch { handler(nil, error) }
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import MLFiles
 package import MLNumerics
 
 public let MLModelErrorDomain = "com.apple.CoreML"
@@ -60,6 +61,8 @@ extension MLModelError {
             case .customModel: .customModel
             case .parameter: .parameters
             case .update: .update
+            case .keyFetch: .modelDecryptionKeyFetch
+            case .decryption: .modelDecryption
             default: .generic
             }
         self.init(code, error.description)
@@ -74,4 +77,9 @@ extension MLModelError {
 /// Runs `body`; an engine's error leaves it as `MLModelError`.
 func translatingErrors<R>(_ body: () throws(ModelError) -> R) throws -> R {
     do { return try body() } catch { throw MLModelError(error) }
+}
+
+/// Gets the key of the model at `url`, if it is encrypted, to where opening it finds the key.
+func fetchKey(for url: URL) async throws {
+    do { try await ModelVaults.fetchKey(for: url.path) } catch { throw MLModelError(error) }
 }

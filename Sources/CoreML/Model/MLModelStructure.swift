@@ -77,12 +77,18 @@ public enum MLModelStructure: Sendable {
 
     /// Reads the structure of a model file or folder.
     public static func load(contentsOf url: URL) async throws -> MLModelStructure {
-        try await offPool { try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) } }
-            .structure
+        try await fetchKey(for: url)
+        return try await offPool {
+            try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }
+        }
+        .structure
     }
 
     /// Reads the structure of an asset.
-    public static func load(asset: MLModelAsset) async throws -> MLModelStructure { try asset.file().structure }
+    public static func load(asset: MLModelAsset) async throws -> MLModelStructure {
+        try await asset.fetchKey()
+        return try asset.file().structure
+    }
 }
 
 extension ModelFile {

@@ -30,13 +30,17 @@ public struct ModelSpecification: Sendable {
 
     /// The bytes of a `.mlmodel` file.
     public func data() throws -> Data {
-        do { return Data(try SpecificationReader.encode(file.specification)) } catch { throw MLModelError(error) }
+        do throws(ModelError) {
+            try file.requireUnprotected("encoding")
+            return Data(try SpecificationReader.encode(file.specification))
+        } catch { throw MLModelError(error) }
     }
 
     /// Writes a `.mlpackage` if the name ends so, else a `.mlmodel` file.  It takes the place of an older one when it
     /// is complete; a failure leaves the older one as it was.
     public func write(to url: URL) throws {
         do throws(ModelError) {
+            try file.requireUnprotected("writing")
             let names = file.specification.weightFileNames
             guard url.pathExtension == "mlpackage" else {
                 guard names.isEmpty else {
