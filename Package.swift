@@ -74,7 +74,8 @@ let package = Package(
         library(
             "MLEngine",
             [
-                "MLFeatures", "MLLowering", "MLModels", "MLOperators", "MLPasses", "MLRuntime", "MLFiles", "MLGraph",
+                "MLFeatures", "MLKernels", "MLLowering", "MLModels", "MLOperators", "MLPasses", "MLRuntime", "MLFiles",
+                "MLGraph",
                 "MLSpecification", "MLNumerics",
             ]
         ),
@@ -302,7 +303,7 @@ let package = Package(
         tests(
             "MLLoweringTests",
             [
-                "MLEngine", "MLFeatures", "MLFiles", "MLLowering", "MLGraph", "MLNumerics", "MLOperators",
+                "MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLLowering", "MLGraph", "MLNumerics", "MLOperators",
                 "MLSpecification", "TestSupport", protobuf,
             ]
         ),
@@ -315,10 +316,13 @@ let package = Package(
         library("TabularData", ["CLZ4", "CNumberText", "CTabular"]),
         tests("TabularDataTests", ["TabularData", "TestSupport"]),
         .executableTarget(name: "tabularbench", dependencies: ["TabularData"], swiftSettings: settings),
-        library("MLCompiler", ["MLFiles", "MLNumerics", "MLSpecification"]),
+        library("MLCompiler", ["MLEngine", "MLFiles", "MLNumerics", "MLSpecification"]),
         .target(name: "CModelVault"),
         library("MLFiles", ["CModelVault", "CNumberText", "MLNumerics", "MLSpecification", protobuf]),
-        tests("MLCompilerTests", ["MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]),
+        tests(
+            "MLCompilerTests",
+            ["MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification", protobuf]
+        ),
         tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", "TestSupport", protobuf]),
     ],
     cxxLanguageStandard: .cxx17

@@ -125,6 +125,67 @@ def first(options, scratch):
     return rows
 
 
+def loading(options, scratch):
+    """Time to the first prediction of the source file, of its compiled form and of the peers with their caches warm.
+
+    Ours is the whole process; the peers' leave out the start of Python and the import of their modules.  Memory is the
+    peak of a process that predicted once, and what a second one that predicted at the same time has for itself.
+    """
+    rows = []
+    print("| network | file | source ms | compiled ms | compiled ÷ source (least) | ONNX Runtime ms | OpenVINO ms "
+          "| source peak MB | compiled peak MB | weights MB | second process, private MB |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name in options.networks:
+        folder = options.zoo / name
+        form = options.form or TARGETS.get(name, ("model.fp32.mlpackage", None))[0]
+        facts = json.loads((folder / "facts.json").read_text()) if (folder / "facts.json").exists() else {}
+        inputs, compiled = sides.inputs_of(folder, scratch), scratch / f"{name}.mlmodelc"
+        subprocess.run([options.coreml, "compile", folder / form, compiled], check=True, stdout=subprocess.DEVNULL)
+        times = {party: [] for party in ("source", "compiled", "onnx", "openvino")}
+        peaks = {"source": [], "compiled": []}
+        has_onnx = (folder / "model.onnx").exists()
+
+        def ours(party, model):
+            side = sides.coreml(options.baseline if party == "source" and options.baseline else options.coreml,
+                                model, inputs, options.threads)
+            side.run(1)
+            times[party].append((time.perf_counter() - side.started) * 1e3)
+            peaks[party].append(side.peak_memory())
+            side.close()
+
+        for turn in range(options.rounds + 1):
+            ours("source", folder / form)
+            ours("compiled", compiled)
+            for party, start in (
+                    ("onnx", lambda: sides.onnx(folder, options.threads, scratch / f"{name}.onnx")),
+                    ("openvino", lambda: sides.openvino(folder, options.threads, scratch / f"{name}.cache"))):
+                if has_onnx:
+                    side = start()
+                    times[party].append(json.loads(side.greeting.split(" ", 1)[1])["first"])
+                    side.close()
+            if turn == 0:                       # fills the caches, the system's among them
+                for measured in (*times.values(), *peaks.values()):
+                    measured.clear()
+        both = [sides.coreml(options.coreml, compiled, inputs, options.threads) for _ in range(2)]
+        for side in both:
+            side.run(1)
+        private = both[1].private_memory()
+        for side in both:
+            side.close()
+        row = {"network": name, "form": form, "private": private, **{
+            party: statistics.median(measured) for party, measured in times.items() if measured}, **{
+            f"{party}_least": min(measured) for party, measured in times.items() if measured}, **{
+            f"{party}_peak": max(measured) for party, measured in peaks.items()}}
+        row["weights"] = facts.get("parameters", 0) * (2 if "fp16" in form else 4)
+        rows.append(row)
+        peers = " | ".join(f"{row[party]:.0f}" if party in row else "–" for party in ("onnx", "openvino"))
+        print(f"| {name} | {form} | {row['source']:.0f} | {row['compiled']:.0f} "
+              f"| {row['compiled'] / row['source']:.2f} ({row['compiled_least'] / row['source_least']:.2f}) | {peers} "
+              f"| {row['source_peak'] / 1e6:.0f} | {row['compiled_peak'] / 1e6:.0f} | {row['weights'] / 1e6:.0f} "
+              f"| {private / 1e6:.0f} |", flush=True)
+    return rows
+
+
 def overhead(options, scratch):
     """The latency of a network of one small layer: what a prediction costs besides arithmetic."""
     folder = options.zoo / "one_layer"
@@ -179,7 +240,7 @@ def concurrent(options, scratch):
     return rows
 
 
-QUESTIONS = {"latency": latency, "first": first, "overhead": overhead, "concurrent": concurrent}
+QUESTIONS = {"latency": latency, "first": first, "loading": loading, "overhead": overhead, "concurrent": concurrent}
 
 
 def main():
@@ -190,6 +251,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=8, help="turns of each side")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn")
     parser.add_argument("--form", help="the file of each network that we run, such as model.mlmodel")
+    parser.add_argument("--baseline", type=pathlib.Path, help="another build of ours, for the source file of 'loading'")
     parser.add_argument("--load", action="store_true", help="keep every processor busy with other processes meanwhile")
     parser.add_argument("--coreml", required=True, type=pathlib.Path, help="the command-line program")
     parser.add_argument("--zoo", required=True, type=pathlib.Path)

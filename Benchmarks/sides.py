@@ -40,6 +40,11 @@ class Side:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
+    def private_memory(self):
+        """The bytes that the process shares with no other now."""
+        rollup = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        return sum(int(count) for count in re.findall(r"Private_\w+:\s+(\d+) kB", rollup)) * 1024
+
     def close(self):
         self.process.stdin.close()
         self.process.wait()
@@ -63,8 +68,14 @@ def coreml(program, model, inputs, threads):
     return Side(command)
 
 
-def onnx(folder, threads):
-    return Side([sys.executable, HERE / "onnx_side.py", folder / "model.onnx", folder / "reference.npz", threads])
+def onnx(folder, threads, optimized=None):
+    """- optimized: the file of what ONNX Runtime made of the model before; made when it is missing."""
+    command = [sys.executable, HERE / "onnx_side.py", folder / "model.onnx", folder / "reference.npz", threads]
+    return Side(command + ([optimized] if optimized else []))
+
+
+def openvino(folder, threads, cache):
+    return Side([sys.executable, HERE / "openvino_side.py", folder / "model.onnx", folder / "reference.npz", threads, cache])
 
 
 def peak(scratch, threads):

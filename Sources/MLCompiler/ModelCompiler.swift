@@ -1,3 +1,4 @@
+import MLEngine
 package import MLFiles
 package import MLNumerics
 import MLSpecification
@@ -8,25 +9,37 @@ import MLSpecification
 /// - `specification.bin`: the specification as in a `.mlmodel` file;
 /// - `metadata.json`: the interface in words, for readers that do not decode the specification;
 /// - `model.mil`: the program as text, of an ML program; of a pipeline, `model0/model.mil` for its first stage, …;
-/// - `weights/…`: the weight files that programs refer to, by the same relative names.
+/// - `weights/…`: the weight files that programs refer to, by the same relative names;
+/// - `compiled.bin`: the graphs of neural networks and ML programs after the portable passes, and their weights as the
+///   kernels of this machine read them (`CompiledModel`).  Predictions load from there.
 ///
 /// Weight files are second names of the same files where the file system allows it.  The folder appears whole or not
 /// at all.
 package enum ModelCompiler {
     /// Compiles what is at `path` and gives the path of the compiled folder, named after the model.
     ///
-    /// - Parameter folder: where the compiled folder goes; a new temporary folder when `nil`.
-    package static func compile(path: String, into folder: String? = nil) throws(ModelError) -> String {
-        try compile(try ModelFile.open(path: path), into: folder)
+    /// - Parameters:
+    ///   - folder: where the compiled folder goes; a new temporary folder when `nil`.
+    ///   - notice: is told why a model with graphs is compiled without them: it is read from its specification when it is
+    ///     loaded.
+    package static func compile(
+        path: String,
+        into folder: String? = nil,
+        notice: (String) -> Void = { _ in }
+    ) throws(ModelError) -> String {
+        try compile(try ModelFile.open(path: path), into: folder, notice: notice)
     }
 
     /// Compiles an opened model.
     ///
-    /// - Parameter name: the name of the compiled folder without `.mlmodelc`; that of the model's path when `nil`.
+    /// - Parameters:
+    ///   - name: the name of the compiled folder without `.mlmodelc`; that of the model's path when `nil`.
+    ///   - notice: as above.
     package static func compile(
         _ file: ModelFile,
         named name: String? = nil,
-        into folder: String? = nil
+        into folder: String? = nil,
+        notice: (String) -> Void = { _ in }
     ) throws(ModelError) -> String {
         guard file.form != .compiled else {
             throw ModelError(.invalidInput, "The model is compiled already; load it as it is.", at: file.path)
@@ -36,12 +49,19 @@ package enum ModelCompiler {
         let name = name ?? baseName(file)
         let target = parent + "/" + name + ".mlmodelc"
         try FileAccess.replaceFolder(target) { (temporary) throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in try build(file, named: name, in: temporary) }
+            try trailing(file.path) { () throws(ModelError) in
+                try build(file, named: name, in: temporary, notice: notice)
+            }
         }
         return target
     }
 
-    static func build(_ file: ModelFile, named name: String, in folder: String) throws(ModelError) {
+    static func build(
+        _ file: ModelFile,
+        named name: String,
+        in folder: String,
+        notice: (String) -> Void = { _ in }
+    ) throws(ModelError) {
         let specification = folder + "/" + ModelFile.compiledSpecificationName
         if let source = file.specificationPath {
             try FileAccess.copy(source, to: specification)
@@ -50,8 +70,11 @@ package enum ModelCompiler {
         }
         try FileAccess.write(CompiledMetadata.json(file.specification, named: name).text, to: folder + "/metadata.json")
         try writePrograms(file.specification, in: folder)
+        var origin = [ModelFile.compiledSpecificationName]
         for name in file.specification.weightFileNames.sorted() {
-            let target = folder + "/" + (try file.weights.relativeName(name))
+            let relative = try file.weights.relativeName(name)
+            origin.append(relative)
+            let target = folder + "/" + relative
             try FileAccess.makeFolder(FileAccess.folder(of: target))
             if let source = try file.weights.path(name) {
                 try FileAccess.linkOrCopy(source, to: target)
@@ -61,6 +84,7 @@ package enum ModelCompiler {
                 }
             }
         }
+        if let reason = try CompiledModelWriter.write(to: folder, origin: origin) { notice(reason) }
     }
 
     private static func writePrograms(_ model: SpecModel, in folder: String) throws(ModelError) {

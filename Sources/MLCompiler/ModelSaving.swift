@@ -9,6 +9,7 @@ extension ModelCompiler {
     package static func save(_ file: ModelFile, to path: String) throws(ModelError) {
         let path = FileAccess.withoutTrailingSlash(path)
         try file.requireUnprotected("saving")
+        let file = try file.whole()
         if path.hasSuffix(".mlmodel") {
             if let name = file.specification.weightFileNames.sorted().first {
                 throw ModelError(

@@ -17,7 +17,7 @@ package enum EngineLoader {
         surroundings: Surroundings = Surroundings()
     ) throws(ModelError) -> any ModelEngine {
         try trailing(file.path) { () throws(ModelError) in
-            try ModelLoading(file, functionName: functionName, surroundings: surroundings).engine(file)
+            try ModelLoading(file, functionName: functionName, surroundings: surroundings).load(file)
         }
     }
 

@@ -18,20 +18,51 @@ package struct GraphEngine: ModelEngine {
         try self.init(lowered, interface: interface, variants: nil)
     }
 
-    init(_ lowered: LoweredModel, interface: SpecModelDescription, variants: NetworkVariants?) throws(ModelError) {
+    /// What a graph went through already.
+    enum Preparation {
+        case none
+        /// The passes that need no shapes.
+        case prepared
+        /// Bound to the one shape of each input, and all passes but those that depend on the machine.
+        case optimized
+    }
+
+    init(
+        _ lowered: LoweredModel,
+        interface: SpecModelDescription,
+        variants: NetworkVariants?,
+        preparation: Preparation = .none
+    ) throws(ModelError) {
         self.interface = interface
         self.lowered = lowered
         self.variants = variants
+        let graph: Graph
+        if preparation == .none { graph = try PassPipeline.prepare(lowered.graph) } else { graph = lowered.graph }
         executable = try GraphExecutable(
-            try PassPipeline.prepare(lowered.graph),
+            graph,
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
                 layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
             ),
             overwrites: lowered.states.compactMap { state in
                 state.output.map { GraphExecutable.Overwrite(input: state.input, output: $0) }
-            }
+            },
+            isOptimized: preparation == .optimized
         )
+    }
+
+    /// Plans the graph for the shapes that the interface states as defaults, where it leaves extents open.
+    func bindDefaultShapes() throws(ModelError) {
+        guard !lowered.graph.inputs.allSatisfy({ lowered.graph.type(of: $0).isBound }) else { return }
+        var tensors: [Tensor] = []
+        for input in lowered.inputs {
+            let type = lowered.graph.type(of: input.value)
+            var stated = type.shape.counts
+            if stated == nil { stated = try defaultShape(input) }
+            guard let shape = stated, shape.count == type.rank else { return }
+            tensors.append(Tensor(uninitialized: type.scalarType, shape: shape, zeroed: true))
+        }
+        _ = try executable.program(for: tensors)
     }
 
     package func makeState() -> ModelState {

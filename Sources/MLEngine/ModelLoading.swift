@@ -12,8 +12,22 @@ struct ModelLoading {
     let folder: String?
     /// The linked files that lead here, so that none leads to itself.
     let chain: [String]
+    /// The graphs of a compiled model.
+    private let compiled: CompiledLoading?
 
-    init(_ file: ModelFile, functionName: String?, surroundings: Surroundings, chain: [String] = []) {
+    init(
+        _ file: ModelFile,
+        functionName: String?,
+        surroundings: Surroundings,
+        chain: [String] = []
+    ) throws(ModelError) {
+        if let compiled = file.compiled {
+            self.compiled = try trailing(CompiledModel.fileName) { () throws(ModelError) in
+                try CompiledLoading(file, compiled)
+            }
+        } else {
+            compiled = nil
+        }
         self.functionName = functionName
         self.surroundings = surroundings
         self.chain = chain
@@ -21,12 +35,21 @@ struct ModelLoading {
         folder = file.form == .memory ? nil : FileAccess.folder(of: path)
     }
 
+    /// The engine of the whole model.
+    func load(_ file: ModelFile) throws(ModelError) -> any ModelEngine {
+        if compiled == nil, file.compiled != nil { return try engine(file.whole()) }
+        let engine = try engine(file)
+        compiled?.finish()
+        return engine
+    }
+
     /// - Parameter name: what the pipeline around it calls the model; `nil` for the model of the file.
-    func engine(_ file: ModelFile, named name: String? = nil) throws(ModelError) -> any ModelEngine {
+    private func engine(_ file: ModelFile, named name: String? = nil) throws(ModelError) -> any ModelEngine {
         let model = file.specification
         switch model.type {
         case .mlProgram?:
             let function = name == nil ? functionName : nil
+            if let compiled { return try compiled.graphs.engine(file, functionName: function) }
             do throws(ModelError) {
                 return try EngineLoader.programEngine(file, functionName: function)
             } catch {
@@ -40,6 +63,7 @@ struct ModelLoading {
                     "only ML programs have functions to choose; leave out '\(functionName)'"
                 )
             }
+            if let compiled { return try compiled.graphs.engine(file, functionName: nil) }
             return try GraphEngine.network(model, catalogue: surroundings.catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)
@@ -86,7 +110,7 @@ struct ModelLoading {
         for (index, model) in pipeline.models.enumerated() {
             let name = index < pipeline.names.count ? pipeline.names[index] : "model \(index)"
             let engine = try trailing(name) { () throws(ModelError) in
-                try self.engine(file.stage(model, named: name), named: name)
+                try self.engine(file.stage(model, named: name, index: index), named: name)
             }
             stages.append(Pipeline.Stage(name: name, engine: engine))
         }
@@ -113,14 +137,14 @@ struct ModelLoading {
             throw ModelError(.invalidModel, "the linked model '\(file)' leads back to itself")
         }
         return try LinkedModels.engine(at: path) { () throws(ModelError) in
-            let opened = try ModelFile.open(path: path)
-            let inner = ModelLoading(
+            let opened = try ModelFile.open(path: path, for: .prediction)
+            let inner = try ModelLoading(
                 opened,
                 functionName: nil,
                 surroundings: surroundings,
                 chain: chain + [place]
             )
-            return try trailing(path) { () throws(ModelError) in try inner.engine(opened) }
+            return try trailing(path) { () throws(ModelError) in try inner.load(opened) }
         }
     }
 }

@@ -8,7 +8,10 @@ import Synchronization
 /// The graphs of one neural network for arrays that need a reading of their own: batches within arrays of the legacy
 /// mapping, and shapes that decide ranks inside the network.
 final class NetworkVariants: Sendable {
-    private let specification: SpecModel
+    /// Gives the network's specification with its layers, which a compiled model decodes only here.
+    typealias Specification = @Sendable () throws(ModelError) -> SpecModel
+
+    private let specification: Specification
     private let catalogue: Catalogue
     private let inputs: [InputFeature]
     /// Whether every set of extents is read anew, because the ranks within the network follow from them.
@@ -16,7 +19,12 @@ final class NetworkVariants: Sendable {
     private let engines = Mutex<[(shapes: NeuralNetworkReader.InputShapes, engine: GraphEngine)]>([])
     private static let limit = 8
 
-    init(_ specification: SpecModel, _ catalogue: Catalogue, of lowered: LoweredModel, dependsOnExtents: Bool) {
+    init(
+        _ specification: @escaping Specification,
+        _ catalogue: Catalogue = .standard,
+        of lowered: LoweredModel,
+        dependsOnExtents: Bool
+    ) {
         self.specification = specification
         self.catalogue = catalogue
         self.dependsOnExtents = dependsOnExtents
@@ -28,8 +36,9 @@ final class NetworkVariants: Sendable {
         let shapes = try shapes(of: features)
         guard shapes != NeuralNetworkReader.InputShapes() else { return nil }
         if let known = engines.withLock({ $0.first { $0.shapes == shapes }?.engine }) { return known }
-        let lowered = try NeuralNetworkReader.read(specification, catalogue: catalogue, shapes: shapes)
-        let engine = try GraphEngine(lowered, interface: specification.description_p)
+        let network = try specification()
+        let lowered = try NeuralNetworkReader.read(network, catalogue: catalogue, shapes: shapes)
+        let engine = try GraphEngine(lowered, interface: network.description_p)
         engines.withLock { engines in
             if engines.count == Self.limit { engines.removeFirst() }
             engines.append((shapes, engine))
@@ -57,7 +66,12 @@ extension GraphEngine {
     /// The engine of a neural network.
     static func network(_ specification: SpecModel, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
         let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
-        let variants = NetworkVariants(specification, catalogue, of: lowered, dependsOnExtents: dependsOnExtents)
+        let variants = NetworkVariants(
+            { () throws(ModelError) in specification },
+            catalogue,
+            of: lowered,
+            dependsOnExtents: dependsOnExtents
+        )
         return try GraphEngine(lowered, interface: specification.description_p, variants: variants)
     }
 }

@@ -16,6 +16,13 @@ package enum FileAccess {
         }
     }
 
+    /// The size of a file; `nil` when there is none.
+    package static func byteCount(of path: String) -> Int? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int(status.st_size)
+    }
+
     /// The names in a folder, sorted, without `.` and `..`.
     package static func names(in folder: String) throws(ModelError) -> [String] {
         guard let directory = opendir(folder) else { throw failure("list the folder", folder) }
@@ -180,7 +187,7 @@ package enum FileAccess {
     }
 
     /// A name beside `path` that nobody else uses.
-    static func temporaryName(for path: String) -> String {
+    package static func temporaryName(for path: String) -> String {
         let number = UInt32.random(in: .min ... .max)
         return "\(folder(of: path))/.\(name(of: path)).\(getpid())-\(String(number, radix: 36))"
     }

@@ -27,10 +27,7 @@ package struct MappedFile: Sendable {
         guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
             throw FileAccess.failure("map", path)
         }
-        let bits = UInt(bitPattern: address)
-        storage = TensorStorage(borrowing: address, byteCount: count) {
-            munmap(UnsafeMutableRawPointer(bitPattern: bits), count)
-        }
+        storage = TensorStorage(mapping: address, byteCount: count)
     }
 
     /// Lends the bytes.

@@ -5,21 +5,29 @@ extension ModelFile {
     /// The specification inside a compiled folder.
     package static let compiledSpecificationName = "specification.bin"
 
+    /// What a model is opened for.
+    package enum Purpose: Sendable {
+        /// Anything: the whole specification is decoded.
+        case inspection
+        /// To predict with it: of a compiled model that holds graphs, the specification lacks layers and programs.
+        case prediction
+    }
+
     /// Opens a `.mlmodel` file, a `.mlpackage` folder or a compiled `.mlmodelc` folder, recognised by what is there.
-    package static func open(path: String) throws(ModelError) -> ModelFile {
+    package static func open(path: String, for purpose: Purpose = .inspection) throws(ModelError) -> ModelFile {
         switch FileAccess.kind(of: path) {
         case nil: throw ModelError(.io, "There is no such file or folder; check the path.", at: path)
         case .other: throw ModelError(.io, "This is neither a file nor a folder; give the path of a model.", at: path)
-        case .file: return try openModel(path)
+        case .file: return try openModel(path, purpose)
         case .folder:
             let folder = FileAccess.withoutTrailingSlash(path)
             if FileAccess.kind(of: folder + "/" + ModelVaults.encryptionName) != nil {
                 let vault = try ModelVaults.vault(for: path, "an encrypted model")
-                return try openCompiled(try vault.encryptedFolder(folder), in: folder, named: folder)
+                return try openCompiled(try vault.encryptedFolder(folder), in: folder, named: folder, for: purpose)
             }
             if FileAccess.kind(of: folder + "/" + PackageManifest.fileName) == .file { return try openPackage(folder) }
             if FileAccess.kind(of: folder + "/" + compiledSpecificationName) == .file {
-                return try openCompiled(PlainFolder(folder), in: folder, named: folder)
+                return try openCompiled(PlainFolder(folder), in: folder, named: folder, for: purpose)
             }
             if FileAccess.kind(of: folder + "/" + AppleCompiledFolder.fileName) == .file {
                 return try AppleCompiledFolder.open(folder)
@@ -33,11 +41,12 @@ extension ModelFile {
         }
     }
 
-    private static func openModel(_ path: String) throws(ModelError) -> ModelFile {
+    private static func openModel(_ path: String, _ purpose: Purpose) throws(ModelError) -> ModelFile {
         let file = try MappedFile(path)
         if file.withBytes({ $0.starts(with: ModelVaults.archiveMagic) }) {
             let vault = try ModelVaults.vault(for: path, "a model archive")
-            return try openCompiled(try vault.archive(path), in: FileAccess.folder(of: path), named: path)
+            let folder = FileAccess.folder(of: path)
+            return try openCompiled(try vault.archive(path), in: folder, named: path, for: purpose)
         }
         let specification = try decode(file.storage, named: path)
         let weights = WeightFiles(folders: [FileAccess.folder(of: path)])
@@ -58,8 +67,21 @@ extension ModelFile {
     package static func openCompiled(
         _ contents: any FolderContents,
         in folder: String,
-        named name: String
+        named name: String,
+        for purpose: Purpose = .inspection
     ) throws(ModelError) -> ModelFile {
+        let weights = WeightFiles(contents: contents, folder: folder)
+        if purpose == .prediction, let compiled = try CompiledModel.open(contents, named: name) {
+            return ModelFile(
+                path: name,
+                form: .compiled,
+                specification: try compiled.interface(),
+                weights: weights,
+                contents: contents,
+                specificationPath: contents.path(of: compiledSpecificationName),
+                compiled: compiled
+            )
+        }
         guard let bytes = try contents.contents(of: compiledSpecificationName) else {
             throw ModelError(
                 .malformed,
@@ -71,7 +93,7 @@ extension ModelFile {
             path: name,
             form: .compiled,
             specification: try decode(bytes, named: name),
-            weights: WeightFiles(contents: contents, folder: folder),
+            weights: weights,
             contents: contents,
             specificationPath: contents.path(of: compiledSpecificationName)
         )

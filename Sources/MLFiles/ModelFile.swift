@@ -30,6 +30,11 @@ package struct ModelFile: Sendable {
     package let specificationPath: String?
     /// Files in a package that its manifest does not list; they are ignored.
     package let foreignItems: [String]
+    /// The graphs of a compiled model that was opened for predictions; then `specification` lacks layers and programs.
+    package let compiled: CompiledModel?
+    /// Where a stage of a pipeline stands: the places in the pipelines around it, outermost first, with dots between;
+    /// empty for a whole model.
+    package let stagePath: String
 
     init(
         path: String,
@@ -38,7 +43,9 @@ package struct ModelFile: Sendable {
         weights: WeightFiles,
         contents: (any FolderContents)? = nil,
         specificationPath: String? = nil,
-        foreignItems: [String] = []
+        foreignItems: [String] = [],
+        compiled: CompiledModel? = nil,
+        stagePath: String = ""
     ) {
         self.path = path
         self.form = form
@@ -47,6 +54,8 @@ package struct ModelFile: Sendable {
         self.contents = contents
         self.specificationPath = specificationPath
         self.foreignItems = foreignItems
+        self.compiled = compiled
+        self.stagePath = stagePath
     }
 
     /// A model that is in memory.  `blobs` are its weight files by name, such as `@model_path/weights/weight.bin`.
@@ -73,8 +82,35 @@ package struct ModelFile: Sendable {
     }
 
     /// A model inside this one, such as a stage of a pipeline: its own specification, the same weight files.
-    package func stage(_ specification: SpecModel, named name: String) -> ModelFile {
-        ModelFile(path: path + " › " + name, form: form, specification: specification, weights: weights)
+    /// - Parameter index: its place in the pipeline.
+    package func stage(_ specification: SpecModel, named name: String, index: Int = 0) -> ModelFile {
+        ModelFile(
+            path: path + " › " + name,
+            form: form,
+            specification: specification,
+            weights: weights,
+            contents: contents,
+            compiled: compiled,
+            stagePath: stagePath.isEmpty ? "\(index)" : stagePath + ".\(index)"
+        )
+    }
+
+    /// The same model, or stage, with its whole specification, when it was opened for predictions.
+    package func whole() throws(ModelError) -> ModelFile {
+        guard compiled != nil, let contents else { return self }
+        var file = try Self.openCompiled(contents, in: weights.folders.first ?? ".", named: path)
+        for place in stagePath.split(separator: ".").compactMap({ Int($0) }) {
+            let stages = file.specification.stages
+            guard stages.indices.contains(place) else {
+                throw ModelError(
+                    .malformed,
+                    "The specification has no stage \(place); compile the model again.",
+                    at: path
+                )
+            }
+            file = file.stage(stages[place], named: "stage \(place)", index: place)
+        }
+        return file
     }
 
     /// The same model with another specification, in memory: the same weight files and surroundings.

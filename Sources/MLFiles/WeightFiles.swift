@@ -46,6 +46,15 @@ package final class WeightFiles: Sendable {
         }
     }
 
+    /// The weight files that were asked for, by their names relative to the model.
+    package func openedFiles() throws(ModelError) -> [(name: String, file: WeightFile)] {
+        var files: [(name: String, file: WeightFile)] = []
+        for (name, file) in opened.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            files.append((try relativeName(name), file))
+        }
+        return files
+    }
+
     /// Where the file that a program calls `fileName` lies in the clear on disk, as a file of its own; `nil` for files
     /// in memory, in archives and in encrypted models.
     package func path(_ fileName: String) throws(ModelError) -> String? {

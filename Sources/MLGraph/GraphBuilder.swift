@@ -128,7 +128,7 @@ extension Graph {
                 tensors.append(nil)
                 continue
             }
-            guard let tensor = constant(id) else { return nil }
+            guard let tensor = constant(id), !tensor.storage.isAbsent else { return nil }
             tensors.append(tensor)
         }
         return try op.reference(ReferenceOperands(tensors, resultTypes: types))

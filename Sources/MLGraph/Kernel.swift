@@ -84,6 +84,8 @@ package struct Kernel: Sendable {
     package let scratchByteCount: Int
     /// Operands whose buffer the first result may take over, when nobody needs it afterwards.
     package let inPlaceOperands: [Int]
+    /// Constant operands that `prepare` takes in: the body never looks at their buffers.
+    package let packedOperands: [Int]
     /// When set, result 0 *is* this operand's memory from a byte offset on, and nothing runs.
     package let alias: (operand: Int, byteOffset: Int)?
     /// Packs weights and gives the body; `nil` when the kernel turns out not to apply.  Called once per plan.
@@ -95,9 +97,11 @@ package struct Kernel: Sendable {
         _ name: String,
         scratchByteCount: Int = 0,
         inPlaceOperands: [Int] = [],
+        packedOperands: [Int] = [],
         prepare: @escaping @Sendable () -> Body?
     ) {
         self.name = name
+        self.packedOperands = packedOperands
         self.scratchByteCount = scratchByteCount
         self.inPlaceOperands = inPlaceOperands
         alias = nil
@@ -113,6 +117,7 @@ package struct Kernel: Sendable {
         checked: @escaping CheckedBody
     ) {
         self.name = name
+        packedOperands = []
         self.scratchByteCount = scratchByteCount
         self.inPlaceOperands = inPlaceOperands
         alias = nil
@@ -133,6 +138,7 @@ package struct Kernel: Sendable {
     /// Result 0 shares the memory of an operand.
     package init(aliasing operand: Int, byteOffset: Int = 0) {
         name = "view"
+        packedOperands = []
         scratchByteCount = 0
         inPlaceOperands = []
         alias = (operand, byteOffset)

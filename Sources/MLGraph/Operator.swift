@@ -5,7 +5,7 @@ package import MLNumerics
 /// A declaration reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing,
 /// reference, kernels, expansion, gradient.  Everything after `resultTypes` has a default, but exactly one of
 /// `reference` and `expansion` is required (a census test enforces it).
-package protocol Operator: Hashable, Sendable {
+package protocol Operator: Hashable, Sendable, Codable {
     /// The MIL operations that this type reads, newest opset's semantics.  Empty for operators that only passes and
     /// the neural-network reader make.
     static var names: [MILName] { get }

@@ -1,7 +1,7 @@
 package import MLNumerics
 
 /// How the shape of a multi-array feature and the shape of a graph value belong together.
-package enum ArrayMapping: Hashable, Sendable {
+package enum ArrayMapping: Hashable, Sendable, Codable {
     /// Both are the same.
     case exact
     /// The legacy mapping of neural networks: the graph has [Sequence·Batch, C, H, W].

@@ -12,7 +12,7 @@ package struct LoweredModel: Sendable {
     package var language: Language
 
     /// What the model was written in.
-    package enum Language: Sendable { case neuralNetwork, program }
+    package enum Language: String, Sendable, Codable { case neuralNetwork, program }
 
     package init(
         graph: Graph,
@@ -32,7 +32,7 @@ package struct LoweredModel: Sendable {
 }
 
 /// A buffer that outlives a prediction: the graph takes its contents and gives those of after the run.
-package struct StateFeature: Sendable {
+package struct StateFeature: Sendable, Codable {
     package var name: String
     /// The place among the graph's inputs.
     package var input: Int
@@ -56,7 +56,7 @@ package struct InputFeature: Sendable {
     package var isOptional: Bool
     package var defaultValue: Double
 
-    package enum Form: Sendable {
+    package enum Form: Sendable, Codable {
         /// A multi-array.
         case array(ArrayMapping)
         /// An image; the graph takes [1, C, H, W] (or [1, 1, C, H, W] when its rank is 5) float32 in 0 … 255, planes in
@@ -82,13 +82,13 @@ package struct InputFeature: Sendable {
 }
 
 /// An output of the model and the output of the graph that gives it.
-package struct OutputFeature: Sendable {
+package struct OutputFeature: Sendable, Codable {
     package var name: String
     /// The place among the graph's outputs.
     package var index: Int
     package var form: Form
 
-    package enum Form: Sendable {
+    package enum Form: Sendable, Codable {
         /// A multi-array of the given scalar type.
         case array(ArrayMapping, ScalarType)
         /// An image from [1, C, H, W] (leading ones aside) values in 0 … 255; the inverse of the input form.
@@ -107,8 +107,8 @@ package struct OutputFeature: Sendable {
 }
 
 /// Size and colours of an image feature.
-package struct ImageForm: Hashable, Sendable {
-    package enum ColorLayout: Hashable, Sendable {
+package struct ImageForm: Hashable, Sendable, Codable {
+    package enum ColorLayout: String, Hashable, Sendable, Codable {
         /// Planes R, G, B.
         case rgb
         /// Planes B, G, R.
@@ -134,8 +134,8 @@ package struct ImageForm: Hashable, Sendable {
 }
 
 /// How a classifier's answer follows from one of the graph's outputs.
-package struct Classifier: Sendable {
-    package enum Labels: Sendable {
+package struct Classifier: Sendable, Codable {
+    package enum Labels: Sendable, Codable {
         case strings([String])
         case integers([Int64])
 

@@ -61,3 +61,16 @@ extension Array where Element == Int {
         return strides
     }
 }
+
+/// Written as a number, or null while unknown.
+extension Dimension: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        self = container.decodeNil() ? .unknown : Dimension(try container.decode(Int.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let count { try container.encode(count) } else { try container.encodeNil() }
+    }
+}

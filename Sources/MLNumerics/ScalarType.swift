@@ -71,3 +71,19 @@ package enum ScalarType: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 }
+
+/// Written by its MIL name.
+extension ScalarType: Codable {
+    package init(from decoder: any Decoder) throws {
+        let name = try decoder.singleValueContainer().decode(String.self)
+        guard let type = ScalarType(milName: name) else {
+            throw BinaryReader.broken("'\(name)' is no scalar type")
+        }
+        self = type
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(milName)
+    }
+}

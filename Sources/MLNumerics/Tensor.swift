@@ -37,6 +37,9 @@ package struct Tensor: Sendable {
     /// The first element.  Valid as long as the tensor is.
     package var address: UnsafeMutableRawPointer { storage.address + byteOffset }
 
+    /// Tells the system that nobody will look at the elements soon; see `TensorStorage.letGo`.
+    package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
+
     /// The same elements with another shape of equal count.
     package func reshaped(_ shape: [Int]) -> Tensor {
         precondition(shape.elementCount == count, "reshape from \(self.shape) to \(shape)")

@@ -105,4 +105,12 @@ package struct Catalogue: Sendable {
         // Transformers
         ScaledDotProductAttention.self,
     ])
+
+    /// The operators that files of graphs may hold: those of `standard` and those that only passes make, by the names
+    /// that `GraphEncoder` writes.
+    package static let writtenOperators: [String: any Operator.Type] = {
+        var types: [String: any Operator.Type] = [:]
+        for type in standard.operators + [Relayout.self] { types[GraphEncoder.name(of: type)] = type }
+        return types
+    }()
 }

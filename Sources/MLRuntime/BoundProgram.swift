@@ -34,14 +34,13 @@ package final class BoundProgram: Sendable {
     private let outputSources: [Source]
 
     /// - Parameters:
-    ///   - graph: bound, not yet optimised.
+    ///   - graph: bound and optimised, memory layouts not yet decided.
     ///   - overwrites: inputs whose memory an output may take over.
     init(
-        _ graph: Graph,
+        optimized graph: Graph,
         pipeline: GraphExecutable.Pipeline,
         overwrites: [GraphExecutable.Overwrite]
     ) throws(ModelError) {
-        let graph = try pipeline.optimize(graph)
         let operations = graph.body.operations
         guard let cut = operations.firstIndex(where: { graph.isDynamic($0) }) else {
             plan = try Planner.plan(try pipeline.layOut(graph), overwrites: overwrites)

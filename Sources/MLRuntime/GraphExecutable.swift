@@ -53,11 +53,13 @@ package final class GraphExecutable: Sendable {
     /// - Parameters:
     ///   - contentInputs: the inputs that bind by contents, not only by shape.
     ///   - overwrites: inputs whose memory an output may take over; see `Overwrite`.
+    ///   - isOptimized: the graph is bound, and what `pipeline` rewrites was rewritten.
     package init(
         _ graph: Graph,
         pipeline: Pipeline,
         contentInputs: Set<Int> = [],
-        overwrites: [Overwrite] = []
+        overwrites: [Overwrite] = [],
+        isOptimized: Bool = false
     ) throws(ModelError) {
         self.graph = graph
         self.pipeline = pipeline
@@ -65,11 +67,18 @@ package final class GraphExecutable: Sendable {
         self.overwrites = overwrites
         cache = Mutex(ProgramCache(limit: 16))
         if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
-            fixed = try BoundProgram(try graph.bound(), pipeline: pipeline, overwrites: overwrites)
+            let bound = isOptimized ? graph : try pipeline.optimize(try graph.bound())
+            fixed = try BoundProgram(optimized: bound, pipeline: pipeline, overwrites: overwrites)
         } else {
             fixed = nil
         }
     }
+
+    /// True when there is one plan for the whole graph, whatever the inputs.
+    package var isOnePlan: Bool { fixed.map { $0.tail == nil } ?? false }
+
+    /// The constants that the steps of the one plan look at, beside those that kernels have packed.
+    package var plannedConstants: [Tensor] { fixed?.plan.constants ?? [] }
 
     /// Runs the graph.
     /// - Parameters:
@@ -112,7 +121,7 @@ package final class GraphExecutable: Sendable {
             if contentInputs.contains(index) { constants[id] = tensor }
         }
         let program = try BoundProgram(
-            try graph.bound(types, constants: constants),
+            optimized: try pipeline.optimize(try graph.bound(types, constants: constants)),
             pipeline: pipeline,
             overwrites: overwrites
         )

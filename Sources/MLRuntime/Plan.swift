@@ -57,7 +57,7 @@ package final class Plan: Sendable {
     let slots: [Int32]
     let places: [(base: Base, offset: Int)]
     let outputs: [Output]
-    /// Keeps the memory of constants alive.
+    /// The constants that steps look at, beside those that kernels have packed.
     let constants: [Tensor]
     let workspaces: WorkspacePool
 

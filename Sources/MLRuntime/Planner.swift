@@ -110,7 +110,7 @@ struct Planner {
             }
             scratchByteCount = max(scratchByteCount, MemoryPlan.aligned(kernel.scratchByteCount))
             takeOver(operation, kernel.inPlaceOperands, at: index)
-            append(operation, request, kernel.name, body, at: index)
+            append(operation, request, kernel.name, body, without: kernel.packedOperands, at: index)
             return
         }
         append(operation, request, "reference", .reference(operation.op, request), at: index)
@@ -137,10 +137,13 @@ struct Planner {
         _ request: KernelRequest,
         _ kernelName: String,
         _ body: Plan.Step.Body,
+        without unseen: [Int] = [],
         at index: Int
     ) {
         let firstSlot = slots.count
-        for operand in operation.operands { slots.append(operand.map { slot(of: $0) } ?? -1) }
+        for (place, operand) in operation.operands.enumerated() {
+            slots.append(unseen.contains(place) ? -1 : operand.map { slot(of: $0) } ?? -1)
+        }
         for result in operation.results {
             if roots[result] == nil {
                 lifetimes[result] = MemoryPlan.Lifetime(
@@ -218,6 +221,12 @@ struct Planner {
         for (slot, id) in slotValues.enumerated() {
             let (root, offset) = root(of: id)
             if bases[root] == nil, let tensor = graph.constant(root) {
+                guard !tensor.storage.isAbsent else {
+                    throw ModelError(
+                        .malformed,
+                        "the contents of '\(graph.label(root))' are missing; compile the model again"
+                    )
+                }
                 bases[root] = (.constant(constants.count), 0)
                 constants.append(
                     graph[root].layout == .channelsLast

@@ -40,7 +40,7 @@ func coreml(arguments: [String], environment: [String: String] = [:]) throws -> 
     )
 }
 
-private let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures/digits").path
 
 @Suite struct CommandLineTests {

@@ -14,7 +14,9 @@ import Testing
             #expect(compiled == folder + "/adder.mlmodelc")
             #expect(try ModelCompiler.compile(path: package, into: folder) == compiled)
             #expect(
-                try FileAccess.names(in: compiled) == ["metadata.json", "model.mil", "specification.bin", "weights"]
+                try FileAccess.names(in: compiled) == [
+                    "compiled.bin", "metadata.json", "model.mil", "specification.bin", "weights",
+                ]
             )
             #expect(try FileAccess.names(in: folder) == ["adder.mlmodelc", "adder.mlpackage"])
             try FileAccess.remove(package)

@@ -1,3 +1,4 @@
+import MLCompiler
 import MLEngine
 import MLFeatures
 import MLFiles
@@ -76,13 +77,34 @@ struct Network {
         try EngineLoader.load(ModelFile(specification: specification))
     }
 
-    /// Output tensors by name.
+    /// Output tensors by name, which must be those of the compiled network, too.
     func callAsFunction(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+        let result = try Self.answer(try engine(), inputs)
+        let folder = try FileAccess.makeTemporaryFolder("network")
+        defer { try? FileAccess.remove(folder) }
+        let path = try ModelCompiler.compile(ModelFile(specification: specification), into: folder)
+        let compiled = try Self.answer(try EngineLoader.load(ModelFile.open(path: path, for: .prediction)), inputs)
+        // Random numbers without a seed are others each time.
+        guard Self.areEqual(result, compiled) || !Self.areEqual(result, try Self.answer(try engine(), inputs)) else {
+            throw ModelError(.invalidModel, "the compiled network answers \(compiled), the network \(result)")
+        }
+        return result
+    }
+
+    private static func answer(_ engine: any ModelEngine, _ inputs: [String: Tensor]) throws -> [String: Tensor] {
         var result: [String: Tensor] = [:]
-        for (name, value) in try engine().prediction(from: inputs.mapValues { .tensor($0) }) {
+        for (name, value) in try engine.prediction(from: inputs.mapValues { .tensor($0) }) {
             if case .tensor(let tensor) = value { result[name] = tensor }
         }
         return result
+    }
+
+    private static func areEqual(_ a: [String: Tensor], _ b: [String: Tensor]) -> Bool {
+        a.count == b.count
+            && a.allSatisfy { name, tensor in
+                guard let other = b[name], other.shape == tensor.shape else { return false }
+                return zip(tensor.values, other.values).allSatisfy { $0 == $1 || $0.isNaN && $1.isNaN }
+            }
     }
 
     /// The first output for inputs "x0", "x1" ….

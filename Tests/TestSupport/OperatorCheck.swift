@@ -1,5 +1,6 @@
 import MLGraph
 import MLNumerics
+import MLOperators
 import MLRuntime
 
 /// The checks of one operator problem.
@@ -141,11 +142,11 @@ struct OperatorCheck {
                 let values = try builder.append(op, ids)
                 let graph = builder.finished(outputs: values.enumerated().map { ("y\($0)", $1) })
                 try graph.verify()
-                for (pipelineName, pipeline) in Self.pipelines {
-                    let found = try GraphExecutable(graph, pipeline: pipeline).run(inputs)
+                for (form, graph) in [("as built", graph)] + (try written(graph).map { [("read back", $0)] } ?? []) {
+                    let found = try GraphExecutable(graph, pipeline: .none).run(inputs)
                     for (index, (tensor, wanted)) in zip(found, results).enumerated() {
                         if let text = difference(tensor, wanted, tolerance: problem.tolerance) {
-                            failures.append("\(name), \(pipelineName), result \(index): \(text)")
+                            failures.append("\(name) \(form), result \(index): \(text)")
                         }
                     }
                 }
@@ -159,5 +160,19 @@ struct OperatorCheck {
         return failures
     }
 
-    private static let pipelines: [(name: String, pipeline: GraphExecutable.Pipeline)] = [("no passes", .none)]
+    /// The graph written into a file's bytes and read back; `nil` when files never hold the operator.
+    private func written(_ graph: Graph) throws(ModelError) -> Graph? {
+        guard Catalogue.writtenOperators[GraphEncoder.name(of: type(of: op))] != nil else { return nil }
+        var constants: [Tensor] = []
+        let bytes = try GraphEncoder.encode(graph) { (tensor, _) in
+            constants.append(tensor)
+            return constants.count - 1
+        }
+        let read = try GraphDecoder.decode(bytes, operatorTypes: Catalogue.writtenOperators) { constants[$0] }
+        for (first, second) in zip(graph.body.operations, read.body.operations)
+        where !first.op.isEqual(to: second.op) {
+            throw ModelError(.malformed, "'\(first.op)' is read back as '\(second.op)'")
+        }
+        return read
+    }
 }

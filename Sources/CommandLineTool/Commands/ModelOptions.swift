@@ -12,9 +12,11 @@ struct ModelOptions: ParsableArguments {
     @Option(help: "The function of an ML program to run, when it has several.")
     var function: String?
 
-    func open() throws -> ModelFile { try failing { () throws(ModelError) in try ModelFile.open(path: model) } }
+    func open(for purpose: ModelFile.Purpose = .inspection) throws -> ModelFile {
+        try failing { () throws(ModelError) in try ModelFile.open(path: model, for: purpose) }
+    }
 
-    func engine() throws -> any ModelEngine { try engine(of: open()) }
+    func engine() throws -> any ModelEngine { try engine(of: open(for: .prediction)) }
 
     func engine(of file: ModelFile) throws -> any ModelEngine {
         try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }

@@ -76,7 +76,7 @@ struct Predict: ParsableCommand {
 
     func run() throws {
         inputs.apply()
-        let answers = try answers(of: try source.open())
+        let answers = try answers(of: try source.open(for: .prediction))
         var sinks: [any AnswerSink] = []
         let pictures = try pictures(of: answers)
         let names = answers.outputs.map(\.name)

@@ -53,7 +53,10 @@ open class MLModel: NSObject, @unchecked Sendable {
 
     /// Loads a compiled folder, a package or a model file.
     public convenience init(contentsOf url: URL, configuration: MLModelConfiguration) throws {
-        let file = try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }
+        let isChanged = !(configuration.parameters ?? [:]).isEmpty
+        let file = try translatingErrors { () throws(ModelError) in
+            try ModelFile.open(path: url.path, for: isChanged ? .inspection : .prediction)
+        }
         try self.init(file, configuration: configuration)
     }
 

@@ -1,7 +1,7 @@
 import CMLKernels
 
 /// The packed weights of a convolution or transposed convolution.  Immutable after it is made.
-package final class ConvolutionWeights: Sendable {
+package final class ConvolutionWeights: PackedForm {
     package let inputChannels: Int
     package let outputChannels: Int
     package let groups: Int
@@ -13,7 +13,7 @@ package final class ConvolutionWeights: Sendable {
 
     let method: cml_conv_method
     let plain: OneDNNWeights<ConvolutionGeometry>?
-    let memory: AlignedMemory
+    package let memory: AlignedMemory
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The bytes the packed form takes.
@@ -86,6 +86,56 @@ package final class ConvolutionWeights: Sendable {
         return Int(cml_conv_choose(&shape).rawValue)
     }
 
+    /// Weights that were packed before, for the current instruction set and this geometry; `nil` when `memory` has
+    /// another size than they take, or the backend wants the source.
+    package init?(
+        stored memory: AlignedMemory,
+        isHalf: Bool,
+        inputChannels: Int,
+        outputChannels: Int,
+        kernel: [Int],
+        groups: Int = 1,
+        isTransposed: Bool = false,
+        geometry: ConvolutionGeometry? = nil
+    ) {
+        let isa: OpaquePointer = cml_isa_current()
+        var shape = Self.shape(inputChannels, outputChannels, kernel, groups, isTransposed, geometry)
+        guard Backend.current == .native,
+            memory.byteCount == cml_conv_packed_bytes(isa, &shape, isHalf ? CML_F16 : CML_F32)
+        else { return nil }
+        self.inputChannels = inputChannels
+        self.outputChannels = outputChannels
+        self.groups = groups
+        self.kernel = kernel
+        self.isTransposed = isTransposed
+        self.isHalf = isHalf
+        self.memory = memory
+        method = shape.method
+        plain = nil
+        instructionSet = isa
+    }
+
+    private static func shape(
+        _ inputChannels: Int,
+        _ outputChannels: Int,
+        _ kernel: [Int],
+        _ groups: Int,
+        _ isTransposed: Bool,
+        _ geometry: ConvolutionGeometry?
+    ) -> cml_conv_shape {
+        var shape = cml_conv_shape()
+        shape.kernel = triple(kernel, filler: 1)
+        shape.in_channels = inputChannels
+        shape.out_channels = outputChannels
+        shape.groups = groups
+        shape.transposed = isTransposed ? 1 : 0
+        if let geometry {
+            shape.setGeometry(geometry)
+            shape.method = cml_conv_choose(&shape)
+        }
+        return shape
+    }
+
     private init(
         raw source: UnsafeRawPointer,
         storage: cml_storage,
@@ -109,16 +159,7 @@ package final class ConvolutionWeights: Sendable {
             ? nil : OneDNNWeights(source, storage: storage, count: outputChannels * (inputChannels / groups) * taps)
         let groupInputs = inputChannels / groups
         let groupOutputs = outputChannels / groups
-        var shape = cml_conv_shape()
-        shape.kernel = triple(kernel, filler: 1)
-        shape.in_channels = inputChannels
-        shape.out_channels = outputChannels
-        shape.groups = groups
-        shape.transposed = isTransposed ? 1 : 0
-        if let geometry {
-            shape.setGeometry(geometry)
-            shape.method = cml_conv_choose(&shape)
-        }
+        var shape = Self.shape(inputChannels, outputChannels, kernel, groups, isTransposed, geometry)
         method = shape.method
         memory = AlignedMemory(byteCount: cml_conv_packed_bytes(instructionSet, &shape, storage))
         if isTransposed {

@@ -3,12 +3,12 @@ import CMLKernels
 /// A convolution of row-major tensors, `[batch, channels, spatial…]`, with its weights.  Immutable after it is made.
 ///
 /// It spares a lone convolution the way to channels-last and back; among others channels-last kernels are faster.
-package final class PlaneConvolution: Sendable {
+package final class PlaneConvolution: PackedForm {
     private let inputChannels: Int
     private let outputChannels: Int
     private let kernel: [Int]
     private let groups: Int
-    private let memory: AlignedMemory
+    package let memory: AlignedMemory
     private nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// Packs `source`, `[outputChannels, inputChannels/groups, kernel…]`: floats, or bit patterns of half floats.
@@ -25,7 +25,7 @@ package final class PlaneConvolution: Sendable {
         self.kernel = kernel
         self.groups = groups
         instructionSet = cml_isa_current()
-        memory = AlignedMemory(byteCount: max(4, inputChannels / groups * outputChannels * kernel.reduce(1, *) * 4))
+        memory = AlignedMemory(byteCount: Self.byteCount(inputChannels, outputChannels, kernel, groups))
         var shape = cml_conv_shape()
         shape.setChannels(inputChannels, outputChannels, kernel: kernel, groups: groups)
         cml_conv_planes_pack(
@@ -35,6 +35,22 @@ package final class PlaneConvolution: Sendable {
             isHalf ? CML_F16 : CML_F32,
             memory.address.assumingMemoryBound(to: Float.self)
         )
+    }
+
+    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has another size than they
+    /// take.
+    package init?(stored memory: AlignedMemory, inputChannels: Int, outputChannels: Int, kernel: [Int], groups: Int) {
+        guard memory.byteCount == Self.byteCount(inputChannels, outputChannels, kernel, groups) else { return nil }
+        self.inputChannels = inputChannels
+        self.outputChannels = outputChannels
+        self.kernel = kernel
+        self.groups = groups
+        self.memory = memory
+        instructionSet = cml_isa_current()
+    }
+
+    private static func byteCount(_ inputChannels: Int, _ outputChannels: Int, _ kernel: [Int], _ groups: Int) -> Int {
+        max(4, inputChannels / groups * outputChannels * kernel.reduce(1, *) * 4)
     }
 
     /// True when a convolution between row-major neighbours is faster than turning its operands: its products are few

@@ -2,7 +2,7 @@ import CMLKernels
 
 /// A constant matrix of `terms` × `columns` laid out for the micro-kernels of one instruction set, in the storage type
 /// it came in.  Immutable after it is made.
-package final class PackedWeights: Sendable {
+package final class PackedWeights: PackedForm {
     /// How the source matrix lies in memory.
     package enum Layout: Sendable {
         /// `[terms][columns]`: MIL's `matmul` without transposition.
@@ -18,7 +18,7 @@ package final class PackedWeights: Sendable {
     /// True when the weights are stored as half floats; arithmetic is single precision either way.
     package let isHalf: Bool
 
-    let memory: AlignedMemory
+    package let memory: AlignedMemory
     /// The source as oneDNN takes it, with its strides from term to term and from column to column.
     let plain: OneDNNWeights<MatMulKernel.PlainShape>?
     let plainStrides: (term: Int, column: Int)
@@ -47,6 +47,21 @@ package final class PackedWeights: Sendable {
         rowStride: Int = 0
     ) {
         self.init(raw: source, storage: CML_F16, terms: terms, columns: columns, layout: layout, rowStride: rowStride)
+    }
+
+    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has another size than they
+    /// take, or the backend wants the source.
+    package init?(stored memory: AlignedMemory, isHalf: Bool, terms: Int, columns: Int, layout: Layout) {
+        let isa: OpaquePointer = cml_isa_current()
+        guard Backend.current == .native, memory.byteCount == cml_packed_count(isa, terms, columns) * (isHalf ? 2 : 4)
+        else { return nil }
+        self.terms = terms
+        self.columns = columns
+        self.isHalf = isHalf
+        self.memory = memory
+        plain = nil
+        plainStrides = layout == .termsByColumns ? (columns, 1) : (1, terms)
+        instructionSet = isa
     }
 
     private init(

@@ -35,12 +35,88 @@ package final class RecurrentWeights: Sendable {
     /// `gateOrder[g]` is the place of gate g (in the order of `cell`) within the sources and biases, for models that
     /// order them differently.  `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has
     /// `[3·hidden]` for input, forget and output, or none.
-    package init(
+    package convenience init(
         _ cell: Cell,
         inputSize: Int,
         hiddenSize: Int,
         inputWeights: Source,
         recurrentWeights: Source,
+        bias: [Float] = [],
+        recurrentBias: [Float] = [],
+        gateOrder: [Int]? = nil,
+        peepholes: [Float] = []
+    ) {
+        let order = gateOrder
+        self.init(
+            cell,
+            inputSize: inputSize,
+            hiddenSize: hiddenSize,
+            input: Self.packed(inputWeights, terms: inputSize, cell, hiddenSize: hiddenSize, gateOrder: order),
+            recurrent: Self.packed(recurrentWeights, terms: hiddenSize, cell, hiddenSize: hiddenSize, gateOrder: order),
+            bias: bias,
+            recurrentBias: recurrentBias,
+            gateOrder: order,
+            peepholes: peepholes
+        )
+    }
+
+    /// A matrix of `terms` columns in the order in which the kernels take the gates.
+    package static func packed(
+        _ source: Source,
+        terms: Int,
+        _ cell: Cell,
+        hiddenSize: Int,
+        gateOrder: [Int]?
+    ) -> PackedWeights {
+        let places = places(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
+        let columns = columns(cell, hiddenSize: hiddenSize)
+        switch source {
+        case .single(let rows):
+            let spread = spread(rows, places, columns: columns, terms: terms)
+            return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
+        case .half(let rows):
+            let spread = spread(rows, places, columns: columns, terms: terms)
+            return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
+        }
+    }
+
+    /// The same when it was packed before; see `PackedWeights.init(stored:…)`.
+    package static func stored(
+        _ memory: AlignedMemory,
+        isHalf: Bool,
+        terms: Int,
+        _ cell: Cell,
+        hiddenSize: Int
+    ) -> PackedWeights? {
+        let columns = columns(cell, hiddenSize: hiddenSize)
+        return PackedWeights(stored: memory, isHalf: isHalf, terms: terms, columns: columns, layout: .columnsByTerms)
+    }
+
+    private static func columns(_ cell: Cell, hiddenSize: Int) -> Int {
+        cml_rnn_columns(cml_isa_current(), hiddenSize, Int32(cell.gateCount))
+    }
+
+    /// The column of each row of a source.
+    private static func places(_ cell: Cell, hiddenSize: Int, gateOrder: [Int]?) -> [Int] {
+        let gates = cell.gateCount
+        let order = gateOrder ?? Array(0..<gates)
+        var places = [Int](repeating: 0, count: gates * hiddenSize)
+        for gate in 0..<gates {
+            for unit in 0..<hiddenSize {
+                places[order[gate] * hiddenSize + unit] =
+                    cml_rnn_column(cml_isa_current(), unit, Int32(gate), Int32(gates))
+            }
+        }
+        return places
+    }
+
+    /// Joins matrices of `packed` with what is added to their products.
+    package init(
+        _ cell: Cell,
+        inputSize: Int,
+        hiddenSize: Int,
+        input: PackedWeights,
+        recurrent: PackedWeights,
         bias: [Float] = [],
         recurrentBias: [Float] = [],
         gateOrder: [Int]? = nil,
@@ -52,27 +128,10 @@ package final class RecurrentWeights: Sendable {
         self.peepholes = peepholes
         let gates = cell.gateCount
         let order = gateOrder ?? Array(0..<gates)
-        let columns = cml_rnn_columns(cml_isa_current(), hiddenSize, Int32(gates))
-        /// The column of each row of the source.
-        var places = [Int](repeating: 0, count: gates * hiddenSize)
-        for gate in 0..<gates {
-            for unit in 0..<hiddenSize {
-                places[order[gate] * hiddenSize + unit] =
-                    cml_rnn_column(cml_isa_current(), unit, Int32(gate), Int32(gates))
-            }
-        }
-        func packed(_ source: Source, terms: Int) -> PackedWeights {
-            switch source {
-            case .single(let rows):
-                let spread = Self.spread(rows, places, columns: columns, terms: terms)
-                return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
-            case .half(let rows):
-                let spread = Self.spread(rows, places, columns: columns, terms: terms)
-                return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
-            }
-        }
-        input = packed(inputWeights, terms: inputSize)
-        recurrent = packed(recurrentWeights, terms: hiddenSize)
+        let columns = Self.columns(cell, hiddenSize: hiddenSize)
+        let places = Self.places(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
+        self.input = input
+        self.recurrent = recurrent
         func placed(_ values: [Float]) -> [Float] {
             var result = [Float](repeating: 0, count: columns)
             for (place, value) in zip(places, values) { result[place] = value }

@@ -61,7 +61,7 @@ package struct Elu: ScalarFunction {
 
 /// The Gaussian error linear unit, exact or by one of two approximations.
 package struct Gelu: ScalarFunction {
-    package enum Mode: String, Hashable, Sendable {
+    package enum Mode: String, Hashable, Sendable, Codable {
         /// `x/2 · (1 + erf(x/√2))`
         case exact = "EXACT"
         /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³)))`

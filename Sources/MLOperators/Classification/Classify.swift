@@ -8,7 +8,7 @@ package import MLNumerics
 package struct Classify: Operator {
     package static let names: [MILName] = ["classify"]
 
-    package enum Labels: Hashable, Sendable {
+    package enum Labels: Hashable, Sendable, Codable {
         case strings([String])
         case integers([Int])
 

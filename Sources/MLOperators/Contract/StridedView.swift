@@ -3,7 +3,7 @@ import MLNumerics
 /// A way to read a dense buffer as an array of some shape: element (i…) stands at `offset + Σ i·stride`.
 ///
 /// Strides count elements; 0 repeats an axis, a negative one runs it backwards.
-package struct StridedView: Hashable, Sendable {
+package struct StridedView: Hashable, Sendable, Codable {
     package var shape: [Int]
     package var strides: [Int]
     package var offset: Int

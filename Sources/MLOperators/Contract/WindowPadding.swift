@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 
 /// How a sliding window treats the borders of its input: what convolutions and pools share.
-package enum WindowPadding: Hashable, Sendable {
+package enum WindowPadding: Hashable, Sendable, Codable {
     /// The window stays inside.
     case valid
     /// As much that the output has ⌈input / stride⌉ elements; an odd element goes behind.
@@ -59,7 +59,7 @@ package enum WindowPadding: Hashable, Sendable {
 }
 
 /// A sliding window over concrete extents, one entry for each spatial axis.
-package struct WindowGeometry: Hashable, Sendable {
+package struct WindowGeometry: Hashable, Sendable, Codable {
     package var input: [Int]
     package var kernel: [Int]
     package var strides: [Int]

@@ -31,7 +31,7 @@ struct ConvolutionBinding: Sendable {
         return [x.layout == .channelsLast ? channelsLast(constant, bias) : rowMajor(request, constant, bias)]
     }
 
-    private func packed(_ weight: Tensor) -> ConvolutionWeights {
+    private func packed(_ weight: Tensor) -> ConvolutionWeights? {
         let packing = ConvolutionWeights.form(
             geometry,
             inputChannels: inputChannels,
@@ -42,7 +42,18 @@ struct ConvolutionBinding: Sendable {
         )
         let form =
             "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(packing) \(InstructionSet.current)"
-        return PackedConstants.packed(weight, form: form) {
+        return PackedConstants.packed(weight, form: form) { memory in
+            ConvolutionWeights(
+                stored: memory,
+                isHalf: weight.scalarType == .float16,
+                inputChannels: inputChannels,
+                outputChannels: outputChannels,
+                kernel: kernel,
+                groups: groups,
+                isTransposed: isTransposed,
+                geometry: geometry
+            )
+        } make: {
             weight.withFloatStorage(
                 single: { weights($0, geometry: geometry) },
                 half: {
@@ -78,8 +89,8 @@ struct ConvolutionBinding: Sendable {
     private var name: String { isTransposed ? "transposed convolution" : "convolution" }
 
     private func channelsLast(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
-        Kernel("\(name) \(weight.scalarType.milName)") {
-            let weights = packed(weight)
+        Kernel("\(name) \(weight.scalarType.milName)", packedOperands: [1]) {
+            guard let weights = packed(weight) else { return nil }
             return { context in
                 let epilogue = Epilogue(
                     bias: bias.pointer(context),
@@ -100,8 +111,9 @@ struct ConvolutionBinding: Sendable {
     private func rowMajor(_ request: KernelRequest, _ weight: Tensor, _ bias: FloatSource) -> Kernel {
         if isFasterInPlanes { return planes(weight, bias) }
         let space = TransposedSpace(request)
-        return Kernel("\(name) \(weight.scalarType.milName), transposing", scratchByteCount: space.byteCount) {
-            let weights = packed(weight)
+        let name = "\(name) \(weight.scalarType.milName), transposing"
+        return Kernel(name, scratchByteCount: space.byteCount, packedOperands: [1]) {
+            guard let weights = packed(weight) else { return nil }
             return { context in run(weights, bias, space, context) }
         }
     }
@@ -119,9 +131,17 @@ struct ConvolutionBinding: Sendable {
     }
 
     private func planes(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
-        Kernel("\(name) \(weight.scalarType.milName) of planes") {
+        Kernel("\(name) \(weight.scalarType.milName) of planes", packedOperands: [1]) {
             let form = "planes \(inputChannels) \(outputChannels) \(groups) \(InstructionSet.current)"
-            let weights = PackedConstants.packed(weight, form: form) {
+            let weights = PackedConstants.packed(weight, form: form) { memory in
+                PlaneConvolution(
+                    stored: memory,
+                    inputChannels: inputChannels,
+                    outputChannels: outputChannels,
+                    kernel: kernel,
+                    groups: groups
+                )
+            } make: {
                 func packed(_ source: UnsafeRawPointer, isHalf: Bool) -> PlaneConvolution {
                     PlaneConvolution(
                         source,
@@ -137,6 +157,7 @@ struct ConvolutionBinding: Sendable {
                     half: { packed($0, isHalf: true) }
                 )
             }
+            guard let weights else { return nil }
             return { context in
                 let epilogue = Epilogue(
                     bias: bias.pointer(context),

@@ -21,6 +21,22 @@ package struct CustomLayer: Operator {
     /// The ranks that the file declares for the results.
     package let declaredRanks: [Int?]
 
+    init(className: String, body: any CustomLayerBody, resultCount: Int, declaredRanks: [Int?]) {
+        self.className = className
+        self.body = body
+        self.resultCount = resultCount
+        self.declaredRanks = declaredRanks
+    }
+
+    /// The computation is the app's: it cannot be written down.
+    package init(from decoder: any Decoder) throws {
+        throw ModelError(.unsupported, "a custom layer is computed by a class of the app; a file cannot hold it")
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        throw ModelError(.unsupported, "the class '\(className)' of a custom layer cannot be written into a file")
+    }
+
     package static func == (a: CustomLayer, b: CustomLayer) -> Bool { a.body === b.body }
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(body)) }
 

@@ -3,7 +3,7 @@ package import MLKernels
 package import MLNumerics
 
 /// A function of two numbers: what sets the members of the `Binary` family apart.
-package protocol BinaryFunction: Hashable, Sendable {
+package protocol BinaryFunction: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
     /// True for the functions whose result is a truth value.
     static var isPredicate: Bool { get }

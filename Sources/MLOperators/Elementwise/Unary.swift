@@ -3,7 +3,7 @@ package import MLKernels
 package import MLNumerics
 
 /// A function of one number with its parameters: what sets the members of the `Unary` family apart.
-package protocol ScalarFunction: Hashable, Sendable {
+package protocol ScalarFunction: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
     /// Reads the parameters; the operand `x` is taken already.
     init(reading arguments: inout Arguments) throws(ModelError)

@@ -104,7 +104,7 @@ package struct UnaryGradient<Function: DifferentiableFunction>: Operator {
 }
 
 /// The derivatives that follow from values and are common enough to be computed in single precision.
-package enum DerivativeForm: Hashable, Sendable {
+package enum DerivativeForm: Hashable, Sendable, Codable {
     /// 1 where y > 0, else `slope`.
     case step(slope: Float)
     /// 1 where low < y < high, else 0.

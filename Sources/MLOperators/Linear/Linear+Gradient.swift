@@ -8,16 +8,21 @@ extension Linear {
         let weight = try context.operand(1)
         let dy = try context.resultGradient()
         let shape = try context.extents(x)
-        let (columns, depth) = (try context.extents(weight)[0], try context.extents(weight)[1])
+        let extents = try context.extents(weight)
+        let (columns, depth) = (extents[weightAxes.columns], extents[weightAxes.terms])
         let rows = depth == 0 ? 0 : shape.elementCount / depth
         let flat = try context.reshaped(dy, to: [rows, columns])
         if context.isNeeded(0) {
-            let dx = try context.add(MatMul(), flat, weight)
+            let dx = try context.add(MatMul(transposeY: transposesWeight), flat, weight)
             context.setGradient(ofOperand: 0, to: try context.reshaped(dx, to: shape))
         }
         if context.isNeeded(1) {
             let matrix = try context.reshaped(x, to: [rows, depth])
-            context.setGradient(ofOperand: 1, to: try context.add(MatMul(transposeX: true), flat, matrix))
+            let factors = transposesWeight ? (matrix, flat) : (flat, matrix)
+            context.setGradient(
+                ofOperand: 1,
+                to: try context.add(MatMul(transposeX: true), factors.0, factors.1)
+            )
         }
         if context.isNeeded(2) {
             context.setGradient(ofOperand: 2, to: try context.summed(flat, axes: [0], keepsDimensions: false))

@@ -13,8 +13,10 @@ extension Linear {
         if let residual = request.operand(3) {
             guard residual.scalarType == .float32, residual.logicalShape == result.logicalShape else { return [] }
         }
-        let terms = weight.logicalShape[1]
-        let columns = weight.logicalShape[0]
+        let terms = weight.logicalShape[weightAxes.terms]
+        let columns = weight.logicalShape[weightAxes.columns]
+        let strides = transposesWeight ? (term: columns, column: 1) : (term: 1, column: terms)
+        let layout: PackedWeights.Layout = transposesWeight ? .termsByColumns : .columnsByTerms
         let rows = x.count / terms
         let function = activation.kernelFunction
         guard let constant = weight.constant else {
@@ -23,7 +25,11 @@ extension Linear {
                 Kernel("gemm, packing") { context in
                     MatMulKernel.multiply(
                         context.floats(0),
-                        MatMulKernel.RightHandSide(address: context.floats(1), termStride: 1, columnStride: terms),
+                        MatMulKernel.RightHandSide(
+                            address: context.floats(1),
+                            termStride: strides.term,
+                            columnStride: strides.column
+                        ),
                         into: context.resultFloats(),
                         rows: rows,
                         terms: terms,
@@ -39,8 +45,10 @@ extension Linear {
         }
         guard constant.isPackable else { return [] }
         return [
-            Kernel("gemm \(constant.scalarType.milName)") {
-                let weights = packedMatrix(constant, terms: terms, columns: columns, layout: .columnsByTerms)
+            Kernel("gemm \(constant.scalarType.milName)", packedOperands: [1]) {
+                guard let weights = packedMatrix(constant, terms: terms, columns: columns, layout: layout) else {
+                    return nil
+                }
                 return { context in
                     MatMulKernel.multiply(
                         context.floats(0),
@@ -60,8 +68,16 @@ extension Linear {
 }
 
 /// A constant matrix packed for the micro-kernels, shared between plans.
-func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights {
-    PackedConstants.packed(tensor, form: "matrix \(terms) \(columns) \(layout) \(InstructionSet.current)") {
+func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights? {
+    PackedConstants.packed(tensor, form: "matrix \(terms) \(columns) \(layout) \(InstructionSet.current)") { memory in
+        PackedWeights(
+            stored: memory,
+            isHalf: tensor.scalarType == .float16,
+            terms: terms,
+            columns: columns,
+            layout: layout
+        )
+    } make: {
         tensor.withFloatStorage(
             single: { PackedWeights($0, terms: terms, columns: columns, layout: layout) },
             half: { PackedWeights(half: $0, terms: terms, columns: columns, layout: layout) }

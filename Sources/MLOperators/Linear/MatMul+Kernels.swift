@@ -35,8 +35,10 @@ extension MatrixProduct {
         let allRows = rows * xOffsets.count
         if let constant {
             let layout: PackedWeights.Layout = yStrides.column == 1 ? .termsByColumns : .columnsByTerms
-            return Kernel("gemm \(constant.scalarType.milName)") {
-                let weights = packedMatrix(constant, terms: depth, columns: columns, layout: layout)
+            return Kernel("gemm \(constant.scalarType.milName)", packedOperands: [1]) {
+                guard let weights = packedMatrix(constant, terms: depth, columns: columns, layout: layout) else {
+                    return nil
+                }
                 return { context in
                     MatMulKernel.multiply(context.floats(0), rows: allRows, by: weights, into: context.resultFloats())
                 }

@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 
 /// A distribution of numbers with its parameters: what sets the members of the `RandomFill` family apart.
-package protocol Distribution: Hashable, Sendable {
+package protocol Distribution: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
     /// The arguments whose type is that of the result.
     static var typedArguments: [String] { get }

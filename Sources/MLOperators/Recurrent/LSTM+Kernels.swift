@@ -50,8 +50,13 @@ extension LSTM {
             ]
         }
         return [
-            Kernel("lstm", scratchByteCount: memory.scratchByteCount) {
-                let weights = final.map { $0.packed() }
+            Kernel(
+                "lstm",
+                scratchByteCount: memory.scratchByteCount,
+                packedOperands: final.flatMap(\.packedOperands)
+            ) {
+                let weights = final.compactMap { $0.packed() }
+                guard weights.count == final.count else { return nil }
                 return { context in run(weights, context) }
             }
         ]
@@ -100,8 +105,8 @@ extension GRU {
             ]
         }
         return [
-            Kernel("gru", scratchByteCount: memory.scratchByteCount) {
-                let weights = source.packed()
+            Kernel("gru", scratchByteCount: memory.scratchByteCount, packedOperands: source.packedOperands) {
+                guard let weights = source.packed() else { return nil }
                 return { context in run(weights, context) }
             }
         ]
@@ -172,6 +177,9 @@ private struct RecurrentSource: Sendable {
 
     private var vectors: [Weight?] { [bias, stateBias, peephole] }
 
+    /// The operands that `packed()` takes in whole.
+    var packedOperands: [Int] { [weightX.operand, weightH.operand] }
+
     /// True when nothing has to be packed while running.
     var isConstant: Bool {
         weightX.constant != nil && weightH.constant != nil
@@ -179,7 +187,7 @@ private struct RecurrentSource: Sendable {
     }
 
     /// The packed weights, all of which are constants, shared between plans.
-    func packed() -> RecurrentWeights {
+    func packed() -> RecurrentWeights? {
         guard let x = weightX.constant, let h = weightH.constant else {
             preconditionFailure("weights that are no constants are packed while running")
         }
@@ -187,8 +195,46 @@ private struct RecurrentSource: Sendable {
             weight?.constant.map { "\(UInt(bitPattern: $0.address))" } ?? "-"
         }
         let form = "\(cell) \(others.joined(separator: " ")) \(InstructionSet.current)"
-        return PackedConstants.packed(x, form: form) {
-            packed(x, h, bias?.constant, stateBias?.constant, peephole?.constant)
+        return PackedConstants.shared(x, form: form) {
+            guard let input = gates(x, hiddenSize: h.shape[1]), let recurrent = gates(h, hiddenSize: h.shape[1]) else {
+                return nil
+            }
+            return RecurrentWeights(
+                cell,
+                inputSize: x.shape[1],
+                hiddenSize: h.shape[1],
+                input: input,
+                recurrent: recurrent,
+                bias: numbers(bias?.constant),
+                recurrentBias: numbers(stateBias?.constant),
+                gateOrder: gateOrder,
+                peepholes: numbers(peephole?.constant)
+            )
+        }
+    }
+
+    /// A constant matrix of weights, packed.
+    private func gates(_ matrix: Tensor, hiddenSize: Int) -> PackedWeights? {
+        let order = gateOrder.map { $0.map(String.init).joined(separator: ",") } ?? "-"
+        let form = "gates \(cell) \(hiddenSize) \(order) \(InstructionSet.current)"
+        return PackedConstants.packed(matrix, form: form) { memory in
+            RecurrentWeights.stored(
+                memory,
+                isHalf: matrix.scalarType == .float16,
+                terms: matrix.shape[1],
+                cell,
+                hiddenSize: hiddenSize
+            )
+        } make: {
+            withExtendedLifetime(matrix) {
+                RecurrentWeights.packed(
+                    source(matrix),
+                    terms: matrix.shape[1],
+                    cell,
+                    hiddenSize: hiddenSize,
+                    gateOrder: gateOrder
+                )
+            }
         }
     }
 

@@ -24,14 +24,10 @@ extension RNN {
         let isReverse = direction == .reverse
         let returnsSequence = returnsSequence
         return [
-            Kernel("rnn", scratchByteCount: (sums + 2 * batch * states) * 4) {
-                let input = packedMatrix(weightX, terms: x[2], columns: states, layout: .columnsByTerms)
-                let recurrent = packedMatrix(
-                    weightH,
-                    terms: states,
-                    columns: states,
-                    layout: .columnsByTerms
-                )
+            Kernel("rnn", scratchByteCount: (sums + 2 * batch * states) * 4, packedOperands: [2, 3]) {
+                guard let input = packedMatrix(weightX, terms: x[2], columns: states, layout: .columnsByTerms),
+                    let recurrent = packedMatrix(weightH, terms: states, columns: states, layout: .columnsByTerms)
+                else { return nil }
                 return { context in
                     let projected = context.scratch.assumingMemoryBound(to: Float.self)
                     MatMulKernel.multiply(

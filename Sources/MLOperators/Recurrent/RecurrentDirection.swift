@@ -2,7 +2,7 @@ import MLGraph
 import MLNumerics
 
 /// The order in which a recurrent operator goes through its sequence.
-package enum RecurrentDirection: String, Hashable, Sendable {
+package enum RecurrentDirection: String, Hashable, Sendable, Codable {
     case forward
     /// From the last step to the first; results stand in the order in which they were made, the last step's first.
     case reverse

@@ -11,7 +11,7 @@ package struct CropResize: Operator {
     package static let names: [MILName] = ["crop_resize"]
 
     /// The meaning of the four numbers of a box.
-    package enum BoxForm: String, Hashable, Sendable {
+    package enum BoxForm: String, Hashable, Sendable, Codable {
         case cornersHeightFirst = "CORNERS_HEIGHT_FIRST"
         case cornersWidthFirst = "CORNERS_WIDTH_FIRST"
         case centerSizeHeightFirst = "CENTER_SIZE_HEIGHT_FIRST"

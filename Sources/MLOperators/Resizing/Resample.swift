@@ -8,7 +8,7 @@ package struct Resample: Operator {
     package static let names: [MILName] = ["resample"]
 
     /// What lies outside the image.
-    package enum Border: Hashable, Sendable {
+    package enum Border: Hashable, Sendable, Codable {
         case constant(Double)
         /// The edge goes on.
         case edge
@@ -19,7 +19,7 @@ package struct Resample: Operator {
     }
 
     /// The units of points.
-    package enum Units: String, Hashable, Sendable {
+    package enum Units: String, Hashable, Sendable, Codable {
         case pixels = "unnormalized"
         case minusOneToOne = "normalized_minus_one_to_one"
         case zeroToOne = "normalized_zero_to_one"

@@ -8,8 +8,8 @@ package protocol ResizeForm: Hashable, Sendable {
 }
 
 /// What a `Resize` does, whatever operation stated it.
-package struct ResizeAttributes: Hashable, Sendable {
-    package enum Target: Hashable, Sendable {
+package struct ResizeAttributes: Hashable, Sendable, Codable {
+    package enum Target: Hashable, Sendable, Codable {
         /// The extents of the last axes.
         case extents([Int])
         /// The last axes times these, rounded down.
@@ -26,7 +26,7 @@ package struct ResizeAttributes: Hashable, Sendable {
         }
     }
 
-    package enum Interpolation: Hashable, Sendable {
+    package enum Interpolation: Hashable, Sendable, Codable {
         case linear(SamplingMode)
         /// Element ⌊i · source / target⌋.
         case floor

@@ -4,7 +4,7 @@ import MLNumerics
 /// Where a resized axis looks into its source: places between a first and a last element.
 ///
 /// With a = first, b = last, and n places i = 0 ..< n; every place is kept between a and b.
-package enum SamplingMode: String, Hashable, Sendable {
+package enum SamplingMode: String, Hashable, Sendable, Codable {
     /// a + i · (b − a) / (n − 1); a single place lies at a.
     case strictAlignCorners = "STRICT_ALIGN_CORNERS"
     /// The same, but a single place lies in the middle.

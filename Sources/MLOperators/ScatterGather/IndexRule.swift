@@ -6,7 +6,7 @@ package import MLNumerics
 /// Up to iOS 16 an index counts from the end when negative.  From iOS 17 on operations with `validate_indices` report
 /// every index outside; without it the result is undefined but safe: indices count from the end when negative and are
 /// clamped, but `Scatter` leaves them out.
-package struct IndexRule: Hashable, Sendable {
+package struct IndexRule: Hashable, Sendable, Codable {
     package var isValidated: Bool
 
     package init(isValidated: Bool = false) { self.isValidated = isValidated }
@@ -37,7 +37,7 @@ package struct IndexRule: Hashable, Sendable {
 }
 
 /// How a scattered element joins the one that is there.
-package enum ScatterMode: String, Hashable, Sendable {
+package enum ScatterMode: String, Hashable, Sendable, Codable {
     case update, add, sub, mul, div, max, min
 
     package init(reading arguments: inout Arguments) throws(ModelError) {

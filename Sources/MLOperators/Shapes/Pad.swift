@@ -7,7 +7,7 @@ package import MLNumerics
 /// Operands: x, amounts [2·N]: before and behind for each of the last N axes.  Added elements are `value`, or those
 /// of `x` mirrored without its edge, or its edge repeated.
 package struct Pad: Operator {
-    package enum Mode: String, Hashable, Sendable {
+    package enum Mode: String, Hashable, Sendable, Codable {
         case constant, reflect, replicate
     }
 

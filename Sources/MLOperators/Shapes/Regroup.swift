@@ -6,7 +6,7 @@ package import MLNumerics
 /// Operand 0: the data.  Operand 1, when an axis of the scheme is `.like`: the value whose extents are taken over.
 /// It serves the neural-network reader, whose layers merge leading axes of unknown extent and restore them later.
 package struct Regroup: Operator {
-    package enum Axis: Hashable, Sendable {
+    package enum Axis: Hashable, Sendable, Codable {
         /// Extent 1.
         case one
         /// An axis of the operand.

@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 
 /// Per axis: from where, how far and with what step a slice runs.  The rules are those of NumPy.
-package struct SliceRule: Hashable, Sendable {
+package struct SliceRule: Hashable, Sendable, Codable {
     /// Steps by axis; empty for 1 everywhere.
     package var steps: [Int] = []
     /// Axes that begin at their end of the array; empty for none.

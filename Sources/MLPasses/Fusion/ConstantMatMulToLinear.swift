@@ -14,10 +14,13 @@ package struct ConstantMatMulToLinear: Pass {
                 let weight = block.constant(operation.operands[1]), weight.shape.count == 2,
                 block.constant(x) == nil, block.type(of: x).rank >= 2
             else { continue }
-            let rows = matmul.transposeY ? weight : weight.permuted([1, 0])
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
-                    let linear = try builder.add(Linear(), x, builder.constant(rows))
+                    let linear = try builder.add(
+                        Linear(transposesWeight: !matmul.transposeY),
+                        x,
+                        builder.constant(weight)
+                    )
                     return [(operation.results[0], linear)]
                 }
             )

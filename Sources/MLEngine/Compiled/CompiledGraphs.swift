@@ -1,0 +1,104 @@
+import MLFiles
+import MLKernels
+import MLLowering
+import MLNumerics
+import MLSpecification
+
+/// The graphs of a model as a compiled file holds them, and their constants.
+struct CompiledGraphs {
+    /// A graph by the stage and function that it computes.
+    struct Key: Hashable, Sendable {
+        let stagePath: String
+        /// Empty for neural networks.
+        let function: String
+    }
+
+    /// One graph as it is written.
+    struct Entry: Hashable, Sendable {
+        /// Every input has one shape, and the graph went through all portable passes; else only through those that need
+        /// no shapes.
+        let isBound: Bool
+        /// The ranks within the network follow from the extents of its inputs; see `NetworkVariants`.
+        let dependsOnExtents: Bool
+        let model: [UInt8]
+    }
+
+    let entries: [Key: Entry]
+    let constants: [Tensor]
+
+    init(entries: [Key: Entry], constants: [Tensor]) {
+        self.entries = entries
+        self.constants = constants
+    }
+
+    /// Reads the graphs of a compiled model.
+    init(_ compiled: CompiledModel, _ weights: WeightFiles) throws(ModelError) {
+        let sections = compiled.sections
+        var reader = BinaryReader(try sections.bytes(CompiledModel.Section.graphs))
+        var files: [WeightFile] = []
+        for _ in 0..<(try reader.count()) { files.append(try weights.file(try reader.text())) }
+        let range = try sections.range(CompiledModel.Section.constants)
+        var constants: [Tensor] = []
+        for _ in 0..<(try reader.count()) {
+            let record = try ConstantRecord(from: &reader)
+            constants.append(try record.tensor(section: sections.storage, constants: range, weights: files))
+        }
+        var entries: [Key: Entry] = [:]
+        for _ in 0..<(try reader.count()) {
+            let key = Key(stagePath: try reader.text(), function: try reader.text())
+            let flags = try reader.byte()
+            entries[key] = Entry(isBound: flags & 1 != 0, dependsOnExtents: flags & 2 != 0, model: try reader.block())
+        }
+        self.entries = entries
+        self.constants = constants
+    }
+
+    /// True when packed weights serve in the place of some constants.
+    var lacksConstants: Bool { constants.contains { $0.storage.isAbsent } }
+
+    /// The engine of a neural network or of a function of an ML program.
+    /// - Parameter file: the model or the stage of a pipeline.
+    func engine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
+        let key = Key(file, functionName: functionName)
+        guard let entry = entries[key] else {
+            let names = entries.keys.filter { $0.stagePath == key.stagePath }.map(\.function).sorted()
+            throw ModelError(
+                .invalidInput,
+                "the model has no function '\(key.function)'; it has '\(names.joined(separator: "', '"))'"
+            )
+        }
+        let lowered = try LoweredModel(decoding: entry.model) { (number) throws(ModelError) in
+            guard constants.indices.contains(number) else {
+                throw BinaryReader.broken("there is no constant \(number)")
+            }
+            return constants[number]
+        }
+        var variants: NetworkVariants?
+        if lowered.language == .neuralNetwork {
+            variants = NetworkVariants(
+                { () throws(ModelError) in try file.whole().specification },
+                of: lowered,
+                dependsOnExtents: entry.dependsOnExtents
+            )
+        }
+        return try GraphEngine(
+            lowered,
+            interface: file.specification.description_p.interface(of: functionName),
+            variants: variants,
+            preparation: entry.isBound ? .optimized : .prepared
+        )
+    }
+}
+
+extension CompiledGraphs.Key {
+    /// - Parameter functionName: `nil` for the default function.
+    init(_ file: ModelFile, functionName: String?) {
+        stagePath = file.stagePath
+        guard case .mlProgram? = file.specification.type else {
+            function = ""
+            return
+        }
+        let declared = file.specification.description_p.interface(of: functionName).defaultFunctionName
+        function = functionName ?? (declared.isEmpty ? "main" : declared)
+    }
+}

@@ -1,0 +1,47 @@
+import MLFiles
+import MLKernels
+import MLNumerics
+
+/// How the graphs of a compiled model are loaded on this machine: with packed weights from the compiled file, with those
+/// from this user's cache, or with weights that are packed now, for the cache.
+struct CompiledLoading {
+    let graphs: CompiledGraphs
+    private let library: PackedLibrary
+    /// Takes what is packed now; `nil` when nothing is, or nothing may be kept.
+    private let cache: PackedCache?
+
+    /// `nil` when the model has to be read from its specification: weights for this machine are not there, and those that
+    /// they would be packed from cannot be had under the numbers of the compiled file.
+    init?(_ file: ModelFile, _ compiled: CompiledModel) throws(ModelError) {
+        let written = try CompiledGraphs(compiled, file.weights)
+        guard Backend.current == .native else {
+            guard !written.lacksConstants else { return nil }
+            (graphs, library, cache) = (written, PackedLibrary(), nil)
+            return
+        }
+        let instructionSet = "\(InstructionSet.current)"
+        let cache = PackedCache(for: compiled, instructionSet: instructionSet)
+        if compiled.sections.has(CompiledModel.Section.packedIndex(instructionSet)) {
+            library = try PackedLibrary(compiled.sections, instructionSet: instructionSet)
+            (graphs, self.cache) = (written, nil)
+        } else if let kept = cache?.library() {
+            library = kept
+            (graphs, self.cache) = (written, nil)
+        } else {
+            library = PackedLibrary()
+            self.cache = cache
+            if written.lacksConstants {
+                guard let read = try CompiledModelWriter.graphs(of: file.whole()), read.entries == written.entries,
+                    read.constants.count == written.constants.count
+                else { return nil }
+                graphs = read
+            } else {
+                graphs = written
+            }
+        }
+        library.serve(graphs.constants)
+    }
+
+    /// Keeps what had to be packed for the next time.
+    func finish() { cache?.keep(library) }
+}

@@ -1,0 +1,115 @@
+import MLFiles
+import MLNumerics
+
+/// Where a constant of a compiled model lies.
+enum ConstantPlace: Hashable, Sendable {
+    /// In the compiled file itself, this far from the start of its constants.
+    case section(Int)
+    /// In a weight file beside it.
+    case weights(file: Int, byteOffset: Int)
+    /// In the record.
+    case strings([String])
+    /// Nowhere: its packed forms serve in its place.
+    case packedOnly
+}
+
+/// One constant of a compiled model.
+struct ConstantRecord: Hashable, Sendable {
+    let scalarType: ScalarType
+    let shape: [Int]
+    let place: ConstantPlace
+
+    func write(to writer: inout BinaryWriter) {
+        writer.text(scalarType.milName)
+        writer.unsigned(shape.count)
+        for extent in shape { writer.unsigned(extent) }
+        switch place {
+        case .section(let offset):
+            writer.byte(0)
+            writer.unsigned(offset)
+        case .weights(let file, let offset):
+            writer.byte(1)
+            writer.unsigned(file)
+            writer.unsigned(offset)
+        case .strings(let strings):
+            writer.byte(2)
+            writer.unsigned(strings.count)
+            for string in strings { writer.text(string) }
+        case .packedOnly: writer.byte(3)
+        }
+    }
+
+    init(scalarType: ScalarType, shape: [Int], place: ConstantPlace) {
+        self.scalarType = scalarType
+        self.shape = shape
+        self.place = place
+    }
+
+    init(from reader: inout BinaryReader) throws(ModelError) {
+        let name = try reader.text()
+        guard let scalarType = ScalarType(milName: name) else {
+            throw BinaryReader.broken("'\(name)' is no scalar type")
+        }
+        self.scalarType = scalarType
+        var shape: [Int] = []
+        for _ in 0..<(try reader.count()) { shape.append(try reader.unsigned()) }
+        _ = try shape.checkedElementCount()
+        self.shape = shape
+        switch try reader.byte() {
+        case 0: place = .section(try reader.unsigned())
+        case 1: place = .weights(file: try reader.unsigned(), byteOffset: try reader.unsigned())
+        case 2:
+            var strings: [String] = []
+            for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
+            place = .strings(strings)
+        case 3: place = .packedOnly
+        case let kind: throw BinaryReader.broken("\(kind) is no place of a constant")
+        }
+    }
+
+    /// The constant, in the bytes of the file that holds it.
+    /// - Parameters:
+    ///   - section: the compiled file, whose constants lie at `constants`.
+    ///   - weights: the weight files by number.
+    func tensor(
+        section: TensorStorage,
+        constants: Range<Int>,
+        weights: [WeightFile]
+    ) throws(ModelError) -> Tensor {
+        switch place {
+        case .section(let offset): return try tensor(in: section, constants, at: offset)
+        case .weights(let file, let offset):
+            guard weights.indices.contains(file) else { throw BinaryReader.broken("there is no weight file \(file)") }
+            let storage = weights[file].storage
+            return try tensor(in: storage, 0..<storage.byteCount, at: offset)
+        case .strings(let strings):
+            guard scalarType == .string, strings.count == shape.elementCount else {
+                throw BinaryReader.broken("\(strings.count) strings for shape \(shape)")
+            }
+            return Tensor(strings: strings, shape: shape)
+        case .packedOnly:
+            let byteCount = scalarType.byteCount(of: shape.elementCount)
+            guard scalarType != .string, let storage = TensorStorage(absent: byteCount) else {
+                throw BinaryReader.broken("there is no room for a constant of \(byteCount) bytes")
+            }
+            return Tensor(scalarType: scalarType, shape: shape, storage: storage)
+        }
+    }
+
+    private func tensor(
+        in storage: TensorStorage,
+        _ range: Range<Int>,
+        at offset: Int
+    ) throws(ModelError) -> Tensor {
+        let byteCount = scalarType.byteCount(of: shape.elementCount)
+        guard scalarType != .string, offset <= range.count, byteCount <= range.count - offset,
+            (Int(bitPattern: storage.address) + range.lowerBound + offset) % max(scalarType.bitWidth / 8, 1) == 0
+        else { throw BinaryReader.broken("a constant of \(byteCount) bytes does not lie in the file") }
+        return Tensor(
+            scalarType: scalarType,
+            shape: shape,
+            storage: storage,
+            byteOffset: range.lowerBound + offset
+        )
+    }
+}
