@@ -189,6 +189,9 @@ let package = Package(
                 "MLSpecification",
             ]
         ),
+        .target(name: "CPreviewPage", exclude: ["page"]),
+        library("MLPreview", ["CPreviewPage", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
+        tests("MLPreviewTests", ["MLPreview", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
         .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
         .executableTarget(
             name: "CommandLineTool",
@@ -197,13 +200,14 @@ let package = Package(
                 "MLNumerics", "MLTraining",
                 "Combine", "CoreML", "CoreMLExtras", "CreateML",
                 "ImageIO", "TabularData",
-                "MLDrawing", "MLImages", "CDeflate", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "MLDrawing", "MLFeatures", "MLImages", "MLPreview", "CDeflate",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         tests(
             "CommandLineTests",
-            ["CommandLineTool", "MLFiles", "MLSpecification", "TabularData", "TestSupport", protobuf]
+            ["CommandLineTool", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport", protobuf]
         ),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),

@@ -18,13 +18,15 @@ struct CoreMLTool: ParsableCommand {
               coreml train tabular houses.csv --target price
               coreml evaluate houses.mlmodel sold.csv
               coreml profile ResNet50.mlpackage
+              coreml preview Flowers.mlmodel --open
               coreml edit Digits.mlmodel --updatable linear_1 --output Trainable.mlmodel
 
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Evaluate.self, Train.self, Inspect.self, ShowPlan.self, Profile.self, Bench.self,
+            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, ShowPlan.self, Profile.self,
+            Bench.self,
             Compile.self, Update.self, Edit.self,
             ConvertWire.self,
         ]

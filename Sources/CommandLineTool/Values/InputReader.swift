@@ -164,6 +164,11 @@ struct InputReader {
         if text.hasSuffix(".json"), FileManager.default.fileExists(atPath: text) {
             return try JSONFeature.data(try JSONFeature.value(inFile: text), for: feature)
         }
+        return try textValue(text, for: feature)
+    }
+
+    /// A value that is spelled in a text: itself, or JSON; never the name of a file.
+    func textValue(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
         if case .stringType? = feature.type.type { return .string(text) }
         if case .doubleType? = feature.type.type, let number = Double(text) { return .double(number) }
         let json: JSONValue
@@ -182,22 +187,27 @@ enum ImageInput {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure("cannot read the image '\(path)'")
         }
-        do {
-            let file = try ImageFile(data)
-            let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
-            var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
-                .converted(to: isGray ? .gray : .rgba)
-            if type.width > 0, type.height > 0, type.sizeFlexibility == nil {
-                bitmap = bitmap.resampled(width: Int(type.width), height: Int(type.height))
-            }
-            let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
-            bitmap.pixels.withUnsafeBytes { pixels in
-                guard let base = pixels.baseAddress else { return }
-                image.address.copyMemory(from: base, byteCount: pixels.count)
-            }
-            return .image(image)
-        } catch {
-            throw Failure("\(path): \(error)")
+        do { return try value(data, type) } catch { throw Failure("\(path): \(error)") }
+    }
+
+    /// - Parameter fitting: how a picture of another aspect ratio is brought to the model's size.
+    static func value(
+        _ data: Data,
+        _ type: SpecImageFeatureType,
+        _ fitting: Bitmap.Fitting = .scaleFill
+    ) throws -> FeatureData {
+        let file = try ImageFile(data)
+        let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
+        var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
+            .converted(to: isGray ? .gray : .rgba)
+        if type.width > 0, type.height > 0, type.sizeFlexibility == nil {
+            bitmap = bitmap.fitted(fitting, width: Int(type.width), height: Int(type.height))
         }
+        let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
+        bitmap.pixels.withUnsafeBytes { pixels in
+            guard let base = pixels.baseAddress else { return }
+            image.address.copyMemory(from: base, byteCount: pixels.count)
+        }
+        return .image(image)
     }
 }

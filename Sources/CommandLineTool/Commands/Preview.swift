@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import MLFiles
+import MLKernels
+import MLNumerics
+import MLPreview
+
+struct Preview: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try a model in the browser.",
+        discussion: """
+            Examples:
+              coreml preview Flowers.mlmodel --open
+              coreml preview Stickers.mlmodel --save taught/
+              coreml preview Bert.mlpackage --vocabulary vocab.txt --port 8080
+
+            Prints a link to a page on this machine, where one drops, records, draws or writes what the model takes and
+            sees what it says: classes, boxes, masks, depth, points, pictures, tags, tables, plots. Beside it stand the
+            model's interface, how long it takes, and the Swift, Python and shell lines that do the same. An updatable
+            model can be taught there; what it learnt is lost with the page unless it is saved.
+
+            The page is for whoever has the link: it listens on 127.0.0.1, and the link holds a random token. It fetches
+            nothing from the network and stores nothing. Through SSH: ssh -L 8080:127.0.0.1:8080 HOST, with --port 8080
+            on HOST.
+
+            Exit status: 0 ended by Ctrl-C or SIGTERM, 1 failure (the model cannot be loaded, the port is taken), 64 wrong
+            usage.
+            """
+    )
+
+    @OptionGroup var source: ModelOptions
+    @Option(help: "The port; by default one that is free.")
+    var port: UInt16 = 0
+    @Flag(help: "Open the page in the browser.")
+    var open = false
+    @Option(help: "A folder for models that were taught on the page.")
+    var save: String?
+    @Option(help: "The vocabulary of a model that takes tokens: a word-piece list (vocab.txt), a token a line.")
+    var vocabulary: String?
+    @Option(help: "Worker threads; all cores by default.")
+    var threads: Int?
+    @Flag(help: "Print the link and what the model is as a JSON object.")
+    var json = false
+
+    func run() throws {
+        if let threads { Workers.limit(to: threads) }
+        let file = try source.open()
+        let session = try PreviewSession(
+            file,
+            function: source.function,
+            vocabulary: try vocabulary.map { try WordPieces(contentsOf: $0) },
+            saveFolder: save
+        )
+        let server = try failing { () throws(ModelError) in try PageServer(port: port) }
+        let link = server.access.link
+        if json {
+            print(try JSONFeature.text(["url": link, "kind": session.plan.kind.rawValue, "model": file.path]))
+        } else {
+            print("\(file.path): \(session.plan.kind.title.lowercased())\n\n  \(link)\n\nCtrl-C ends the preview.")
+        }
+        fflush(nil)
+        Interruption.watch()
+        _ = signal(SIGPIPE, SIG_IGN)
+        if open { Self.show(link) }
+        let routes = PreviewRoutes(session)
+        server.run(until: { Interruption.signal != 0 }) { request, body, connection in
+            routes.answer(request, body, connection)
+        }
+        if !json { print("") }
+    }
+
+    /// Opens a link in the browser that the desktop knows; without one, standard error says so.
+    private static func show(_ link: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["xdg-open", link]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        @Sendable func complain() {
+            FileHandle.standardError.write(
+                Data("no browser opened the link (xdg-open failed); open it yourself\n".utf8)
+            )
+        }
+        process.terminationHandler = { if $0.terminationStatus != 0 { complain() } }
+        do { try process.run() } catch { complain() }
+    }
+}
