@@ -74,7 +74,7 @@ def prototypes():
 def classifier(path):
     weights, bias = prototypes()
     builder = NeuralNetworkBuilder(
-        [("picture", datatypes.Array(3, 128, 128))], [("scene", None)], mode="classifier", disable_rank5_shape_mapping=False
+        [("picture", datatypes.Array(3, 128, 128))], [("sceneProbs", None)], mode="classifier", disable_rank5_shape_mapping=False
     )
     builder.add_convolution("near", 3, len(COLOURS), 1, 1, 1, 1, "valid", 1,
                             (weights / 255).reshape(len(COLOURS), 3, 1, 1).transpose(2, 3, 1, 0) * 14, bias * 14, True, input_name="picture", output_name="near")
@@ -335,6 +335,57 @@ def question(path, vocabulary):
     model.save(str(path))
 
 
+TALE = """The old tower stands near the river. The river runs to the sea, and the sea is wide and grey. Every morning the
+keeper of the tower lights a lamp, and every evening the keeper puts out the lamp and looks at the sea. The ships that pass
+the tower see the lamp and know the way to the harbour. One winter the lamp did not burn, and the ships did not know the way.
+The keeper was ill, and the tower was dark. Then a child of the harbour climbed the old tower and lit the lamp, and the ships
+came home. Every winter the child and the keeper light the lamp of the old tower, and the ships know the way home."""
+
+
+def byte_pairs(text, count):
+    """Tokens and the pairs that they are joined from, as GPT-2's files have them: the pair that comes most often first."""
+    words = ["".join("Ġ" if letter == " " else letter for letter in word) for word in
+             [(" " if index else "") + part for index, part in enumerate(text.replace("\n", " ").replace(",", " ,").replace(".", " .").split())]]
+    parts = [list(word.replace("Ġ,", ",").replace("Ġ.", ".")) for word in words]
+    tokens, merges = sorted({letter for word in parts for letter in word}), []
+    while len(tokens) < count:
+        pairs = {}
+        for word in parts:
+            for pair in zip(word, word[1:]):
+                pairs[pair] = pairs.get(pair, 0) + 1
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        merges.append(best)
+        tokens.append("".join(best))
+        for word in parts:
+            place = 0
+            while place + 1 < len(word):
+                if (word[place], word[place + 1]) == best:
+                    word[place : place + 2] = ["".join(best)]
+                place += 1
+    return tokens, merges, [token for word in parts for token in word]
+
+
+def generator(path, folder):
+    """Goes on with a text as its words follow one another in a tale."""
+    tokens, merges, tale = byte_pairs(TALE, 400)
+    folder.mkdir(exist_ok=True)
+    (folder / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(tokens)}))
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(" ".join(pair) for pair in merges) + "\n")
+    scores = np.full((len(tokens), len(tokens)), -6, dtype=np.float32)
+    for first, second in zip(tale, tale[1:]):
+        scores[tokens.index(first), tokens.index(second)] = np.log(np.exp(scores[tokens.index(first), tokens.index(second)]) + 1)
+
+    @mb.program(input_specs=[mb.TensorSpec((1, 64), dtype=types.int32)], opset_version=ct.target.iOS15)
+    def program(input_ids):
+        return mb.gather(x=scores, indices=input_ids, axis=0, name="logits")
+
+    model = ct.convert(program, convert_to="mlprogram", skip_model_load=True, compute_precision=ct.precision.FLOAT32)
+    model.short_description = "Goes on with a text as its words follow one another in a tale of a tower."
+    model.save(str(path))
+
+
 def stickers(path):
     """An empty classifier of neighbours behind the features of small drawings."""
     extractor = NeuralNetworkBuilder([("drawing", datatypes.Array(1, 28, 28))], [("features", None)], disable_rank5_shape_mapping=False)
@@ -534,6 +585,8 @@ def make(folder, tool):
             maker(folder / name)
     if not (folder / "Answers.mlpackage").exists():
         question(folder / "Answers.mlpackage", folder / "vocabulary.txt")
+    if not (folder / "Generator.mlpackage").exists():
+        generator(folder / "Generator.mlpackage", folder / "tale")
     learnt = {
         "Regressor.mlmodel": houses, "TextClassifier.mlmodel": texts, "SoundClassifier.mlmodel": sounds,
         "ActivityClassifier.mlmodel": activities, "Recommender.mlmodel": recommender,

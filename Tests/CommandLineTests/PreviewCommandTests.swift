@@ -255,7 +255,7 @@ private final class RunningPreview: @unchecked Sendable {
         #expect(times.count >= 3 && times.allSatisfy { $0 > 0 })
     }
 
-    @Test func `the shell lines that the page shows run`() async throws {
+    @Test func `the shell lines that the page shows run, and Python reads its own`() async throws {
         let folder = try CommandFolder()
         let models: [(String, SpecModel)] = [
             ("Line.mlmodel", PredictModels.line()),
@@ -275,6 +275,13 @@ private final class RunningPreview: @unchecked Sendable {
             try process.run()
             process.waitUntilExit()
             #expect(process.terminationStatus == 0, "\(code["shell"] ?? "")")
+            // Whether Python reads its lines.
+            let python = Process()
+            python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            python.arguments = ["python3", "-c", "import ast, sys; ast.parse(sys.argv[1])", code["python"] ?? "("]
+            try python.run()
+            python.waitUntilExit()
+            #expect(python.terminationStatus == 0, "\(code["python"] ?? "")")
         }
     }
 

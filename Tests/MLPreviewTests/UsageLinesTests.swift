@@ -1,3 +1,4 @@
+import MLFiles
 import MLPreview
 import MLSpecification
 import Testing
@@ -33,6 +34,25 @@ struct UsageLinesTests {
         #expect(lines.python.contains(".resize((224, 224))"))
         #expect(lines.shell.contains("-i 'n=[0, 0, 0]'") && lines.shell.contains("-i x=array.npy"))
         for text in [lines.swift, lines.python, lines.shell] { #expect(!text.contains("maybe")) }
+    }
+
+    @Test func `the Swift lines are those that the tests compile`() throws {
+        let inputs = [
+            Sketch.picture("image"), Sketch.array("x", [1, 4]), Sketch.array("n", [3], .int32), Sketch.number("d"),
+            Sketch.text("it's \"odd\""), Sketch.shares("m"),
+        ]
+        let outputs = [Sketch.array("y", [2]), Sketch.text("label"), Sketch.shares("p"), Sketch.picture("out")]
+        let lines = UsageLines(
+            path: "Everything.mlmodel",
+            interface: Sketch.model(inputs, outputs).description_p,
+            kind: .other
+        )
+        let bytes = try FileAccess.read("Tests/ReadMeSnippets/PreviewLines.swift")
+        let body = lines.swift.split(separator: "\n", omittingEmptySubsequences: false).drop {
+            !$0.hasPrefix("let model")
+        }
+        .map { $0.isEmpty ? "" : "    \($0)" }.joined(separator: "\n")
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("func previewLines() throws {\n\(body)}\n"))
     }
 
     @Test func `what the command has a word for is asked that way`() {

@@ -9,7 +9,7 @@ export function field(feature, handlers, { isAlone = false } = {}) {
   const id = newId("input");
   const failed = (text) => { error.textContent = text; };
   const editor = make(feature, { ...handlers, failed }, id);
-  const isLabelled = ["string", "number", "integer"].includes(feature.type);
+  const isLabelled = ["string", "number", "integer"].includes(feature.type) || (feature.type === "array" && isSwitch(feature));
   const head = h("div", { class: "field-head" },
     isLabelled ? h("label", { for: id }, feature.name) : h("span", { class: "name" }, feature.name),
     h("span", { class: "field-type" }, feature.text),

@@ -1,9 +1,10 @@
 // The page: the model's inputs on one side, what it says on the other, everything else below.
-import { getModel, ModelProblem, Parcel, post, predict } from "./exchange.js";
-import { announce, button, bytesText, h, icon, milliseconds, newId, segmented } from "./elements.js";
+import { events, getModel, ModelProblem, Parcel, post, predict } from "./exchange.js";
+import { announce, button, bytesText, h, icon, milliseconds, newId, percent, segmented, shown, slider } from "./elements.js";
 import { field, fileEditor } from "./editors.js";
 import { soundEditor } from "./sound.js";
 import { answerView, questionView, spoken, tableView, windowsView } from "./views.js";
+import { bar } from "./overlays.js";
 import { besidePanel } from "./beside.js";
 import { teachingPanel } from "./teaching.js";
 
@@ -75,6 +76,8 @@ function makeTrial(model, times) {
   function changed({ isTyped = false } = {}) {
     clearTimeout(timer);
     if (!way.isReady) { if (!way.isPartly) { controller?.abort(); empty(); time.hidden = true; } return; }
+    // A step of a model with states counts: it is taken when it is asked for.
+    if (way.isStepwise) return;
     timer = setTimeout(() => run(), isTyped ? (times.last > 400 ? 600 : 140) : 0);
   }
 
@@ -89,7 +92,7 @@ function makeTrial(model, times) {
     try {
       const both = variant === "both";
       const results = [];
-      for (const each of both ? ["original", "taught"] : [variant]) results.push(await way.ask(each, own.signal));
+      for (const each of both ? ["original", "taught"] : [variant]) results.push(await way.ask(each, own.signal, (part) => { answer.classList.remove("stale"); answer.replaceChildren(part); }));
       if (own.signal.aborted) return;
       const [first] = results;
       times.last = first.milliseconds;
@@ -136,6 +139,7 @@ function waysOf(model, handlers) {
   if (model.kind === "activityClassifier") ways.push(["Recording", windowsWay(model, (each) => fileEditor({ accept: ".csv,.tsv,.json", hint: `Drop a recording: a CSV table with ${model.sensors?.length ? `the columns ${model.sensors.join(", ")}` : "a column for each sensor"}.`, choose: "Choose a table" }, each), handlers, "Drop a recording.")]);
   if (model.kind === "keypointClassifier") ways.push(["Key points", windowsWay(model, (each) => fileEditor({ accept: ".json,.csv", hint: "Drop a table with the column ‘keypoints’ (JSON or CSV).", choose: "Choose a table" }, each), handlers, "Drop a table of key points.")]);
   if (model.kind === "questionAnswering") ways.push(["Question", questionWay(model, handlers)]);
+  if (model.kind === "textGenerator") ways.push(["Text", generationWay(model)]);
   const isPlain = model.inputs.length > 0 && model.inputs.every((input) => ["number", "integer", "string"].includes(input.type));
   if (!["soundClassifier", "keypointClassifier"].includes(model.kind)) ways.push([ways.length ? "Arrays" : "Form", formWay(model, handlers)]);
   if (isPlain) ways.push(["Table", tableWay(model, handlers)]);
@@ -150,6 +154,7 @@ function waysOf(model, handlers) {
     get isReady() { return present().isReady; },
     get isPartly() { return present().isPartly; },
     get single() { return present().single; },
+    get isStepwise() { return present().isStepwise; },
     get extra() { return null; },
     check: (isAsked) => present().check(isAsked), clearErrors: () => present().clearErrors(), ask: (...given) => present().ask(...given),
     view: (result) => present().view(result), spoken: (result) => present().spoken(result), fail: (problem) => present().fail(problem), request: (variant) => present().request(variant),
@@ -178,7 +183,7 @@ function formWay(model, handlers) {
   }
   const isReady = () => needed.every((each) => each.editor.isReady);
   return {
-    element, request, single: true, extra: null,
+    element, request, single: true, extra: null, isStepwise: hasState,
     hint: hintOf(model),
     get isReady() { return isReady(); },
     get isPartly() { return fields.some((each) => each.editor.isReady); },
@@ -279,5 +284,51 @@ function questionWay(model, handlers) {
     view: (result) => questionView(result, text.value),
     spoken: (result) => (result.answers[0] ? [...text.value].slice(result.answers[0].start, result.answers[0].end).join("") : "No answer"),
     fail: (problem) => { if (problem.input === "vocabulary") shell.failed(problem.message); else error.textContent = problem.message; return true; },
+  };
+}
+
+/** A text that the model goes on with; the answer grows while it is read. */
+function generationWay(model) {
+  const id = newId("prompt");
+  const error = h("p", { class: "field-error", role: "alert" });
+  const prompt = h("textarea", { id, rows: 5, placeholder: model.hasVocabulary ? "The model goes on with what you write" : "Numbers of tokens, such as 464 3290; with --vocabulary the page takes texts" });
+  const settings = { count: 40, temperature: 0.8 };
+  const element = h("div", { class: "fields" }, h("div", { class: "field" }, h("label", { for: id }, "Beginning"), prompt),
+    h("div", { class: "controls" },
+      slider("Tokens", { min: 1, max: 200, step: 1, value: settings.count }, (value) => { settings.count = value; }),
+      slider("Temperature", { min: 0, max: 2, step: 0.05, value: settings.temperature, text: (value) => (value === 0 ? "0, always the likeliest" : shown(value, 3)) }, (value) => { settings.temperature = value; })), error);
+  const going = h("span", {});
+  const written = h("p", { class: "bigtext" });
+  const next = h("div", {});
+  return {
+    element, hint: "Write a beginning and press Predict: the model goes on.", single: false, extra: null, isPartly: true,
+    get isReady() { return false; },
+    isAskable: () => prompt.value.trim() !== "",
+    check(isAsked) { if (isAsked && !prompt.value.trim()) error.textContent = "Write a beginning."; return isAsked && prompt.value.trim() !== ""; },
+    clearErrors: () => { error.textContent = ""; },
+    request: async () => null,
+    async ask(variant, signal, grow) {
+      const start = prompt.value;
+      going.textContent = "";
+      next.replaceChildren();
+      written.replaceChildren(h("span", { class: "soft" }, start), going);
+      grow(h("div", { class: "answer" }, written, next));
+      let [problem, speed, time] = [null, 0, 0];
+      const began = performance.now();
+      await events("/api/generate", new Parcel().bytes({ text: start, ...settings, seed: Math.floor(Math.random() * 1e9) }), (name, data) => {
+        if (name === "token") {
+          going.textContent = data.text;
+          speed = data.perSecond;
+          next.replaceChildren(h("h3", {}, `The last token among the likeliest · ${shown(speed, 3)} tokens a second`), h("ol", { class: "bars" }, data.candidates.map(([text, share]) => bar(JSON.stringify(text).slice(1, -1), share, percent(share)))));
+        }
+        if (name === "failed") problem = new ModelProblem(data.error);
+      }, signal);
+      time = performance.now() - began;
+      if (problem) throw problem;
+      return { milliseconds: time };
+    },
+    view: () => [h("div", { class: "answer" }, written, next)],
+    spoken: () => written.textContent,
+    fail: (problem) => { error.textContent = problem.message; return true; },
   };
 }

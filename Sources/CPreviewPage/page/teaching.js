@@ -1,6 +1,6 @@
 // Teaching an updatable model: examples for each label, what it learns, before and after.
 import { events, Parcel, post } from "./exchange.js";
-import { announce, button, h, icon, newId, shown } from "./elements.js";
+import { announce, button, h, icon, milliseconds, newId, shown } from "./elements.js";
 import { field } from "./editors.js";
 import { bitmapOf } from "./picture.js";
 import { linePlot } from "./plots.js";
@@ -150,7 +150,7 @@ export function teachingPanel(model, { taught }) {
         if (name === "failed") error.textContent = data.error;
         if (name === "done") {
           step(1);
-          status.textContent = losses.length > 1 ? `Learnt in ${shown(data.seconds, 2)} s: loss from ${shown(losses[0])} to ${shown(losses[losses.length - 1])}` : `Learnt in ${shown(data.seconds, 2)} s`;
+          status.textContent = losses.length > 1 ? `Learnt in ${milliseconds(data.seconds * 1000)}: loss from ${shown(losses[0])} to ${shown(losses[losses.length - 1])}` : `Learnt in ${milliseconds(data.seconds * 1000)}`;
           model.isTaught = true;
           after.hidden = false;
           taught(true);
@@ -181,12 +181,11 @@ export function teachingPanel(model, { taught }) {
 
   if (isLabelled) for (const name of [...new Set(model.labels)].filter((name) => name && name !== model.facts.learning?.neighbors?.default_label).slice(0, 12)) addLabel(name);
   else { addLabel("Examples"); labels.get("Examples").card.querySelector("h3").textContent = "Examples"; }
-  if (isLabelled && !labels.size && target.type === "string") { addLabel("first"); addLabel("second"); }
 
   return h("div", { class: "duo" },
     h("section", { class: "panel", "aria-label": "An example" }, h("div", { class: "panel-head" }, h("h2", {}, "An example")), h("div", { class: "fields" }, fields.map((each) => each.element), targetField?.element)),
     h("section", { class: "panel", "aria-label": "Lesson" }, h("div", { class: "panel-head" }, h("h2", {}, isLabelled ? "Labels" : "Lesson")),
-      h("p", { class: "soft" }, onlyPicture ? "Draw or drop an example, add it to its label, or drop files onto a label. Three of each are often enough." : "Fill in an example and add it."), cards,
+      h("p", { class: "soft" }, onlyPicture ? "Name the labels, draw or drop an example and add it to its label, or drop files onto a label. Three of each are often enough." : "Fill in an example and add it."), cards,
       isLabelled ? h("div", { class: "buttons" }, h("label", { class: "unseen", for: labelId }, "A new label"), h("div", { class: "grow" }, labelName), button("New label", "plus", () => addLabel())) : null,
       optionFields.length ? h("details", {}, h("summary", {}, "How it learns"), h("div", { class: "controls" }, optionFields)) : null,
       h("div", { class: "buttons" }, teach), error, progress, after));

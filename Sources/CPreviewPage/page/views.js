@@ -21,8 +21,8 @@ export function answerView(model, answer, context) {
   else if (model.kind === "wordTagger") { main.push(tagsView(model, byRole, context.text ?? "")); take("words", "tags", "places", "lengths"); }
   else if (model.kind === "recommender" && byRole("ranking")) { main.push(rankingView(byRole("ranking"), byRole("scores"))); take("ranking", "scores"); }
   else if (model.kind === "tabularRegressor" && byRole("number")) { main.push(numberView(byRole("number"))); take("number"); }
-  const label = byRole("label");
-  const shares = byRole("probabilities");
+  const label = outputs.find((output) => output.name === model.roles.label && ["string", "integer"].includes(output.type));
+  const shares = outputs.find((output) => output.name === model.roles.probabilities && output.type === "dictionary");
   if (label || shares) {
     main.push(classesView(label?.value ?? shares?.value?.[0]?.[0] ?? "", shares?.value ?? []));
     take("label", "probabilities");
@@ -36,7 +36,7 @@ export function answerView(model, answer, context) {
 
 /** A short sentence of it, for who listens. */
 export function spoken(model, answer) {
-  const label = answer.outputs?.find((output) => output.name === model.roles.label);
+  const label = answer.outputs?.find((output) => output.name === model.roles.label && output.type !== "dictionary");
   const shares = answer.outputs?.find((output) => output.name === model.roles.probabilities);
   if (label) return `${label.value}${shares?.value?.[0] ? `, ${percent(shares.value[0][1])}` : ""}`;
   const number = answer.outputs?.find((output) => output.name === model.roles.number);
@@ -115,7 +115,7 @@ function outputCard(output, picture) {
 }
 
 function kindText(output) {
-  if (output.type === "array") return `${output.scalar} [${output.shape.join(", ")}]`;
+  if (output.type === "array") return `${output.scalar.replace(/^fp/, "float")} [${output.shape.join(", ")}]`;
   if (output.type === "image") return `picture ${output.width} × ${output.height}`;
   return output.type;
 }

@@ -13,6 +13,7 @@ struct Preview: ParsableCommand {
               coreml preview Flowers.mlmodel --open
               coreml preview Stickers.mlmodel --save taught/
               coreml preview Bert.mlpackage --vocabulary vocab.txt --port 8080
+              coreml preview GPT2.mlpackage --vocabulary gpt2/vocab.json
 
             Prints a link to a page on this machine, where one drops, records, draws or writes what the model takes and
             sees what it says: classes, boxes, masks, depth, points, pictures, tags, tables, plots. Beside it stand the
@@ -35,7 +36,10 @@ struct Preview: ParsableCommand {
     var open = false
     @Option(help: "A folder for models that were taught on the page.")
     var save: String?
-    @Option(help: "The vocabulary of a model that takes tokens: a word-piece list (vocab.txt), a token a line.")
+    @Option(
+        help:
+            "The vocabulary of a model of tokens: word pieces, one a line (vocab.txt), or vocab.json with merges.txt beside it."
+    )
     var vocabulary: String?
     @Option(help: "Worker threads; all cores by default.")
     var threads: Int?
@@ -48,7 +52,7 @@ struct Preview: ParsableCommand {
         let session = try PreviewSession(
             file,
             function: source.function,
-            vocabulary: try vocabulary.map { try WordPieces(contentsOf: $0) },
+            vocabulary: try vocabulary.map { try PreviewVocabulary(contentsOf: $0) },
             saveFolder: save
         )
         let server = try failing { () throws(ModelError) in try PageServer(port: port) }

@@ -31,6 +31,10 @@ struct PreviewRoutes: Sendable {
             case (.post, "/api/measure"): return .response(try measure(body, connection))
             case (.post, "/api/picture"): return .response(try picture(body))
             case (.post, "/api/teach"): return try teach(body)
+            case (.post, "/api/generate"):
+                let parcel = try failing { () throws(ModelError) in try Parcel(body) }
+                let generation = try PreviewGeneration(session, parcel)
+                return .events { events in generation.run(events) }
             case (.post, "/api/forget"):
                 let json = try JSONFeature.value(String(decoding: body, as: UTF8.self))
                 if let name = json["state"]?.string { session.forgetState(name) } else { session.reset() }
@@ -358,7 +362,7 @@ struct PreviewRoutes: Sendable {
         if let json = parcel.json["vocabulary"] {
             let bytes = Array(try failing { () throws(ModelError) in try parcel.blob(json) })
             pieces = try failing { () throws(ModelError) in try WordPieces(String(decoding: bytes, as: UTF8.self)) }
-        } else if let given = session.vocabulary {
+        } else if case .wordPieces(let given)? = session.vocabulary {
             pieces = given
         } else {
             throw InputFailure(

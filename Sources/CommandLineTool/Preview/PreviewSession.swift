@@ -20,7 +20,7 @@ final class PreviewSession: Sendable {
     let engine: any ModelEngine
     /// What windows of sounds, samples and key points are asked.
     let series: MLModel?
-    let vocabulary: WordPieces?
+    let vocabulary: PreviewVocabulary?
     let saveFolder: String?
     let loadMilliseconds: Double
     let queue = PredictionQueue(width: 2)
@@ -34,7 +34,7 @@ final class PreviewSession: Sendable {
     }
     private let kept = Mutex(Kept())
 
-    init(_ file: ModelFile, function: String?, vocabulary: WordPieces?, saveFolder: String?) throws {
+    init(_ file: ModelFile, function: String?, vocabulary: PreviewVocabulary?, saveFolder: String?) throws {
         let start = ContinuousClock.now
         let subject = ModelSubject(file.specification)
         let series: PreviewPlan.Series? =

@@ -90,7 +90,7 @@ package struct UsageLines: Sendable {
         case .stringType?: return "print(\(value).stringValue)"
         case .dictionaryType?: return "print(\(value).dictionaryValue)"
         case .multiArrayType?: return "print(\(value).multiArrayValue!)"
-        case .imageType?: return "let \(identifier(output.name)) = \(value).imageBufferValue!"
+        case .imageType?: return "print(\(value).imageBufferValue!)"
         case .sequenceType?: return "print(\(value).sequenceValue!)"
         case .stateType?, nil: return "print(\(value))"
         }
@@ -233,15 +233,5 @@ package struct UsageLines: Sendable {
         var result = "'"
         for character in text { result += character == "'" ? "'\\''" : String(character) }
         return result + "'"
-    }
-
-    private static func identifier(_ name: String) -> String {
-        var result = ""
-        for scalar in name.unicodeScalars {
-            let isLetter = scalar.properties.isAlphabetic || scalar == "_"
-            let isDigit = scalar.isASCII && scalar.properties.numericType != nil
-            if isLetter || isDigit && !result.isEmpty { result.unicodeScalars.append(scalar) }
-        }
-        return result.isEmpty ? "picture" : "\(result)Picture"
     }
 }

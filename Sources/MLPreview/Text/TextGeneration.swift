@@ -1,0 +1,105 @@
+import Glibc
+package import MLFeatures
+package import MLNumerics
+package import MLSpecification
+
+/// Makes a model that scores the next token go on with a text.
+package struct TextGeneration: Sendable {
+    /// How the next token is chosen.
+    package struct Choice: Sendable {
+        /// 0 takes the likeliest; higher numbers the less likely more often.
+        package var temperature: Double
+        /// Of how many of the likeliest one is drawn.
+        package var width: Int
+        package var seed: UInt64
+
+        package init(temperature: Double = 0.8, width: Int = 40, seed: UInt64 = 0) {
+            (self.temperature, self.width, self.seed) = (temperature, width, seed)
+        }
+    }
+
+    /// A token with its probability.
+    package struct Candidate: Sendable, Equatable {
+        package let token: Int32
+        package let share: Double
+
+        package init(token: Int32, share: Double) { (self.token, self.share) = (token, share) }
+    }
+
+    private let input: SpecFeatureDescription
+    private let output: String
+    /// The most tokens that the model takes, and whether it takes fewer.
+    package let length: Int
+    private let isFlexible: Bool
+    /// The most tokens that a model of flexible length is given.
+    private static let longest = 1024
+
+    /// - Throws: for a model that is none of tokens.
+    package init(_ plan: PreviewPlan, _ interface: SpecModelDescription) throws(ModelError) {
+        guard let input = interface.input.first(where: { $0.name == plan.roles[.tokens] }),
+            let output = plan.roles[.tokenScores]
+        else { throw ModelError(.invalidModel, "The model does not go on with texts.") }
+        self.input = input
+        self.output = output
+        let array = input.type.multiArrayType
+        switch array.shapeFlexibility {
+        case .shapeRange(let range)?:
+            isFlexible = true
+            let most = range.sizeRanges.map { $0.upperBound < 0 ? Self.longest : Int(clamping: $0.upperBound) }.max()
+            length = min(most ?? 0, Self.longest)
+        default:
+            isFlexible = false
+            length = UsageLines.sampleShape(array).max() ?? 0
+        }
+        guard length > 1 else {
+            throw ModelError(.invalidModel, "The model takes one token at a time, and keeps none.")
+        }
+    }
+
+    /// The likeliest tokens behind `tokens`, the likeliest first.
+    /// - Parameter width: how many at most.
+    package func next<E: Error>(
+        after tokens: [Int32],
+        width: Int,
+        _ predict: ([String: FeatureData]) throws(E) -> [String: FeatureData]
+    ) throws -> [Candidate] {
+        let given = Array(tokens.suffix(length))
+        guard !given.isEmpty else { throw ModelError(.invalidInput, "The text has no tokens of this vocabulary.") }
+        // What stands behind the last token does not reach its scores: such models look back only.
+        let padded = isFlexible ? given : given + [Int32](repeating: 0, count: length - given.count)
+        let rank = UsageLines.sampleShape(input.type.multiArrayType).count
+        let shape = [Int](repeating: 1, count: max(rank - 1, 0)) + [padded.count]
+        let outputs = try predict([input.name: .tensor(Tensor(elements: padded, scalarType: .int32, shape: shape))])
+        guard case .tensor(let scores)? = outputs[output], let classes = scores.shape.last, classes > 1 else {
+            throw ModelError(.invalidModel, "The model gives no score for each token.")
+        }
+        let rows = scores.count / classes
+        let row = rows == padded.count ? given.count - 1 : rows - 1
+        guard row >= 0, scores.count > 0 else { throw ModelError(.invalidModel, "The model gives no scores.") }
+        let values = scores.values[row * classes..<(row + 1) * classes]
+        guard let greatest = values.filter(\.isFinite).max() else {
+            throw ModelError(.invalidModel, "The model gives no finite score.")
+        }
+        let sum = values.reduce(0) { $1.isFinite ? $0 + exp($1 - greatest) : $0 }
+        return values.enumerated().filter { $0.element.isFinite }.sorted { $0.element > $1.element }.prefix(width)
+            .map { Candidate(token: Int32(clamping: $0.offset), share: exp($0.element - greatest) / sum) }
+    }
+
+    /// One of the candidates.
+    package static func chosen(
+        _ candidates: [Candidate],
+        _ choice: Choice,
+        _ generator: inout some RandomNumberGenerator
+    ) -> Candidate? {
+        guard choice.temperature > 0 else { return candidates.first }
+        let weights = candidates.map { pow($0.share, 1 / choice.temperature) }
+        let sum = weights.reduce(0, +)
+        guard sum > 0, sum.isFinite else { return candidates.first }
+        var rest = Double.random(in: 0..<sum, using: &generator)
+        for (candidate, weight) in zip(candidates, weights) {
+            rest -= weight
+            if rest < 0 { return candidate }
+        }
+        return candidates.last
+    }
+}
