@@ -70,6 +70,34 @@ let package = Package(
         library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
         tests("MLModelsTests", ["MLFeatures", "MLModels", "MLNumerics", "MLSpecification", protobuf]),
         library("MLFeatures", ["MLNumerics", "MLSpecification"]),
+        library("MLFeatureFiles", ["CDeflate", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
+        library(
+            "MLInspection",
+            [
+                "MLEngine", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLGraph", "MLLowering", "MLNumerics",
+                "MLOperators", "MLSpecification", "MLTraining", protobuf,
+            ]
+        ),
+        tests(
+            "MLInspectionTests",
+            [
+                "MLInspection", "MLEngine", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification",
+                "TestSupport", protobuf,
+            ]
+        ),
+        library(
+            "MLTestVectors",
+            [
+                "ImageIO", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLImages", "MLNumerics", "MLSpecification",
+            ]
+        ),
+        tests(
+            "MLTestVectorsTests",
+            [
+                "MLTestVectors", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification",
+                "TestSupport", protobuf,
+            ]
+        ),
         library("MLModels", ["CTextSegmentation", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
         library(
             "MLEngine",
@@ -197,7 +225,7 @@ let package = Package(
             name: "CommandLineTool",
             dependencies: [
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
-                "MLNumerics", "MLTraining",
+                "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
                 "Combine", "CoreML", "CoreMLExtras", "CreateML",
                 "ImageIO", "TabularData",
                 "MLDrawing", "MLFeatures", "MLImages", "MLPreview", "CDeflate",

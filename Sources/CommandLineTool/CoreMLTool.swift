@@ -19,14 +19,17 @@ struct CoreMLTool: ParsableCommand {
               coreml evaluate houses.mlmodel sold.csv
               coreml profile ResNet50.mlpackage
               coreml preview Flowers.mlmodel --open
+              coreml validate Digits.mlpackage
+              coreml test Digits.mlpackage --vectors cases.npz
               coreml edit Digits.mlmodel --updatable linear_1 --output Trainable.mlmodel
 
-            Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage.
+            Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage; commands that compare or
+            check say more in their help.
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, ShowPlan.self, Profile.self,
-            Bench.self,
+            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Validate.self, TestModel.self,
+            ShowPlan.self, Profile.self, Bench.self,
             Compile.self, Update.self, Edit.self,
             ConvertWire.self,
         ]

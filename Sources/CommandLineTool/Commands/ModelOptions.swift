@@ -41,8 +41,10 @@ struct InputOptions: ParsableArguments {
     var threads: Int?
 
     func apply() {
-        if let threads { Workers.limit(to: threads) }
+        if let threads { Self.limitWorkers(to: threads) }
     }
+
+    static func limitWorkers(to threads: Int) { Workers.limit(to: threads) }
 }
 
 /// Runs `body`; its error becomes one that is printed as it is.

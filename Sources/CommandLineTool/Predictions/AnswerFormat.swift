@@ -1,4 +1,5 @@
 import ArgumentParser
+import MLFeatureFiles
 import MLFiles
 import MLNumerics
 import MLSpecification

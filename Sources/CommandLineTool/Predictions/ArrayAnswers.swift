@@ -1,4 +1,5 @@
 import MLEngine
+import MLFeatureFiles
 import MLFiles
 import MLNumerics
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MLEngine
+import MLFeatureFiles
 import MLFiles
 import MLModels
 import MLNumerics

@@ -1,6 +1,7 @@
 import Foundation
 import ImageIO
 import MLEngine
+import MLFeatureFiles
 import MLFiles
 import MLImages
 import MLNumerics

@@ -1,9 +1,8 @@
-import MLNumerics
-import MLSpecification
+package import MLSpecification
 
 extension SpecFeatureDescription {
     /// The feature's type as a person reads it: "image 224 × 224 RGB", "float32 [1, 3, 224, 224]".
-    var typeText: String {
+    package var typeText: String {
         let text: String
         switch type.type {
         case .int64Type?: text = "integer"
@@ -27,7 +26,7 @@ extension SpecFeatureDescription {
 }
 
 extension SpecArrayFeatureType {
-    var dataTypeText: String {
+    package var dataTypeText: String {
         switch dataType {
         case .float16: "float16"
         case .float32: "float32"
@@ -38,7 +37,7 @@ extension SpecArrayFeatureType {
         }
     }
 
-    var shapeText: String {
+    package var shapeText: String {
         switch shapeFlexibility {
         case .enumeratedShapes(let all)?:
             return "one of " + all.shapes.map { Self.text($0.shape.map { "\($0)" }) }.joined(separator: ", ")
@@ -47,7 +46,7 @@ extension SpecArrayFeatureType {
                 range.sizeRanges.map { size in
                     size.upperBound < 0
                         ? "\(size.lowerBound)…"
-                        : UInt64(size.upperBound) == size.lowerBound
+                        : Int64(clamping: size.lowerBound) == size.upperBound
                             ? "\(size.lowerBound)" : "\(size.lowerBound)…\(size.upperBound)"
                 }
             )
@@ -59,7 +58,7 @@ extension SpecArrayFeatureType {
 }
 
 extension SpecImageFeatureType {
-    var sizeText: String {
+    package var sizeText: String {
         switch sizeFlexibility {
         case .enumeratedSizes(let all)?:
             "one of " + all.sizes.map { "\($0.width) × \($0.height)" }.joined(separator: ", ")
@@ -68,7 +67,7 @@ extension SpecImageFeatureType {
         }
     }
 
-    var colorText: String {
+    package var colorText: String {
         switch colorSpace {
         case .rgb: "RGB"
         case .bgr: "BGR"
