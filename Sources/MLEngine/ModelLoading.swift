@@ -64,7 +64,7 @@ struct ModelLoading {
                 )
             }
             if let compiled { return try compiled.graphs.engine(file, functionName: nil) }
-            return try GraphEngine.network(model, catalogue: surroundings.catalogue)
+            return try GraphEngine.network(file, catalogue: surroundings.catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)
         case .pipelineRegressor(let regressor)?: return try pipeline(regressor.pipeline, file)

@@ -1,4 +1,5 @@
 import MLFeatures
+import MLFiles
 import MLLowering
 import MLNumerics
 import MLOperators
@@ -64,10 +65,13 @@ final class NetworkVariants: Sendable {
 
 extension GraphEngine {
     /// The engine of a neural network.
-    static func network(_ specification: SpecModel, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
+    static func network(_ file: ModelFile, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
+        let specification = file.specification
         let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
         let variants = NetworkVariants(
-            { () throws(ModelError) in specification },
+            file.isForPrediction
+                ? { () throws(ModelError) in try file.whole().specification }
+                : { () throws(ModelError) in specification },
             catalogue,
             of: lowered,
             dependsOnExtents: dependsOnExtents

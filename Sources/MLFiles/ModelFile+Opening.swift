@@ -9,7 +9,8 @@ extension ModelFile {
     package enum Purpose: Sendable {
         /// Anything: the whole specification is decoded.
         case inspection
-        /// To predict with it: of a compiled model that holds graphs, the specification lacks layers and programs.
+        /// To predict with it: of a compiled model that holds graphs, the specification lacks layers and programs; of a
+        /// neural network that is not updatable, large weights stay in the file.
         case prediction
     }
 
@@ -48,12 +49,25 @@ extension ModelFile {
             let folder = FileAccess.folder(of: path)
             return try openCompiled(try vault.archive(path), in: folder, named: path, for: purpose)
         }
-        let specification = try decode(file.storage, named: path)
         let weights = WeightFiles(folders: [FileAccess.folder(of: path)])
+        if purpose == .prediction, let slim = WeightPlacing.slimmed(file.storage),
+            let specification = try? SpecificationReader.decode(slim), !specification.isUpdatable
+        {
+            try trailing(path) { () throws(ModelError) in try SpecificationReader.validate(specification) }
+            file.storage.letGo(from: 0, count: file.storage.byteCount)
+            return ModelFile(
+                path: path,
+                form: .model,
+                specification: specification,
+                weights: weights,
+                specificationPath: path,
+                source: file
+            )
+        }
         return ModelFile(
             path: path,
             form: .model,
-            specification: specification,
+            specification: try decode(file.storage, named: path),
             weights: weights,
             specificationPath: path
         )

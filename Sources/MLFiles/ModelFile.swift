@@ -32,6 +32,8 @@ package struct ModelFile: Sendable {
     package let foreignItems: [String]
     /// The graphs of a compiled model that was opened for predictions; then `specification` lacks layers and programs.
     package let compiled: CompiledModel?
+    /// The file in which the large weights of a model opened for predictions lie (`PlacedWeights`).
+    private let source: MappedFile?
     /// Where a stage of a pipeline stands: the places in the pipelines around it, outermost first, with dots between;
     /// empty for a whole model.
     package let stagePath: String
@@ -45,7 +47,8 @@ package struct ModelFile: Sendable {
         specificationPath: String? = nil,
         foreignItems: [String] = [],
         compiled: CompiledModel? = nil,
-        stagePath: String = ""
+        stagePath: String = "",
+        source: MappedFile? = nil
     ) {
         self.path = path
         self.form = form
@@ -56,6 +59,7 @@ package struct ModelFile: Sendable {
         self.foreignItems = foreignItems
         self.compiled = compiled
         self.stagePath = stagePath
+        self.source = source
     }
 
     /// A model that is in memory.  `blobs` are its weight files by name, such as `@model_path/weights/weight.bin`.
@@ -91,14 +95,24 @@ package struct ModelFile: Sendable {
             weights: weights,
             contents: contents,
             compiled: compiled,
-            stagePath: stagePath.isEmpty ? "\(index)" : stagePath + ".\(index)"
+            stagePath: stagePath.isEmpty ? "\(index)" : stagePath + ".\(index)",
+            source: source
         )
     }
 
+    /// True when `specification` lacks what only more than predicting needs: see `Purpose`.
+    package var isForPrediction: Bool { compiled != nil || source != nil }
+
     /// The same model, or stage, with its whole specification, when it was opened for predictions.
     package func whole() throws(ModelError) -> ModelFile {
-        guard compiled != nil, let contents else { return self }
-        var file = try Self.openCompiled(contents, in: weights.folders.first ?? ".", named: path)
+        var file: ModelFile
+        if compiled != nil, let contents {
+            file = try Self.openCompiled(contents, in: weights.folders.first ?? ".", named: path)
+        } else if let source {
+            file = try Self.open(path: source.path)
+        } else {
+            return self
+        }
         for place in stagePath.split(separator: ".").compactMap({ Int($0) }) {
             let stages = file.specification.stages
             guard stages.indices.contains(place) else {
@@ -115,7 +129,7 @@ package struct ModelFile: Sendable {
 
     /// The same model with another specification, in memory: the same weight files and surroundings.
     package func replacing(_ specification: SpecModel) -> ModelFile {
-        ModelFile(path: path, form: form, specification: specification, weights: weights)
+        ModelFile(path: path, form: form, specification: specification, weights: weights, source: source)
     }
 
     /// The same model with its inputs' arrays fixed to these shapes, in the interface and in the functions.
@@ -125,7 +139,8 @@ package struct ModelFile: Sendable {
             form: form,
             specification: specification.fixed(to: shapes),
             weights: weights,
-            specificationPath: specificationPath
+            specificationPath: specificationPath,
+            source: source
         )
     }
 

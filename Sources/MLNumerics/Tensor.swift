@@ -40,6 +40,9 @@ package struct Tensor: Sendable {
     /// Tells the system that nobody will look at the elements soon; see `TensorStorage.letGo`.
     package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
 
+    /// The same for some of the elements' bytes.
+    package func letGo(_ bytes: Range<Int>) { storage.letGo(from: byteOffset + bytes.lowerBound, count: bytes.count) }
+
     /// The same elements with another shape of equal count.
     package func reshaped(_ shape: [Int]) -> Tensor {
         precondition(shape.elementCount == count, "reshape from \(self.shape) to \(shape)")

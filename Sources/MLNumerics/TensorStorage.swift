@@ -1,15 +1,55 @@
 import Glibc
+import Synchronization
+
 /// Bytes that somebody keeps alive: an allocation of ours, a mapped file, or memory lent by a caller.
 ///
 /// `@unchecked Sendable`: the bytes of a storage that is shared are never written; whoever writes (a kernel, an
 /// initialiser) holds the only reference at that time.
 package final class TensorStorage: @unchecked Sendable {
     /// The first byte; aligned as `TensorMemory` says when allocated here.
-    package let address: UnsafeMutableRawPointer
+    package var address: UnsafeMutableRawPointer { known ?? copiedAddress() }
+    /// `nil` for a region of another storage.
+    private let known: UnsafeMutableRawPointer?
     package let byteCount: Int
     /// The elements of a string tensor, which has no bytes.
     package let strings: [String]
     private let owner: Owner
+
+    /// Bytes in another storage, wherever they lie there, and a copy of them once somebody wanted them aligned.
+    private final class Region: @unchecked Sendable {
+        let source: TensorStorage
+        let offset: Int
+        let byteCount: Int
+        private let copy = Atomic<UInt>(0)
+
+        init(_ source: TensorStorage, offset: Int, byteCount: Int) {
+            self.source = source
+            self.offset = offset
+            self.byteCount = byteCount
+        }
+
+        deinit { UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))?.deallocate() }
+
+        var copied: UnsafeMutableRawPointer? {
+            UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))
+        }
+
+        /// The copy, made now when it is missing.  Of two threads that make one, one keeps it.
+        func address() -> UnsafeMutableRawPointer {
+            if let copied { return copied }
+            let made = TensorMemory.allocate(byteCount)
+            made.copyMemory(from: source.address + offset, byteCount: byteCount)
+            source.letGo(from: offset, count: byteCount)
+            let (exchanged, present) = copy.compareExchange(
+                expected: 0,
+                desired: UInt(bitPattern: made),
+                ordering: .acquiringAndReleasing
+            )
+            if exchanged { return made }
+            made.deallocate()
+            return UnsafeMutableRawPointer(bitPattern: present) ?? made
+        }
+    }
 
     private enum Owner {
         /// The memory was allocated here.
@@ -19,12 +59,14 @@ package final class TensorStorage: @unchecked Sendable {
         /// The bytes are those of a mapped file.
         case mapping
         case absent
+        case region(Region)
     }
 
     /// Allocates `byteCount` bytes, zeroed when `zeroed`.
     package init(byteCount: Int, zeroed: Bool = false) {
-        address = TensorMemory.allocate(byteCount)
-        if zeroed { address.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
+        let memory = TensorMemory.allocate(byteCount)
+        if zeroed { memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
+        known = memory
         self.byteCount = byteCount
         strings = []
         owner = .storage
@@ -32,7 +74,7 @@ package final class TensorStorage: @unchecked Sendable {
 
     /// Wraps bytes that `release` gives up.
     package init(borrowing address: UnsafeMutableRawPointer, byteCount: Int, release: (@Sendable () -> Void)?) {
-        self.address = address
+        known = address
         self.byteCount = byteCount
         strings = []
         owner = release.map { .releasing($0) } ?? .lender
@@ -40,7 +82,7 @@ package final class TensorStorage: @unchecked Sendable {
 
     /// Takes over the mapping of a whole file, which nobody writes to, from a page's start.
     package init(mapping address: UnsafeMutableRawPointer, byteCount: Int) {
-        self.address = address
+        known = address
         self.byteCount = byteCount
         strings = []
         owner = .mapping
@@ -52,10 +94,35 @@ package final class TensorStorage: @unchecked Sendable {
         let count = max(byteCount, 1)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let address = mmap(nil, count, PROT_READ, flags, -1, 0), address != MAP_FAILED else { return nil }
-        self.address = address
+        known = address
         self.byteCount = byteCount
         strings = []
         owner = .absent
+    }
+
+    /// Stands for bytes of another storage, which need not be aligned there: they are copied when somebody asks for their
+    /// address, and only for the time of the call when `withPassingBytes` does.
+    package init(regionOf source: TensorStorage, offset: Int, byteCount: Int) {
+        precondition(offset >= 0 && byteCount >= 0 && byteCount <= source.byteCount - offset)
+        known = nil
+        self.byteCount = byteCount
+        strings = []
+        owner = .region(Region(source, offset: offset, byteCount: byteCount))
+    }
+
+    private func copiedAddress() -> UnsafeMutableRawPointer {
+        guard case .region(let region) = owner else { preconditionFailure("every other storage knows its address") }
+        return region.address()
+    }
+
+    /// Lends some bytes, aligned, for one use; a copy that is made for it does not last.
+    package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
+        defer { withExtendedLifetime(self) {} }
+        guard case .region(let region) = owner, region.copied == nil else { return body(address + offset) }
+        let copy = TensorMemory.allocate(count)
+        defer { copy.deallocate() }
+        copy.copyMemory(from: region.source.address + region.offset + offset, byteCount: count)
+        return body(copy)
     }
 
     /// True when the bytes are not there; see `init(absent:)`.
@@ -64,6 +131,7 @@ package final class TensorStorage: @unchecked Sendable {
     /// Tells the system that nobody will look at some bytes soon.  Those of a mapped file leave the process's memory and
     /// come back from the file when they are touched; other bytes stay.
     package func letGo(from offset: Int, count: Int) {
+        if case .region(let region) = owner { region.source.letGo(from: region.offset + offset, count: count) }
         guard case .mapping = owner else { return }
         let page = 4 << 10
         let start = (offset + page - 1) / page * page
@@ -75,7 +143,7 @@ package final class TensorStorage: @unchecked Sendable {
 
     package init(strings: [String]) {
         self.strings = strings
-        address = TensorMemory.allocate(0)
+        known = TensorMemory.allocate(0)
         byteCount = 0
         owner = .storage
     }
@@ -87,6 +155,7 @@ package final class TensorStorage: @unchecked Sendable {
         case .releasing(let release): release()
         case .mapping: munmap(address, byteCount)
         case .absent: munmap(address, max(byteCount, 1))
+        case .region: break
         }
     }
 }

@@ -227,6 +227,8 @@ struct Planner {
                         "the contents of '\(graph.label(root))' are missing; compile the model again"
                     )
                 }
+                // Asked for now, so that a file which holds the elements is not needed any more.
+                _ = tensor.address
                 bases[root] = (.constant(constants.count), 0)
                 constants.append(
                     graph[root].layout == .channelsLast

@@ -13,6 +13,9 @@ package final class WeightBytes: @unchecked Sendable {
     private let data: Data
     private let copy: UnsafeMutableRawPointer?
 
+    /// A copy of bytes.
+    package convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(Data(bytes)) }
+
     /// Shares the storage of `data`; data that `Data` keeps inside its own value is copied.
     init(_ data: Data) {
         self.data = data
@@ -46,6 +49,6 @@ extension SpecWeightParams {
 
     /// True when the message carries no values in any form.
     package var isEmpty: Bool {
-        floatValue.isEmpty && float16Value.isEmpty && rawValue.isEmpty && int8RawValue.isEmpty
+        floatValue.isEmpty && float16Value.isEmpty && rawValue.isEmpty && int8RawValue.isEmpty && placed == nil
     }
 }

@@ -49,6 +49,51 @@ package final class PackedWeights: PackedForm {
         self.init(raw: source, storage: CML_F16, terms: terms, columns: columns, layout: layout, rowStride: rowStride)
     }
 
+    /// Packs a contiguous matrix some rows at a time, so that not all of the source need be at hand.
+    ///
+    /// - Parameter lend: lends the bytes of some rows of the source, which is `[columns][terms]` or `[terms][columns]` as
+    ///   `layout` says; called with all rows at once where they cannot be packed apart.
+    package init(
+        isHalf: Bool,
+        terms: Int,
+        columns: Int,
+        layout: Layout,
+        lend: (_ rows: Range<Int>, _ body: (UnsafeRawPointer) -> Void) -> Void
+    ) {
+        let storage = isHalf ? CML_F16 : CML_F32
+        let isa: OpaquePointer = cml_isa_current()
+        let width = isHalf ? 2 : 4
+        let packed = AlignedMemory(byteCount: cml_packed_count(isa, terms, columns) * width)
+        let rowCount = layout == .columnsByTerms ? columns : terms
+        var pieces = [0..<rowCount]
+        var plain: OneDNNWeights<MatMulKernel.PlainShape>?
+        if Backend.current == .onednn {
+            lend(0..<rowCount) { plain = OneDNNWeights($0, storage: storage, count: terms * columns) }
+        } else if layout == .columnsByTerms {
+            let panel = cml_packed_count(isa, 1, 1)
+            let step = Swift.max(1, Self.pieceByteCount / Swift.max(1, terms * width * panel)) * panel
+            pieces = stride(from: 0, to: columns, by: step).map { $0..<Swift.min($0 + step, columns) }
+        }
+        let strides = layout == .termsByColumns ? (columns, 1) : (1, terms)
+        for piece in pieces where !piece.isEmpty {
+            let count = layout == .columnsByTerms ? piece.count : columns
+            let offset = layout == .columnsByTerms ? piece.lowerBound * terms * width : 0
+            lend(piece) { source in
+                cml_pack(isa, source, storage, terms, count, strides.0, strides.1, packed.address + offset)
+            }
+        }
+        self.terms = terms
+        self.columns = columns
+        self.isHalf = isHalf
+        self.plain = plain
+        plainStrides = strides
+        memory = packed
+        instructionSet = isa
+    }
+
+    /// The bytes of the source that are packed at a time.
+    private static let pieceByteCount = 16 << 20
+
     /// Weights that were packed before, for the current instruction set; `nil` when `memory` has another size than they
     /// take, or the backend wants the source.
     package init?(stored memory: AlignedMemory, isHalf: Bool, terms: Int, columns: Int, layout: Layout) {

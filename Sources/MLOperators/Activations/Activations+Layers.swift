@@ -107,6 +107,7 @@ extension SpecWeightParams {
     var valueCount: Int {
         if !floatValue.isEmpty { return floatValue.count }
         if let bytes = float16Bytes { return bytes.count / 2 }
+        if let placed { return placed.byteCount / placed.field.valueByteCount }
         return int8Bytes?.count ?? rawBytes?.count ?? 0
     }
 }

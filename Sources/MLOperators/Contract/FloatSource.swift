@@ -44,10 +44,9 @@ extension Tensor {
         single: (UnsafePointer<Float>) -> R,
         half: (UnsafePointer<UInt16>) -> R
     ) -> R {
-        withExtendedLifetime(storage) {
+        storage.withPassingBytes(from: byteOffset, count: byteCount) { bytes in
             scalarType == .float16
-                ? half(UnsafePointer(address.assumingMemoryBound(to: UInt16.self)))
-                : single(UnsafePointer(address.assumingMemoryBound(to: Float.self)))
+                ? half(bytes.assumingMemoryBound(to: UInt16.self)) : single(bytes.assumingMemoryBound(to: Float.self))
         }
     }
 

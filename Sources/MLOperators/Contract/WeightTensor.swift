@@ -26,6 +26,11 @@ package func weightTensor(
             throw ModelError(.invalidModel, "\(found) values are stored where shape \(shape) needs \(count)")
         }
     }
+    let placed = parameters.placed
+    if let placed, placed.field == .float || placed.field == .float16 {
+        try check(placed.byteCount / placed.field.valueByteCount)
+        return try Tensor(placed, shape: shape)
+    }
     if !parameters.floatValue.isEmpty {
         try check(parameters.floatValue.count)
         return Tensor(sharing: parameters.floatValue, shape: shape)
@@ -39,12 +44,12 @@ package func weightTensor(
         )
         return Tensor(scalarType: .float16, shape: shape, storage: storage)
     }
-    if let bytes = parameters.int8Bytes {
+    if let bytes = try parameters.int8Bytes ?? placedBytes(placed, .int8) {
         try check(bytes.count)
         let values = bytes.buffer.map { Float(Int8(bitPattern: $0)) }
         return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
     }
-    if let bytes = parameters.rawBytes {
+    if let bytes = try parameters.rawBytes ?? placedBytes(placed, .raw) {
         let width = Int(clamping: parameters.quantization.numberOfBits)
         guard (1...8).contains(width) else {
             throw ModelError(.invalidModel, "quantised weights of \(width) bits; 1 to 8 are possible")
@@ -55,6 +60,26 @@ package func weightTensor(
     }
     try check(0)
     return Tensor([Float](), shape: shape)
+}
+
+/// The storage in which weights were left, with the place checked.
+private func storage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
+    guard let storage = NumberedStorages.storage(placed.storage), placed.offset <= storage.byteCount,
+        placed.byteCount <= storage.byteCount - placed.offset
+    else { throw ModelError(.malformed, "weights were left in a file that is gone; open the model again") }
+    return storage
+}
+
+private func placedBytes(
+    _ placed: PlacedWeights?,
+    _ field: PlacedWeights.Field
+) throws(ModelError) -> WeightBytes? {
+    guard let placed, placed.field == field else { return nil }
+    let storage = try storage(of: placed)
+    defer { storage.letGo(from: placed.offset, count: placed.byteCount) }
+    return WeightBytes(
+        copying: UnsafeRawBufferPointer(start: storage.address + placed.offset, count: placed.byteCount)
+    )
 }
 
 /// Unsigned integers of `width` bits, stored most significant bit first without gaps.
@@ -120,6 +145,16 @@ private func dequantized(
 }
 
 extension Tensor {
+    /// Floats of either size that were left in the file they came in.
+    fileprivate init(_ placed: PlacedWeights, shape: [Int]) throws(ModelError) {
+        let storage = TensorStorage(
+            regionOf: try storage(of: placed),
+            offset: placed.offset,
+            byteCount: placed.byteCount
+        )
+        self.init(scalarType: placed.field == .float ? .float32 : .float16, shape: shape, storage: storage)
+    }
+
     /// A tensor on the storage of an array, which it keeps.
     init(sharing values: [Float], shape: [Int]) {
         guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {

@@ -78,9 +78,16 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
             layout: layout
         )
     } make: {
-        tensor.withFloatStorage(
-            single: { PackedWeights($0, terms: terms, columns: columns, layout: layout) },
-            half: { PackedWeights(half: $0, terms: terms, columns: columns, layout: layout) }
-        )
+        let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
+        return PackedWeights(
+            isHalf: tensor.scalarType == .float16,
+            terms: terms,
+            columns: columns,
+            layout: layout
+        ) { rows, body in
+            let bytes = rows.lowerBound * rowByteCount..<rows.upperBound * rowByteCount
+            tensor.storage.withPassingBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
+            tensor.letGo(bytes)
+        }
     }
 }
