@@ -39,6 +39,7 @@ let package = Package(
     products: [
         .library(name: "CoreML", targets: ["CoreML"]),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
+        .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
         .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
         .library(name: "CoreVideo", targets: ["CoreVideo"]),
@@ -224,6 +225,7 @@ let package = Package(
         .executableTarget(
             name: "CommandLineTool",
             dependencies: [
+                "CompilerCommands",
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
                 "Combine", "CoreML", "CoreMLExtras", "CreateML",
@@ -235,7 +237,9 @@ let package = Package(
         ),
         tests(
             "CommandLineTests",
-            ["CommandLineTool", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport", protobuf]
+            [
+                "CommandLineTool", "coremlc", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport", protobuf,
+            ]
         ),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
@@ -348,12 +352,41 @@ let package = Package(
         library("TabularData", ["CLZ4", "CNumberText", "CTabular"]),
         tests("TabularDataTests", ["TabularData", "TestSupport"]),
         .executableTarget(name: "tabularbench", dependencies: ["TabularData"], swiftSettings: settings),
-        library("MLCompiler", ["MLEngine", "MLFiles", "MLNumerics", "MLSpecification"]),
         .target(name: "CModelVault"),
         library("MLFiles", ["CModelVault", "CNumberText", "MLNumerics", "MLSpecification", protobuf]),
         tests(
             "MLCompilerTests",
             ["MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification", protobuf]
+        ),
+        library("MLCompiler", ["MLEngine", "MLFiles", "MLGeneration", "MLNumerics", "MLSpecification"]),
+        library("MLGeneration", ["MLFiles", "MLNumerics", "MLSpecification"]),
+        library(
+            "CompilerCommands",
+            [
+                "MLCompiler", "MLFiles", "MLGeneration", "MLNumerics", "MLSpecification",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(
+            name: "coremlc",
+            dependencies: [
+                "CompilerCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        tests("MLGenerationTests", ["MLGeneration", "MLFiles", "MLNumerics", "MLSpecification"]),
+        tests(
+            "GeneratedClassTests",
+            [
+                "CoreML", "GeneratedClassesInSwift5", "MLCompiler", "MLFiles", "MLGeneration", "MLNumerics",
+                "MLSpecification", "TestSupport", protobuf,
+            ]
+        ),
+        .target(
+            name: "GeneratedClassesInSwift5",
+            dependencies: ["CoreML"],
+            path: "Tests/GeneratedClassesInSwift5",
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
         tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", "TestSupport", protobuf]),
     ],

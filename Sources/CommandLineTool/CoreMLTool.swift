@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompilerCommands
 import MLNumerics
 
 /// The `coreml` command.
@@ -22,6 +23,10 @@ struct CoreMLTool: ParsableCommand {
               coreml validate Digits.mlpackage
               coreml test Digits.mlpackage --vectors cases.npz
               coreml edit Digits.mlmodel --updatable linear_1 --output Trainable.mlmodel
+              coreml compile Digits.mlpackage build/
+              coreml generate Digits.mlpackage Sources/App/
+
+            Called as coremlc or coremlcompiler (by a link of that name), it takes the arguments of Apple's compiler.
 
             Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage; commands that compare or
             check say more in their help.
@@ -30,10 +35,20 @@ struct CoreMLTool: ParsableCommand {
         subcommands: [
             Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Validate.self, TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
-            Compile.self, Update.self, Edit.self,
+            CompileCommand<WithoutEncryption>.self, GenerateCommand.self, MetadataCommand.self, Update.self, Edit.self,
             ConvertWire.self,
         ]
     )
+}
+
+extension CoreMLTool {
+    static func main() {
+        if CompilerTool<WithoutEncryption>.answers(to: CommandLine.arguments.first) {
+            CompilerTool<WithoutEncryption>.main(nil)
+        } else {
+            main(nil)
+        }
+    }
 }
 
 /// What a command prints on standard error before it exits with status 1.

@@ -1,4 +1,5 @@
 import MLFiles
+import MLGeneration
 import MLSpecification
 
 /// The description of a model that a compiled folder carries as `metadata.json`: a list of one object, with the keys that
@@ -12,7 +13,7 @@ enum CompiledMetadata {
             .init("metadataOutputVersion", .string("3.0")),
             .init("modelType", kind(model)),
             .init("method", .string("predict")),
-            .init("generatedClassName", .string(className(name))),
+            .init("generatedClassName", .string(Identifier.ofClass(name))),
             .init("specificationVersion", .number(Double(model.specificationVersion))),
             .init("isUpdatable", .string(model.isUpdatable ? "1" : "0")),
             .init("inputSchema", schema(description.input)),
@@ -66,17 +67,6 @@ enum CompiledMetadata {
         default: break
         }
         return .object(members)
-    }
-
-    /// A name for the class that stands for the model in an app's source: characters that Swift's names cannot have become
-    /// `_`, and one is put before a leading digit.
-    static func className(_ name: String) -> String {
-        let scalars = name.unicodeScalars.map { $0.properties.isXIDContinue ? $0 : "_" }
-        let text = String(String.UnicodeScalarView(scalars))
-        guard let first = text.unicodeScalars.first, first.properties.isXIDStart || first == "_" else {
-            return "_" + text
-        }
-        return text
     }
 
     /// The labels of a classifier or detector.  Integers are numbers in networks and programs, texts in all others.

@@ -15,10 +15,12 @@ func coreml(_ arguments: String...) throws -> Outcome { try coreml(arguments: ar
 let builtTool = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("coreml")
 
-/// - Parameter environment: variables beside those of the tests.
-func coreml(arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+/// - Parameters:
+///   - environment: variables beside those of the tests.
+///   - tool: another program, or another name of this one.
+func coreml(arguments: [String], environment: [String: String] = [:], tool: URL = builtTool) throws -> Outcome {
     let process = Process()
-    process.executableURL = builtTool
+    process.executableURL = tool
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)

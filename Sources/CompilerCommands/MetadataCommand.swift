@@ -1,0 +1,33 @@
+package import ArgumentParser
+import MLCompiler
+import MLFiles
+import MLNumerics
+
+package struct MetadataCommand: ParsableCommand {
+    package static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: "metadata",
+            abstract: "Print what metadata.json says of a model, as JSON.",
+            discussion: """
+                Of a compiled folder it is the file that lies there; of other models what compiling would write.
+
+                Examples:
+                  coreml metadata Flowers.mlpackage
+                  coreml metadata build/Flowers.mlmodelc
+                """
+        )
+    }
+
+    @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
+    var model: String
+
+    package init() {}
+
+    package func run() throws {
+        print(
+            try failing { () throws(ModelError) in
+                try ModelCompiler.metadata(of: ModelFile.open(path: model), named: ModelName.of(model))
+            }
+        )
+    }
+}

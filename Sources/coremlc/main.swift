@@ -1,0 +1,4 @@
+import ArgumentParser
+import CompilerCommands
+
+CompilerTool<WithoutEncryption>.main()
