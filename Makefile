@@ -1,5 +1,8 @@
 .PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits test bench format setup build conformance zoo
 
+# A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
+export COREML_WITHOUT_PLUGINS = 1
+
 setup:
 	@scripts/setup
 

@@ -238,7 +238,8 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "CommandLineTool", "coremlc", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport", protobuf,
+                "CommandLineTool", "coremlc", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport",
+                protobuf,
             ]
         ),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
@@ -374,6 +375,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "FlowerGarden",
+            dependencies: ["CoreML", "CoreMLExtras", "MLDrawing", "MLNumerics"],
+            path: "Tests/FlowerGarden",
+            swiftSettings: settings
+        ),
         tests("MLGenerationTests", ["MLGeneration", "MLFiles", "MLNumerics", "MLSpecification"]),
         tests(
             "GeneratedClassTests",
@@ -392,3 +399,10 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// Wherever a package has plugins, building all of it builds their tools a second time, with everything below them, for
+// the machine that builds.  Scripts that build this package for its tests leave the plugins out.
+if Context.environment["COREML_WITHOUT_PLUGINS"] == nil {
+    package.products.append(.plugin(name: "CoreMLPlugin", targets: ["CoreMLPlugin"]))
+    package.targets.append(.plugin(name: "CoreMLPlugin", capability: .buildTool(), dependencies: ["coremlc"]))
+}

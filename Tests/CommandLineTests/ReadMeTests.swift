@@ -30,4 +30,29 @@ import Testing
             }
         }
     }
+
+    /// The articles' Swift is in sources that are built: those of the target `ReadMeSnippets`, and the example package,
+    /// which `scripts/example-package` builds.
+    @Test func articlesAreCompiled() throws {
+        let manager = FileManager.default
+        var sources: [String] = []
+        for folder in ["Tests/ReadMeSnippets", "Examples/Flowers", "Examples/Flowers/Sources/FlowerGuide"] {
+            let names = try manager.contentsOfDirectory(atPath: Self.root.appendingPathComponent(folder).path)
+            for name in names where name.hasSuffix(".swift") {
+                sources.append(Self.lines(try Self.text("\(folder)/\(name)")).joined(separator: "\n"))
+            }
+        }
+        let catalogue = "Sources/CoreML/CoreML.docc"
+        let articles = try manager.contentsOfDirectory(atPath: Self.root.appendingPathComponent(catalogue).path)
+            .filter { $0.hasSuffix(".md") }
+        #expect(articles.count >= 3)
+        for article in articles {
+            let snippets = try Self.text("\(catalogue)/\(article)").components(separatedBy: "```swift\n").dropFirst()
+                .map { $0.components(separatedBy: "```")[0] }
+            for snippet in snippets {
+                let text = Self.lines(snippet).joined(separator: "\n")
+                #expect(sources.contains { $0.contains(text) }, "no source has what \(article) shows:\n\(snippet)")
+            }
+        }
+    }
 }

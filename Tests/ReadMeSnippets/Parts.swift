@@ -42,4 +42,11 @@ final class SwishLayer: NSObject, MLCustomLayer {
     }
 }
 
+func installed(_ download: URL, in folder: URL) async throws -> MLModel {
+    let compiled = try await MLModel.compileModel(at: download)
+    let place = folder.appendingPathComponent(compiled.lastPathComponent)
+    try FileManager.default.moveItem(at: compiled, to: place)
+    return try await MLModel.load(contentsOf: place)
+}
+
 func prepare() { CustomLayers.register(SwishLayer.self) }
