@@ -18,10 +18,9 @@ SIZES = {"desktop": (1440, 900), "phone": (360, 780)}
 
 def answered(page, text=None):
     """Waits for an answer that is not the last one any more."""
-    page.wait_for_selector("[aria-label=Answer] .answer:not(.stale) :is(.headline, .card, .ranking, .tagged, .compare)", timeout=30_000)
-    page.wait_for_function("!document.querySelector('[aria-label=Answer] .stale')", timeout=30_000)
+    page.wait_for_selector("[aria-label=Answer] > .answer:not(.stale) :is(.headline, .card, .ranking, .tagged, .compare)", timeout=30_000)
     if text is not None:
-        page.wait_for_function("(text) => document.querySelector('[aria-label=Answer]').textContent.includes(text)", arg=text, timeout=15_000)
+        page.locator("[aria-label=Answer]").filter(has_text=text).wait_for(timeout=15_000)
 
 
 def give(page, path):
@@ -144,7 +143,7 @@ def generation(page, folder):
     page.get_by_label("Beginning").fill("The old tower")
     page.get_by_role("button", name="Predict").click()
     page.get_by_text("tokens a second").wait_for(timeout=20_000)
-    page.wait_for_function("!document.querySelector('[aria-label=Answer] .chip').hidden", timeout=30_000)
+    page.locator("[aria-label=Answer] .chip").wait_for(timeout=30_000)
 
 
 def teaching(page, folder):

@@ -36,6 +36,9 @@ static const unsigned char picture_js[] = {
 static const unsigned char sound_js[] = {
 #embed "page/sound.js"
 };
+static const unsigned char recorder_js[] = {
+#embed "page/recorder.js"
+};
 static const unsigned char arrays_js[] = {
 #embed "page/arrays.js"
 };
@@ -65,6 +68,7 @@ static const struct preview_asset assets[] = {
     MODULE(editors),
     MODULE(picture),
     MODULE(sound),
+    MODULE(recorder),
     MODULE(arrays),
     MODULE(views),
     MODULE(overlays),

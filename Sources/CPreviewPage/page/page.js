@@ -299,7 +299,7 @@ function generationWay(model) {
       slider("Temperature", { min: 0, max: 2, step: 0.05, value: settings.temperature, text: (value) => (value === 0 ? "0, always the likeliest" : shown(value, 3)) }, (value) => { settings.temperature = value; })), error);
   const going = h("span", {});
   const written = h("p", { class: "bigtext" });
-  const next = h("div", {});
+  const next = h("div", { class: "field" });
   return {
     element, hint: "Write a beginning and press Predict: the model goes on.", single: false, extra: null, isPartly: true,
     get isReady() { return false; },

@@ -41,6 +41,9 @@ export function heatMap(numbers, rows, columns, { list = steps, least, greatest,
   return canvasOf(columns, rows, pixels, rows <= 128 && columns <= 128 ? "pixels" : "");
 }
 
+/** Narrow pages get plots of their width, so that what is written in them keeps its size. */
+const plotWidth = () => Math.min(640, Math.max(innerWidth - 110, 240));
+
 function sharp(width, height, name) {
   const factor = Math.min(devicePixelRatio || 1, 2);
   const canvas = h("canvas", { class: "plot", width: width * factor, height: height * factor, role: "img", "aria-label": name });
@@ -52,7 +55,7 @@ function sharp(width, height, name) {
 
 /** Values over their places. */
 export function linePlot(numbers, name, { asBars = numbers.length <= 48 } = {}) {
-  const [width, height, left, bottom] = [640, 220, 58, 24];
+  const [width, height, left, bottom] = [plotWidth(), 220, 58, 24];
   const [canvas, context] = sharp(width, height, name);
   const { least, greatest } = statistics(numbers);
   const [low, high] = asBars ? [Math.min(least, 0), Math.max(greatest, 0)] : [least, greatest];
@@ -95,7 +98,7 @@ export function linePlot(numbers, name, { asBars = numbers.length <= 48 } = {}) 
 
 /** How often values come. */
 export function histogram(numbers, name, text = (number) => shown(number, 3)) {
-  const [width, height] = [640, 190];
+  const [width, height] = [plotWidth(), 190];
   const [canvas, context] = sharp(width, height, name);
   const { least, greatest } = statistics(numbers);
   const bins = new Array(40).fill(0);

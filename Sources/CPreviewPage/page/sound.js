@@ -113,20 +113,19 @@ async function recorder(tick) {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } });
   const context = new AudioContext({ sampleRate: 16000 });
   const source = context.createMediaStreamSource(stream);
-  const node = context.createScriptProcessor(4096, 1, 1);
+  await context.audioWorklet.addModule("/recorder.js");
+  const node = new AudioWorkletNode(context, "recorder", { numberOfOutputs: 0 });
   const parts = [];
   let count = 0;
-  node.onaudioprocess = (event) => {
-    const part = event.inputBuffer.getChannelData(0).slice();
-    parts.push(part);
-    count += part.length;
+  node.port.onmessage = ({ data }) => {
+    parts.push(data);
+    count += data.length;
     tick(count / 16000);
   };
   source.connect(node);
-  node.connect(context.destination);
   return {
     stop() {
-      node.disconnect();
+      source.disconnect();
       stream.getTracks().forEach((track) => track.stop());
       context.close();
       const all = new Float32Array(count);
