@@ -1,5 +1,5 @@
-package import MLNumerics
-package import MLSpecification
+import MLNumerics
+import MLSpecification
 
 /// Decodes neural networks without their large weights, which stay where they lie in the file: each is replaced by its
 /// place (`PlacedWeights`).  What is decoded this way is for predicting only.
