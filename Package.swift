@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let crypto = ["Crypto", "CryptoExtras"].map { Target.Dependency.product(name: $0, package: "swift-crypto") }
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 
 /// A library of this package that clients do not import by name.
@@ -38,6 +39,7 @@ let package = Package(
     name: "swift-coreml",
     products: [
         .library(name: "CoreML", targets: ["CoreML"]),
+        .library(name: "CoreMLEncryption", targets: ["CoreMLEncryption"]),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
         .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
@@ -55,6 +57,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
@@ -228,7 +231,8 @@ let package = Package(
                 "CompilerCommands",
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
-                "Combine", "CoreML", "CoreMLExtras", "CreateML",
+                "Combine", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML",
+                "MLArchive", "MLEncryption", "MLPackaging",
                 "ImageIO", "TabularData",
                 "MLDrawing", "MLFeatures", "MLImages", "MLPreview", "CDeflate",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -264,6 +268,42 @@ let package = Package(
                 "MLOperators", "MLSpecification", "MLTraining",
             ]
         ),
+        .target(name: "CSecrets", dependencies: ["CMLKernels"]),
+        library("MLEncryption", ["CModelVault", "CSecrets", "MLFiles", "MLNumerics"] + crypto),
+        tests(
+            "MLEncryptionTests",
+            ["MLArchive", "MLEncryption", "MLPackaging", "MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]
+                + crypto
+        ),
+        .executableTarget(
+            name: "ClearApp",
+            dependencies: ["CoreML"],
+            path: "Tests/ClearApp",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        tests(
+            "CoreMLEncryptionTests",
+            ["CoreMLEncryption", "CoreML", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
+        ),
+        .executableTarget(
+            name: "EncryptionRunner",
+            dependencies: ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "MLSpecification"] + crypto,
+            path: "Tests/EncryptionRunner",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "EncryptedApp",
+            dependencies: ["CoreML", "CoreMLEncryption"],
+            path: "Tests/EncryptedApp",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
+        library(
+            "CoreMLEncryption",
+            ["CVaultRegistration", "CoreML", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]
+        ),
         library("BackgroundTasks"),
         tests("BackgroundTasksTests", ["BackgroundTasks"]),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
@@ -291,7 +331,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ReadMeSnippets",
-            dependencies: ["CoreML", "CoreMLExtras", "CreateML", "TabularData"],
+            dependencies: ["CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML", "TabularData"],
             path: "Tests/ReadMeSnippets",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),

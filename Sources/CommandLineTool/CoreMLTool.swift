@@ -35,7 +35,8 @@ struct CoreMLTool: ParsableCommand {
         subcommands: [
             Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Validate.self, TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
-            CompileCommand<WithoutEncryption>.self, GenerateCommand.self, MetadataCommand.self, Update.self, Edit.self,
+            CompileCommand<WithEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
+            Update.self, Edit.self,
             ConvertWire.self,
         ]
     )
@@ -43,8 +44,8 @@ struct CoreMLTool: ParsableCommand {
 
 extension CoreMLTool {
     static func main() {
-        if CompilerTool<WithoutEncryption>.answers(to: CommandLine.arguments.first) {
-            CompilerTool<WithoutEncryption>.main(nil)
+        if CompilerTool<WithEncryption>.answers(to: CommandLine.arguments.first) {
+            CompilerTool<WithEncryption>.main(nil)
         } else {
             main(nil)
         }

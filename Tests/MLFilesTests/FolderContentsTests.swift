@@ -65,16 +65,4 @@ import Testing
         }
         #expect("\(error)".hasPrefix("A.mlmodelc: The compiled model has no specification.bin"))
     }
-
-    @Test func encryptedModelsAndArchivesNeedTheProductThatOpensThem() throws {
-        try withTemporaryFolder { folder in
-            try FileAccess.write("{}", to: folder + "/encryption.json")
-            try FileAccess.write(Array("MLARCH1\n".utf8) + [0, 0, 0], to: folder + "/A.mlarchive")
-            for path in [folder, folder + "/A.mlarchive"] {
-                let error = try #require(throws: ModelError.self) { try ModelFile.open(path: path) }
-                #expect(error.code == .decryption)
-                #expect("\(error)".contains("add the product CoreMLEncryption"))
-            }
-        }
-    }
 }

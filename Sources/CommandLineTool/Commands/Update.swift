@@ -79,7 +79,11 @@ struct Update: ParsableCommand {
         let start = ContinuousClock.now
         if let threads { Workers.limit(to: threads) }
         Interruption.watch()
-        let file = try failing { () throws(ModelError) in try ModelFile.open(path: model) }
+        let file = try failing { () throws(ModelError) in
+            let file = try ModelFile.open(path: model)
+            try file.requireUnprotected("the updated model")
+            return file
+        }
         let session = try failing { () throws(ModelError) in
             try UpdateSession(file, options: options) { () throws(ModelError) in try EngineLoader.load(file) }
         }

@@ -192,8 +192,10 @@ package final class UpdateSession {
     // MARK: - Checkpoints
 
     /// Where the session stands.  Ask between two events.
+    /// - Throws: also for encrypted models, whose weights a checkpoint would hold in the clear.
     package func checkpoint() throws(ModelError) -> UpdateCheckpoint {
-        UpdateCheckpoint(
+        try file.requireUnprotected("a checkpoint")
+        return UpdateCheckpoint(
             origin: origin,
             position: position,
             parameters: parameters.values,

@@ -1,0 +1,217 @@
+import ArgumentParser
+import MLArchive
+import MLEncryption
+import MLFiles
+import MLNumerics
+import MLPackaging
+
+/// `coreml archive`: a model as one file that is checked before it is used, and may be encrypted and signed.
+struct Archive: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Pack a model into one file, encrypted and signed if you like; list, verify and unpack such files.",
+        discussion: """
+            Examples:
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey --sign acme.pem
+              coreml archive list Flowers.mlarchive
+              coreml archive verify Flowers.mlarchive --key acme.pub.pem
+              coreml archive extract Flowers.mlarchive -o Flowers.mlmodelc
+              coreml predict Flowers.mlarchive --input image=rose.jpg
+            """,
+        subcommands: [ArchiveCreate.self, ArchiveList.self, ArchiveVerify.self, ArchiveExtract.self],
+        defaultSubcommand: ArchiveCreate.self
+    )
+}
+
+struct ArchiveCreate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Pack a model into an archive (the default).",
+        discussion: """
+            A model that is not compiled is compiled first.  Flowers.mlmodelkey beside Flowers.mlpackage is the key to encrypt \
+            with, unless --encrypt or --no-encrypt say otherwise.
+
+            Examples:
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey
+            """
+    )
+
+    @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
+    var model: String
+    @Option(name: [.short, .long], help: "The archive, by default the model's name with .mlarchive.")
+    var output: String?
+    @Option(help: ArgumentHelp("Encrypt with this key.", valueName: "key"))
+    var encrypt: String?
+    @Flag(help: "Do not encrypt, even when a key lies beside the model.")
+    var noEncrypt = false
+    @Option(help: ArgumentHelp("Sign with an Ed25519 key in PEM form.", valueName: "pem"))
+    var sign: String?
+
+    func validate() throws {
+        guard encrypt == nil || !noEncrypt else {
+            throw ValidationError("--encrypt and --no-encrypt contradict each other")
+        }
+    }
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let isEncrypted = try Vault.shared.record(of: model) != nil
+            let place = encrypt ?? (noEncrypt || isEncrypted ? nil : KeyFiles.path(beside: model))
+            let key = try place.map { (path) throws(ModelError) in try KeyFiles.usable(path) }
+            let signer = try sign.map { (path) throws(ModelError) in
+                try trailing(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
+            }
+            let output = self.output ?? Self.name(model)
+            try ArchivePackaging.archive(model, to: output, key: key, signer: signer)
+            print(output)
+            if let key, let place { print("  encrypted with \(place), key \(key.keyID)") }
+            if let signer { print("  signed by \(signer.publicKey.keyID)") }
+        }
+    }
+
+    private static func name(_ model: String) -> String {
+        let model = FileAccess.withoutTrailingSlash(model)
+        for ending in [".mlmodelc", ".mlpackage", ".mlmodel"] where model.hasSuffix(ending) {
+            return String(model.dropLast(ending.count)) + ".mlarchive"
+        }
+        return model + ".mlarchive"
+    }
+}
+
+struct ArchiveList: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Say what an archive holds."
+    )
+
+    @Argument(help: "A .mlarchive file.")
+    var archive: String
+    @Flag(help: "Print JSON: the header as it stands in the archive, and who signed it.")
+    var json = false
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let archive = try ModelArchive(self.archive)
+            if json { return try printJSON(archive) }
+            let header = archive.header
+            var facts = Table()
+            facts.add("model", header.model.name)
+            if let kind = header.model.kind { facts.add("kind", kind) }
+            if let version = header.model.version { facts.add("version", version) }
+            facts.add("created", "\(header.created) by \(header.tool)")
+            if let encryption = header.encryption {
+                facts.add("encrypted", "with the key \(encryption.keyID) of \"\(encryption.team)\"")
+            }
+            for signature in archive.signatures {
+                let isRight = signature.isRight(name: header.model.name, headerHash: archive.headerHash)
+                facts.add("signed", "by \(signature.signer.keyID)\(isRight ? "" : ": the signature is WRONG")")
+            }
+            print(facts.text(indent: ""))
+            var table = Table(rightAligned: [0])
+            for file in header.files { table.add(byteText(file.byteCount), file.path) }
+            print(table.text())
+        }
+    }
+
+    private func printJSON(_ archive: ModelArchive) throws(ModelError) {
+        let signatures = archive.signatures.map { signature in
+            JSONValue.object([
+                .init("keyID", .string(signature.signer.keyID.description)),
+                .init(
+                    "valid",
+                    .bool(signature.isRight(name: archive.header.model.name, headerHash: archive.headerHash))
+                ),
+            ])
+        }
+        let value = JSONValue.object([
+            .init("header", try JSONReader.read(archive.header.text)),
+            .init("headerSHA256", .string(Hexadecimal.text(archive.headerHash))),
+            .init("signatures", .array(signatures)),
+        ])
+        print(value.text, terminator: "")
+    }
+}
+
+struct ArchiveVerify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check every byte of an archive against its header, and who signed it.",
+        discussion: """
+            Without a key it says that the archive is whole; with --key that its maker is who you think.  Where the key of an \
+            encrypted archive is at hand, it also decrypts it, writing nothing.
+            """
+    )
+
+    @Argument(help: "A .mlarchive file.")
+    var archive: String
+    @Option(help: ArgumentHelp("Fail unless the holder of this Ed25519 key signed it.", valueName: "public pem"))
+    var key: String?
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let archive = try ModelArchive(self.archive)
+            try archive.verify()
+            let name = archive.header.model.name
+            for signature in archive.signatures
+            where !signature.isRight(name: name, headerHash: archive.headerHash) {
+                throw ModelError(.malformed, "The signature by \(signature.signer.keyID) is wrong.", at: self.archive)
+            }
+            if let key {
+                let signer = try trailing(key) { () throws(ModelError) in try SigningKey.Public(pem: KeyText.read(key))
+                }
+                guard archive.signatures.contains(where: { $0.signer == signer }) else {
+                    throw ModelError(.invalidInput, "The archive is not signed by \(signer.keyID).", at: self.archive)
+                }
+            }
+            print("\(self.archive): whole, \(archive.header.files.count) files")
+            for signature in archive.signatures { print("  signed by \(signature.signer.keyID)") }
+            if let text = try decryption(archive) { print("  \(text)") }
+        }
+    }
+
+    /// What decrypting the archive shows; `nil` for one that is not encrypted.
+    private func decryption(_ archive: ModelArchive) throws(ModelError) -> String? {
+        guard let record = try archive.record else { return nil }
+        let contentKey: SecretBytes
+        do throws(ModelError) { contentKey = try Vault.shared.contentKey(of: record, at: self.archive) } catch {
+            guard error.code == .keyFetch else { throw error }
+            return "encrypted with the key \(record.keyID), which is not at hand: what is in it was not checked"
+        }
+        try archive.check(contentKey)
+        let folder = try EncryptedFolder(record, contentKey: contentKey, stored: archive.files)
+        for file in record.files { _ = try folder.contents(of: file.path) }
+        for file in record.clear { _ = try folder.contents(of: file.path) }
+        return "encrypted with the key \(record.keyID): decrypts"
+    }
+}
+
+struct ArchiveExtract: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extract",
+        abstract: "Unpack an archive into a compiled folder.",
+        discussion: "An encrypted archive becomes an encrypted folder: nothing is decrypted, and no key is needed."
+    )
+
+    @Argument(help: "A .mlarchive file.")
+    var archive: String
+    @Option(name: [.short, .long], help: "The folder, by default the model's name with .mlmodelc, here.")
+    var output: String?
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let archive = try ModelArchive(self.archive)
+            let name = archive.header.model.name
+            if output == nil { try ContainedPath.check(name + ".mlmodelc") }
+            guard output != nil || !name.contains("/") else {
+                throw ModelError(
+                    .malformed,
+                    "The model's name has a slash; say with --output where it goes.",
+                    at: self.archive
+                )
+            }
+            let folder = output ?? name + ".mlmodelc"
+            try archive.extract(to: folder)
+            print(folder)
+        }
+    }
+}

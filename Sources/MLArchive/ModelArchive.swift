@@ -1,0 +1,207 @@
+import Crypto
+package import MLEncryption
+package import MLFiles
+package import MLNumerics
+
+/// An opened archive (`.mlarchive`): its header was read and found right; the files in it were not looked at yet.
+///
+/// An archive begins with 48 bytes (mark, length of the header, length of the signatures, SHA-256 of the header), the header
+/// and the signatures.  At the next multiple of 4096 begins the payload: the files as they are stored.
+package final class ModelArchive: OpenedArchive {
+    package let path: String
+    package let header: ArchiveHeader
+    package let headerHash: [UInt8]
+    package let signatures: [ArchiveSignature]
+    private let file: OpenFile
+    private let payloadStart: Int
+
+    static let startByteCount = 48
+    static let largestSignatures = 1 << 20
+
+    package init(_ path: String) throws(ModelError) {
+        self.path = path
+        let file = try OpenFile(path)
+        self.file = file
+        (header, headerHash, signatures, payloadStart) = try trailing(path) { () throws(ModelError) in
+            try Self.read(file)
+        }
+    }
+
+    private static func read(
+        _ file: OpenFile
+    ) throws(ModelError) -> (ArchiveHeader, [UInt8], [ArchiveSignature], Int) {
+        let magic = ModelVaults.archiveMagic
+        guard file.byteCount >= startByteCount else { throw cutOff }
+        let start = try file.bytes(at: 0, count: startByteCount)
+        guard start.starts(with: magic) else {
+            throw ModelError(.malformed, "This is no model archive; check what the file is.")
+        }
+        func length(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(start[offset + $1]) << (8 * $1) } }
+        let (headerLength, signaturesLength) = (length(8), length(12))
+        guard headerLength <= ArchiveHeader.largest, signaturesLength <= largestSignatures else {
+            throw ModelError(
+                .malformed,
+                "The header claims \(headerLength) bytes and its signatures \(signaturesLength), more than they can have."
+            )
+        }
+        guard startByteCount + headerLength + signaturesLength <= file.byteCount else { throw cutOff }
+        let text = try file.bytes(at: startByteCount, count: headerLength)
+        let hash = Array(SHA256.hash(data: text))
+        guard start[16...].elementsEqual(hash) else {
+            throw ModelError(
+                .malformed,
+                "The header is damaged: it has another hash than the archive says; get it anew."
+            )
+        }
+        let header = try trailing("header") { () throws(ModelError) in
+            try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
+                try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
+            }
+        }
+        let signatures = try trailing("signatures") { () throws(ModelError) in
+            try ArchiveSignature.list(file.bytes(at: startByteCount + headerLength, count: signaturesLength))
+        }
+        let payloadStart = ArchiveHeader.aligned(startByteCount + headerLength + signaturesLength)
+        guard file.byteCount == (header.files.isEmpty ? file.byteCount : payloadStart + header.payloadByteCount) else {
+            throw ModelError(
+                .malformed,
+                "The archive has \(file.byteCount) bytes, its header says \(payloadStart + header.payloadByteCount): it was "
+                    + "cut off, or something was added; get it anew."
+            )
+        }
+        return (header, hash, signatures, payloadStart)
+    }
+
+    private static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it anew.") }
+
+    // MARK: Files
+
+    package func stored(_ file: ArchiveHeader.File) -> StoredFile {
+        StoredFile(self.file, offset: payloadStart + file.offset, byteCount: file.byteCount)
+    }
+
+    package var files: any StoredFiles { ArchiveFiles(archive: self) }
+    package var contents: any FolderContents { ArchiveContents(archive: self) }
+
+    package var record: EncryptionRecord? {
+        get throws(ModelError) {
+            guard let encryption = header.encryption else {
+                guard !header.files.contains(where: { $0.path == ModelVaults.encryptionName }) else {
+                    throw contradiction
+                }
+                return nil
+            }
+            let record = try Vault.record(in: files, at: path)
+            guard record.contentID == encryption.contentID, record.keyID == encryption.keyID,
+                record.team == encryption.team
+            else { throw contradiction }
+            return record
+        }
+    }
+
+    private var contradiction: ModelError {
+        ModelError(
+            .decryption,
+            "The header and \(ModelVaults.encryptionName) contradict each other: the archive was changed; get it anew.",
+            at: path
+        )
+    }
+
+    package func check(_ contentKey: SecretBytes) throws(ModelError) { try header.check(contentKey) }
+
+    // MARK: Checking
+
+    /// Throws at the first file whose bytes are not those that the header vouches for, and when anything lies between the
+    /// files.
+    package func verify(progress: (Int) -> Void = { _ in }) throws(ModelError) {
+        try trailing(path) { () throws(ModelError) in
+            var end = 0
+            for file in header.files {
+                try checkGap(end..<file.offset)
+                try trailing(file.path) { () throws(ModelError) in try verify(file, progress) }
+                end = file.offset + file.byteCount
+            }
+        }
+    }
+
+    private func verify(_ file: ArchiveHeader.File, _ progress: (Int) -> Void) throws(ModelError) {
+        var whole = SHA256()
+        var position = 0
+        for (index, chunk) in file.chunks.enumerated() {
+            let bytes = try self.file.bytes(at: payloadStart + file.offset + position, count: chunk.byteCount)
+            guard SHA256.hash(data: bytes).elementsEqual(chunk.hash) else {
+                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive anew.")
+            }
+            whole.update(data: bytes)
+            position += chunk.byteCount
+            progress(chunk.byteCount)
+        }
+        guard whole.finalize().elementsEqual(file.hash) else {
+            throw ModelError(.malformed, "The pieces are right, but not the whole file; get the archive anew.")
+        }
+    }
+
+    private func checkGap(_ range: Range<Int>) throws(ModelError) {
+        let bytes = try file.bytes(at: payloadStart + range.lowerBound, count: range.count)
+        guard bytes.allSatisfy({ $0 == 0 }) else {
+            throw ModelError(.malformed, "Something lies between the files; get the archive anew.")
+        }
+    }
+
+    /// Writes the files as they are stored into a folder that takes the place of `folder` when all of them are right.
+    package func extract(to folder: String) throws(ModelError) {
+        try FileAccess.replaceFolder(folder) { (temporary) throws(ModelError) in
+            for file in header.files {
+                let place = temporary + "/" + file.path
+                try FileAccess.makeFolder(FileAccess.folder(of: place))
+                let new = try NewFile(replacing: place)
+                try trailing(path) { () throws(ModelError) in
+                    try trailing(file.path) { () throws(ModelError) in try copy(file, to: new) }
+                }
+                try new.finish()
+            }
+        }
+    }
+
+    private func copy(_ file: ArchiveHeader.File, to new: NewFile) throws(ModelError) {
+        var position = 0
+        for (index, chunk) in file.chunks.enumerated() {
+            let bytes = try self.file.bytes(at: payloadStart + file.offset + position, count: chunk.byteCount)
+            guard SHA256.hash(data: bytes).elementsEqual(chunk.hash) else {
+                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive anew.")
+            }
+            try new.append(bytes)
+            position += chunk.byteCount
+        }
+    }
+
+    /// Maps a file that is stored in the clear.
+    fileprivate func mapped(_ file: ArchiveHeader.File) throws(ModelError) -> TensorStorage {
+        try trailing(path) { () throws(ModelError) in
+            try self.file.mapped(at: payloadStart + file.offset, byteCount: file.byteCount)
+        }
+    }
+}
+
+/// The files of an archive by their paths, as they are stored.
+private struct ArchiveFiles: StoredFiles {
+    let archive: ModelArchive
+
+    func stored(_ path: String) throws(ModelError) -> StoredFile? {
+        archive.header.files.first { $0.path == path }.map { archive.stored($0) }
+    }
+}
+
+/// The files of an archive whose model is in the clear: mapped where they lie.
+private struct ArchiveContents: FolderContents {
+    let archive: ModelArchive
+
+    var isProtected: Bool { false }
+
+    func contents(of name: String) throws(ModelError) -> TensorStorage? {
+        guard let file = archive.header.files.first(where: { $0.path == name }) else { return nil }
+        return try archive.mapped(file)
+    }
+
+    func path(of name: String) -> String? { nil }
+}

@@ -1,0 +1,1 @@
+../EncryptedApp/main.swift
