@@ -32,16 +32,25 @@ struct CompiledGraphs {
     }
 
     /// Reads the graphs of a compiled model.
-    init(_ compiled: CompiledModel, _ weights: WeightFiles) throws(ModelError) {
+    ///
+    /// - Parameter isPacked: packed weights for this machine are there, so that a weight file which serves for nothing
+    ///   else need not be opened: one of an encrypted model would have to be decrypted.
+    init(_ compiled: CompiledModel, _ weights: WeightFiles, isPacked: Bool) throws(ModelError) {
         let sections = compiled.sections
         var reader = BinaryReader(try sections.bytes(CompiledModel.Section.graphs))
-        var files: [WeightFile] = []
-        for _ in 0..<(try reader.count()) { files.append(try weights.file(try reader.text())) }
+        var names: [String] = []
+        for _ in 0..<(try reader.count()) { names.append(try reader.text()) }
+        let leavesFiles = isPacked && compiled.path == nil
         let range = try sections.range(CompiledModel.Section.constants)
         var constants: [Tensor] = []
         for _ in 0..<(try reader.count()) {
             let record = try ConstantRecord(from: &reader)
-            constants.append(try record.tensor(section: sections.storage, constants: range, weights: files))
+            let tensor = try record.tensor(section: sections.storage, constants: range) {
+                (file, isPacked) throws(ModelError) in
+                guard names.indices.contains(file) else { throw BinaryReader.broken("there is no weight file \(file)") }
+                return isPacked && leavesFiles ? nil : try weights.file(names[file])
+            }
+            constants.append(tensor)
         }
         var entries: [Key: Entry] = [:]
         for _ in 0..<(try reader.count()) {

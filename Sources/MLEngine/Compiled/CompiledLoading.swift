@@ -13,15 +13,17 @@ struct CompiledLoading {
     /// `nil` when the model has to be read from its specification: weights for this machine are not there, and those that
     /// they would be packed from cannot be had under the numbers of the compiled file.
     init?(_ file: ModelFile, _ compiled: CompiledModel) throws(ModelError) {
-        let written = try CompiledGraphs(compiled, file.weights)
-        guard Backend.current == .native else {
+        let instructionSet = "\(InstructionSet.current)"
+        let isNative = Backend.current == .native
+        let isPacked = isNative && compiled.sections.has(CompiledModel.Section.packedIndex(instructionSet))
+        let written = try CompiledGraphs(compiled, file.weights, isPacked: isPacked)
+        guard isNative else {
             guard !written.lacksConstants else { return nil }
             (graphs, library, cache) = (written, PackedLibrary(), nil)
             return
         }
-        let instructionSet = "\(InstructionSet.current)"
         let cache = PackedCache(for: compiled, instructionSet: instructionSet)
-        if compiled.sections.has(CompiledModel.Section.packedIndex(instructionSet)) {
+        if isPacked {
             library = try PackedLibrary(compiled.sections, instructionSet: instructionSet)
             (graphs, self.cache) = (written, nil)
         } else if let kept = cache?.library() {

@@ -139,7 +139,9 @@ package struct CompiledModelWriter {
             if tensor.scalarType == .string {
                 records.append((tensor, .strings(tensor.strings), nil))
             } else if let index = files.firstIndex(where: { $0.file.storage === tensor.storage }) {
-                records.append((tensor, .weights(file: index, byteOffset: tensor.byteOffset), nil))
+                let isPacked = unneeded.contains(number)
+                let place = ConstantPlace.weights(file: index, byteOffset: tensor.byteOffset, isPacked: isPacked)
+                records.append((tensor, place, nil))
             } else if unneeded.contains(number) {
                 records.append((tensor, .packedOnly, nil))
             } else {
@@ -181,8 +183,17 @@ package struct CompiledModelWriter {
     /// The numbers of the constants that the engines know packed and in no other form, and never will.
     private func packedOnly(_ packed: Set<Int>, _ engines: [GraphEngine]) -> Set<Int> {
         guard entries.allSatisfy(\.entry.isBound), engines.allSatisfy({ $0.executable.isOnePlan }) else { return [] }
-        let seen = Set(engines.flatMap(\.executable.plannedConstants).map { ObjectIdentifier($0.storage) })
-        return packed.filter { !seen.contains(ObjectIdentifier(constants[$0].storage)) }
+        struct Place: Hashable {
+            let storage: ObjectIdentifier
+            let byteOffset: Int
+
+            init(_ tensor: Tensor) {
+                storage = ObjectIdentifier(tensor.storage)
+                byteOffset = tensor.byteOffset
+            }
+        }
+        let seen = Set(engines.flatMap(\.executable.plannedConstants).map(Place.init))
+        return packed.filter { !seen.contains(Place(constants[$0])) }
     }
 
     private static func engines(_ file: ModelFile, _ graphs: CompiledGraphs) throws(ModelError) -> [GraphEngine] {

@@ -5,8 +5,8 @@ import MLNumerics
 enum ConstantPlace: Hashable, Sendable {
     /// In the compiled file itself, this far from the start of its constants.
     case section(Int)
-    /// In a weight file beside it.
-    case weights(file: Int, byteOffset: Int)
+    /// In a weight file beside it.  Of one that `isPacked`, packed forms serve in its place where they are there.
+    case weights(file: Int, byteOffset: Int, isPacked: Bool)
     /// In the record.
     case strings([String])
     /// Nowhere: its packed forms serve in its place.
@@ -27,8 +27,8 @@ struct ConstantRecord: Hashable, Sendable {
         case .section(let offset):
             writer.byte(0)
             writer.unsigned(offset)
-        case .weights(let file, let offset):
-            writer.byte(1)
+        case .weights(let file, let offset, let isPacked):
+            writer.byte(isPacked ? 4 : 1)
             writer.unsigned(file)
             writer.unsigned(offset)
         case .strings(let strings):
@@ -55,45 +55,50 @@ struct ConstantRecord: Hashable, Sendable {
         for _ in 0..<(try reader.count()) { shape.append(try reader.unsigned()) }
         _ = try shape.checkedElementCount()
         self.shape = shape
-        switch try reader.byte() {
+        let kind = try reader.byte()
+        switch kind {
         case 0: place = .section(try reader.unsigned())
-        case 1: place = .weights(file: try reader.unsigned(), byteOffset: try reader.unsigned())
+        case 1, 4:
+            let (file, offset) = (try reader.unsigned(), try reader.unsigned())
+            place = .weights(file: file, byteOffset: offset, isPacked: kind == 4)
         case 2:
             var strings: [String] = []
             for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
             place = .strings(strings)
         case 3: place = .packedOnly
-        case let kind: throw BinaryReader.broken("\(kind) is no place of a constant")
+        default: throw BinaryReader.broken("\(kind) is no place of a constant")
         }
     }
 
     /// The constant, in the bytes of the file that holds it.
     /// - Parameters:
     ///   - section: the compiled file, whose constants lie at `constants`.
-    ///   - weights: the weight files by number.
+    ///   - weights: gives a weight file by its number; `nil` for one of which only packed forms are wanted.
     func tensor(
         section: TensorStorage,
         constants: Range<Int>,
-        weights: [WeightFile]
+        weights: (_ file: Int, _ isPacked: Bool) throws(ModelError) -> WeightFile?
     ) throws(ModelError) -> Tensor {
         switch place {
         case .section(let offset): return try tensor(in: section, constants, at: offset)
-        case .weights(let file, let offset):
-            guard weights.indices.contains(file) else { throw BinaryReader.broken("there is no weight file \(file)") }
-            let storage = weights[file].storage
+        case .weights(let file, let offset, let isPacked):
+            guard let storage = try weights(file, isPacked)?.storage else { return try absent() }
             return try tensor(in: storage, 0..<storage.byteCount, at: offset)
         case .strings(let strings):
             guard scalarType == .string, strings.count == shape.elementCount else {
                 throw BinaryReader.broken("\(strings.count) strings for shape \(shape)")
             }
             return Tensor(strings: strings, shape: shape)
-        case .packedOnly:
-            let byteCount = scalarType.byteCount(of: shape.elementCount)
-            guard scalarType != .string, let storage = TensorStorage(absent: byteCount) else {
-                throw BinaryReader.broken("there is no room for a constant of \(byteCount) bytes")
-            }
-            return Tensor(scalarType: scalarType, shape: shape, storage: storage)
+        case .packedOnly: return try absent()
         }
+    }
+
+    private func absent() throws(ModelError) -> Tensor {
+        let byteCount = scalarType.byteCount(of: shape.elementCount)
+        guard scalarType != .string, let storage = TensorStorage(absent: byteCount) else {
+            throw BinaryReader.broken("there is no room for a constant of \(byteCount) bytes")
+        }
+        return Tensor(scalarType: scalarType, shape: shape, storage: storage)
     }
 
     private func tensor(
