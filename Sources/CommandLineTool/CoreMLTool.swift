@@ -33,7 +33,7 @@ struct CoreMLTool: ParsableCommand {
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Validate.self, TestModel.self,
+            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Diff.self, Validate.self, TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<WithEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
             Update.self, Edit.self,

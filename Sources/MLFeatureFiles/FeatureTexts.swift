@@ -42,14 +42,7 @@ extension SpecArrayFeatureType {
         case .enumeratedShapes(let all)?:
             return "one of " + all.shapes.map { Self.text($0.shape.map { "\($0)" }) }.joined(separator: ", ")
         case .shapeRange(let range)?:
-            return Self.text(
-                range.sizeRanges.map { size in
-                    size.upperBound < 0
-                        ? "\(size.lowerBound)…"
-                        : Int64(clamping: size.lowerBound) == size.upperBound
-                            ? "\(size.lowerBound)" : "\(size.lowerBound)…\(size.upperBound)"
-                }
-            )
+            return Self.text(range.sizeRanges.map(\.text))
         case nil: return Self.text(shape.map { "\($0)" })
         }
     }
@@ -62,7 +55,8 @@ extension SpecImageFeatureType {
         switch sizeFlexibility {
         case .enumeratedSizes(let all)?:
             "one of " + all.sizes.map { "\($0.width) × \($0.height)" }.joined(separator: ", ")
-        case .imageSizeRange?: "of flexible size, \(width) × \(height) by default"
+        case .imageSizeRange(let range)?:
+            "\(range.widthRange.text) × \(range.heightRange.text) (\(width) × \(height) by default)"
         case nil: "\(width) × \(height)"
         }
     }
@@ -75,5 +69,13 @@ extension SpecImageFeatureType {
         case .grayscaleFloat16: "grey float16"
         default: "of unknown colours"
         }
+    }
+}
+
+extension SpecSizeRange {
+    /// A number when there is one only, open above when there is no greatest.
+    fileprivate var text: String {
+        if upperBound < 0 { return "\(lowerBound)…" }
+        return Int64(clamping: lowerBound) == upperBound ? "\(lowerBound)" : "\(lowerBound)…\(upperBound)"
     }
 }

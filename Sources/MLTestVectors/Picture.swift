@@ -1,29 +1,36 @@
 import ImageIO
-import MLFeatures
+package import MLFeatures
 import MLFiles
 import MLImages
-import MLNumerics
-import MLSpecification
+package import MLNumerics
+package import MLSpecification
 
 /// Pictures in files and arrays.
-enum Picture {
+package enum Picture {
     /// Reads a picture file upright, in the colours of an image feature.
     /// - Parameter scales: whether it is brought to the size of the feature.
-    static func read(_ path: String, _ type: SpecImageFeatureType, scales: Bool) throws(ModelError) -> FeatureData {
-        let file = try ImageFile(SpecBytes.field(try FileAccess.read(path)))
-        let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
-        var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
-            .converted(to: isGray ? .gray : .rgba)
-        if scales, type.sizeFlexibility == nil, type.width > 0, type.height > 0 {
-            try MemoryLimit.require([Int(type.width), Int(type.height)], bitWidth: 32)
-            bitmap = bitmap.resampled(width: Int(type.width), height: Int(type.height))
+    package static func read(
+        _ path: String,
+        _ type: SpecImageFeatureType,
+        scales: Bool
+    ) throws(ModelError) -> FeatureData {
+        let bytes = SpecBytes.field(try FileAccess.read(path))
+        return try trailing(path) { () throws(ModelError) in
+            let file = try ImageFile(bytes)
+            let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
+            var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
+                .converted(to: isGray ? .gray : .rgba)
+            if scales, type.sizeFlexibility == nil, type.width > 0, type.height > 0 {
+                try MemoryLimit.require([Int(type.width), Int(type.height)], bitWidth: 32)
+                bitmap = bitmap.resampled(width: Int(type.width), height: Int(type.height))
+            }
+            let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
+            bitmap.pixels.withUnsafeBytes { pixels in
+                guard let base = pixels.baseAddress else { return }
+                image.address.copyMemory(from: base, byteCount: pixels.count)
+            }
+            return .image(image)
         }
-        let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
-        bitmap.pixels.withUnsafeBytes { pixels in
-            guard let base = pixels.baseAddress else { return }
-            image.address.copyMemory(from: base, byteCount: pixels.count)
-        }
-        return .image(image)
     }
 
     /// The picture that an array holds: uint8 [height, width], or with 3 (RGB) or 4 (RGBA) components behind; float16

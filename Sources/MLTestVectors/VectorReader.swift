@@ -127,24 +127,23 @@ package struct VectorReader {
         for feature: SpecFeatureDescription,
         isOutput: Bool = false
     ) throws(ModelError) -> FeatureData {
-        try trailing(path) { () throws(ModelError) in
+        if case .imageType(let image)? = feature.type.type, !path.hasSuffix(".npy") {
+            return try Picture.read(path, image, scales: !isOutput)
+        }
+        let bytes = try FileAccess.read(path)
+        return try trailing(path) { () throws(ModelError) in
             if path.hasSuffix(".npy") {
-                let array = try NumpyArray.read(try FileAccess.read(path), name: FileAccess.name(of: path))
+                let array = try NumpyArray.read(bytes, name: FileAccess.name(of: path))
                 return try ArrayVectors.value(array, for: feature)
             }
-            if case .imageType(let image)? = feature.type.type {
-                return try Picture.read(path, image, scales: !isOutput)
-            }
-            if path.hasSuffix(".json") {
-                return try FeatureJSON.data(try JSONReader.read(try FileAccess.read(path)), for: feature)
-            }
+            if path.hasSuffix(".json") { return try FeatureJSON.data(try JSONReader.read(bytes), for: feature) }
             guard case .stringType? = feature.type.type, path.hasSuffix(".txt") else {
                 throw ModelError(
                     .invalidInput,
                     "'\(feature.name)' (\(feature.typeText)) comes as .npy, .json, text or picture"
                 )
             }
-            var text = String(decoding: try FileAccess.read(path), as: UTF8.self)
+            var text = String(decoding: bytes, as: UTF8.self)
             if text.last?.isNewline == true { text.removeLast() }
             return .string(text)
         }

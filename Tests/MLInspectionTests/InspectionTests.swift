@@ -151,4 +151,15 @@ struct InspectionTests {
         link.linkedModel.linkedModelFile.linkedModelSearchPath.defaultValue = ".."
         #expect(ModelInspection(ModelFile(specification: link)).root.link == "Extractor.mlmodelc in ..")
     }
+
+    @Test func extentsThatNoIntegerHoldsDoNotEndTheProcess() throws {
+        let file = try M.program(
+            "tensor<fp32, [3]> y = sin(x = z);",
+            inputs: [("x", [1 << 40, 1 << 40]), ("z", [3])],
+            outputShape: [3]
+        )
+        let inspection = ModelInspection(file)
+        #expect(inspection.costs.count == 1)
+        #expect(ModelValidation.findings(of: file).contains { $0.message.contains("larger than any array") })
+    }
 }

@@ -1,11 +1,10 @@
 import Foundation
-import ImageIO
 import MLEngine
 import MLFeatureFiles
 import MLFiles
-import MLImages
 import MLNumerics
 import MLSpecification
+import MLTestVectors
 import TabularData
 
 /// Turns what stands on the command line into the features that a model takes.
@@ -185,10 +184,7 @@ struct InputReader {
 /// Reads image files into what an image input takes: upright, scaled to the model's size, in its colours.
 enum ImageInput {
     static func read(_ path: String, _ type: SpecImageFeatureType) throws -> FeatureData {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure("cannot read the image '\(path)'")
-        }
-        do { return try value(data, type) } catch { throw Failure("\(path): \(error)") }
+        try failing { () throws(ModelError) in try Picture.read(path, type, scales: true) }
     }
 
     /// - Parameter fitting: how a picture of another aspect ratio is brought to the model's size.

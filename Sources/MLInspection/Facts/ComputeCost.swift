@@ -224,26 +224,27 @@ extension Graph {
         for id in body.outputs { lastUse[id] = body.operations.count }
         var ending: [Int: [ValueID]] = [:]
         for (id, place) in lastUse { ending[place, default: []].append(id) }
-        func bytes(_ id: ValueID) -> Int {
+        // A hostile file may declare inputs whose product of extents no integer holds.
+        func bytes(_ id: ValueID) -> Double {
             guard constant(id) == nil, type(of: id).scalarType != .string, let shape = type(of: id).shape.counts else {
                 return 0
             }
-            return shape.elementCount.multipliedReportingOverflow(by: 4).partialValue
+            return shape.reduce(4.0) { $0 * Double($1) }
         }
         var isView: Set<ValueID> = []
-        var live = body.inputs.reduce(0) { $0 + bytes($1) }
+        var live = body.inputs.reduce(0.0) { $0 + bytes($1) }
         var most = live
         for (place, operation) in body.operations.enumerated() {
             if Self.views.contains(operation.op.displayName) {
                 isView.formUnion(operation.results)
             } else {
-                live += operation.results.reduce(0) { $0 + bytes($1) }
+                live += operation.results.reduce(0.0) { $0 + bytes($1) }
             }
             most = max(most, live)
             for id in ending[place] ?? [] where !isView.contains(id) { live -= bytes(id) }
             for id in operation.results where lastUse[id] == nil && !isView.contains(id) { live -= bytes(id) }
         }
-        return most
+        return Int(saturating: most)
     }
 }
 

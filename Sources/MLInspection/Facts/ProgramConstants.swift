@@ -8,7 +8,7 @@ import MLSpecification
 struct ProgramConstants: Sendable {
     private let file: ModelFile
     private let opset: Opset
-    /// Every operation that makes a constant, by the name of its result.
+    /// Every operation that makes a constant, by the names of its results.
     private let makers: [String: MILOperation]
     /// The names in the order of the program.
     private let names: [String]
@@ -19,10 +19,12 @@ struct ProgramConstants: Sendable {
         var (makers, names) = ([String: MILOperation](), [String]())
         if let block = function.blockSpecializations[function.opset] {
             block.forEachOperation { operation in
-                guard operation.type == "const" || operation.isConstantExpression,
-                    let name = operation.outputs.first?.name
-                else { return }
-                if makers.updateValue(operation, forKey: name) == nil { names.append(name) }
+                guard operation.type == "const" || operation.isConstantExpression else { return }
+                for (index, output) in operation.outputs.enumerated() {
+                    if makers.updateValue(operation, forKey: output.name) == nil, index == 0 {
+                        names.append(output.name)
+                    }
+                }
             }
         }
         (self.makers, self.names) = (makers, names)
@@ -34,7 +36,7 @@ struct ProgramConstants: Sendable {
     func tensor(named name: String) throws(ModelError) -> Tensor? {
         guard let maker = makers[name] else { return nil }
         var builder = GraphBuilder()
-        let id = try value(maker, &builder, depth: 0)
+        let id = try value(name, maker, &builder, depth: 0)
         guard let tensor = builder.constant(id) else {
             throw ModelError(.invalidModel, "'\(name)' (\(maker.type)) does not follow from constants alone")
         }
@@ -46,7 +48,7 @@ struct ProgramConstants: Sendable {
         var parts: Set<String> = []
         for maker in makers.values where maker.isConstantExpression { parts.formUnion(maker.constantNames) }
         return names.compactMap { name in
-            guard let maker = makers[name], !parts.contains(name),
+            guard let maker = makers[name], !maker.outputs.contains(where: { parts.contains($0.name) }),
                 let type = maker.outputs.first?.type.tensorType, !type.dimensions.isEmpty,
                 maker.isConstantExpression || type.dataType.isFloatingPoint,
                 let shape = try? ModelFile.shape(of: type)
@@ -58,7 +60,7 @@ struct ProgramConstants: Sendable {
                 count: shape.elementCount,
                 storage: isPlain
                     ? ParameterStorage(type.dataType.longName) : ParameterStorage(compressedForm(maker)),
-                byteCount: storedByteCount(maker, depth: 0),
+                byteCount: storedByteCount(maker),
                 origin: origin(maker)
             ) { () throws(ModelError) in
                 guard let tensor = try tensor(named: name) else {
@@ -73,7 +75,10 @@ struct ProgramConstants: Sendable {
 
     private static let deepest = 16
 
-    private func value(_ maker: MILOperation, _ builder: inout GraphBuilder, depth: Int) throws(ModelError) -> ValueID {
+    /// The result `name` of an operation.
+    private func value(_ name: String, _ maker: MILOperation, _ builder: inout GraphBuilder, depth: Int)
+        throws(ModelError) -> ValueID
+    {
         guard depth < Self.deepest else {
             throw ModelError(.invalidModel, "constants refer to one another in a circle")
         }
@@ -95,10 +100,10 @@ struct ProgramConstants: Sendable {
             for binding in argument.arguments {
                 switch binding.binding {
                 case .name(let source)?:
-                    guard let source = makers[source] else {
+                    guard let inner = makers[source] else {
                         throw ModelError(.invalidModel, "its argument '\(name)' is no constant")
                     }
-                    let id = try value(source, &builder, depth: depth + 1)
+                    let id = try value(source, inner, &builder, depth: depth + 1)
                     values.append(bind(id, builder))
                 case .value(let value)?:
                     let id = builder.constant(try file.tensor(of: value))
@@ -125,8 +130,10 @@ struct ProgramConstants: Sendable {
         )
         let op = try type.init(reading: &arguments)
         let results = try builder.append(op, arguments.operands, names: maker.outputs.map(\.name))
-        guard let first = results.first else { throw ModelError(.invalidModel, "'\(maker.type)' gives no value") }
-        return first
+        guard let place = maker.outputs.firstIndex(where: { $0.name == name }), place < results.count else {
+            throw ModelError(.invalidModel, "'\(maker.type)' gives no value '\(name)'")
+        }
+        return results[place]
     }
 
     // MARK: Storage
@@ -184,19 +191,31 @@ struct ProgramConstants: Sendable {
         }
     }
 
-    private func storedByteCount(_ maker: MILOperation, depth: Int) -> Int {
-        guard depth < Self.deepest else { return 0 }
-        var bytes = maker.attributes.filter { $0.key != "name" }.values.reduce(0) { $0 + byteCount($1) }
-        for binding in maker.inputs.values.flatMap(\.arguments) {
-            switch binding.binding {
-            case .value(let value)?: bytes += byteCount(value)
-            case .name(let name)?:
-                if let source = makers[name] { bytes += storedByteCount(source, depth: depth + 1) }
-            case nil: break
+    /// The bytes of an operation's constants and of those that these are made of, each once.
+    private func storedByteCount(_ maker: MILOperation) -> Int {
+        var known: Set<String> = []
+        return storedByteCount(maker, &known)
+    }
+
+    private func storedByteCount(_ maker: MILOperation, _ known: inout Set<String>) -> Int {
+        guard known.insert(maker.outputs.first?.name ?? "").inserted else { return 0 }
+        var bytes = 0
+        for (name, value) in maker.attributes where !Self.settings.contains(name) { bytes += byteCount(value) }
+        for (name, argument) in maker.inputs where !Self.settings.contains(name) {
+            for binding in argument.arguments {
+                switch binding.binding {
+                case .value(let value)?: bytes += byteCount(value)
+                case .name(let source)?:
+                    if let inner = makers[source] { bytes += storedByteCount(inner, &known) }
+                case nil: break
+                }
             }
         }
         return bytes
     }
+
+    /// Arguments that say how a constant is decoded, and are no part of it.
+    private static let settings: Set<String> = ["name", "shape", "axis", "vector_axis", "output_dtype"]
 
     private func byteCount(_ value: MILValue) -> Int {
         guard let scalarType = ScalarType(value.type.tensorType.dataType), scalarType != .string,

@@ -234,7 +234,8 @@ private struct BodyCheck {
                 bindings[name] = values
             }
             for (name, value) in operation.attributes where name != "name" && bindings[name] == nil {
-                bindings[name] = [binding(builder.constant(try file.tensor(of: value)))]
+                let id = builder.constant(try file.tensor(of: value))
+                bindings[name] = [binding(id)]
             }
             var declared: [ValueType] = []
             for output in operation.outputs { declared.append(try ValueType(output.type)) }
@@ -279,7 +280,9 @@ private struct BodyCheck {
                 throw ModelError(.invalidModel, "'\(name)' is used before it is defined")
             }
             return self.binding(id)
-        case .value(let value)?: return self.binding(builder.constant(try file.tensor(of: value)))
+        case .value(let value)?:
+            let id = builder.constant(try file.tensor(of: value))
+            return self.binding(id)
         case nil: throw ModelError(.malformed, "an argument that is neither a name nor a value")
         }
     }
