@@ -228,7 +228,7 @@ let package = Package(
         .executableTarget(
             name: "CommandLineTool",
             dependencies: [
-                "CompilerCommands",
+                "CompilerCommands", "EncryptedCommands",
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
                 "Combine", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML",
@@ -421,6 +421,15 @@ let package = Package(
             path: "Tests/FlowerGarden",
             swiftSettings: settings
         ),
+        library("EncryptedCommands", ["CompilerCommands", "MLFiles", "MLNumerics", "MLPackaging"]),
+        .executableTarget(
+            name: "coremlc-encrypting",
+            dependencies: [
+                "CompilerCommands", "EncryptedCommands",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
         tests("MLGenerationTests", ["MLGeneration", "MLFiles", "MLNumerics", "MLSpecification"]),
         tests(
             "GeneratedClassTests",
@@ -444,5 +453,9 @@ let package = Package(
 // the machine that builds.  Scripts that build this package for its tests leave the plugins out.
 if Context.environment["COREML_WITHOUT_PLUGINS"] == nil {
     package.products.append(.plugin(name: "CoreMLPlugin", targets: ["CoreMLPlugin"]))
+    package.products.append(.plugin(name: "CoreMLEncryptionPlugin", targets: ["CoreMLEncryptionPlugin"]))
     package.targets.append(.plugin(name: "CoreMLPlugin", capability: .buildTool(), dependencies: ["coremlc"]))
+    package.targets.append(
+        .plugin(name: "CoreMLEncryptionPlugin", capability: .buildTool(), dependencies: ["coremlc-encrypting"])
+    )
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompilerCommands
+import EncryptedCommands
 import MLNumerics
 
 /// The `coreml` command.
@@ -33,9 +34,10 @@ struct CoreMLTool: ParsableCommand {
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Diff.self, Validate.self, TestModel.self,
+            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Diff.self, Validate.self,
+            TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
-            CompileCommand<WithEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
+            CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
             Update.self, Edit.self,
             ConvertWire.self,
         ]
@@ -44,8 +46,8 @@ struct CoreMLTool: ParsableCommand {
 
 extension CoreMLTool {
     static func main() {
-        if CompilerTool<WithEncryption>.answers(to: CommandLine.arguments.first) {
-            CompilerTool<WithEncryption>.main(nil)
+        if CompilerTool<KeyFileEncryption>.answers(to: CommandLine.arguments.first) {
+            CompilerTool<KeyFileEncryption>.main(nil)
         } else {
             main(nil)
         }

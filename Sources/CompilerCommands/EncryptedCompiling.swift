@@ -23,7 +23,7 @@ package enum WithoutEncryption: EncryptedCompiling {
     ) throws(ModelError) -> String {
         throw ModelError(
             .unsupported,
-            "This tool was built without encryption; run `coreml compile` with the same arguments, or in a package use "
+            "This tool was built without encryption; run `coreml compile` or `coremlc-encrypting compile` with the same arguments, or in a package use "
                 + "the plugin CoreMLEncryptionPlugin in place of CoreMLPlugin.",
             at: file.path
         )

@@ -1,7 +1,9 @@
 import Foundation
+import ImageIO
 import MLEngine
 import MLFeatureFiles
 import MLFiles
+import MLImages
 import MLNumerics
 import MLSpecification
 import MLTestVectors

@@ -1,11 +1,11 @@
-import CompilerCommands
-import MLFiles
-import MLNumerics
+package import CompilerCommands
+package import MLFiles
+package import MLNumerics
 import MLPackaging
 
-/// How `coreml compile --encrypt` compiles.
-enum WithEncryption: EncryptedCompiling {
-    static func compile(
+/// Encrypts compiled models with keys of files.
+package enum KeyFileEncryption: EncryptedCompiling {
+    package static func compile(
         _ file: ModelFile,
         named name: String?,
         into folder: String,

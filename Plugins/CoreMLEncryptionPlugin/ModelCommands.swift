@@ -1,0 +1,1 @@
+../CoreMLPlugin/ModelCommands.swift

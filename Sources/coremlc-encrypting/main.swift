@@ -1,0 +1,5 @@
+import ArgumentParser
+import CompilerCommands
+import EncryptedCommands
+
+CompilerTool<KeyFileEncryption>.main()
