@@ -55,14 +55,16 @@ struct CompiledModelTests {
         let path = try compiled(model)
         let file = try ModelFile.open(path: path, for: .prediction)
         #expect(ClassLabels(of: file.specification) == .strings(["a", "b", "c"]))
-        let found = try EngineLoader.load(file).prediction(from: ["p": .tensor(Tensor([0.1, 0.7, 0.2], shape: [3]))])
+        let found = try EngineLoader.load(file).prediction(from: [
+            "p": .tensor(Tensor([0.1, 0.7, 0.2] as [Float], shape: [3]))
+        ])
         guard case .string("b")? = found["best"] else { throw ModelError(.invalidModel, "\(found)") }
     }
 
     @Test func functionsAreChosenByName() throws {
         let path = try compiled(CompiledModels.functions())
         let file = try ModelFile.open(path: path, for: .prediction)
-        let x = FeatureData.tensor(Tensor([1, 2], shape: [2]))
+        let x = FeatureData.tensor(Tensor([1, 2] as [Float], shape: [2]))
         let double = try EngineLoader.load(file).prediction(from: ["x": x])
         let square = try EngineLoader.load(file, functionName: "square").prediction(from: ["x": x])
         #expect(try tensor(double, "y").values == [2, 4])
@@ -80,7 +82,7 @@ struct CompiledModelTests {
 
     @Test func stagesOfAPipelineAreGraphsOfTheirOwn() throws {
         let model = try CompiledModels.pipeline()
-        let x = Tensor([1, 2, 3], shape: [3])
+        let x = Tensor([1, 2, 3] as [Float], shape: [3])
         let expected = try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": .tensor(x)])
         #expect(try tensor(answer(try compiled(model), ["x": x]), "y").values == tensor(expected, "y").values)
     }

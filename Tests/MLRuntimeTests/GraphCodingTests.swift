@@ -15,7 +15,7 @@ struct GraphCodingTests {
         var builder = GraphBuilder()
         builder.location = "operation under test"
         let x = builder.input("x", ValueType(.float32, [2, .unknown]))
-        let c = builder.constant(Tensor([1, 2, 3, 4], shape: [2, 2]), name: "c")
+        let c = builder.constant(Tensor([1, 2, 3, 4] as [Float], shape: [2, 2]), name: "c")
         let scaled = try builder.add(ToyScale(factor: 0.5, labels: ["a", "ü", ""], axis: nil), x)
         let sum = try builder.add(ToyAdd(), scaled, c, name: "sum")
         return builder.finished(outputs: [("y", try builder.add(ToyFlatten(), sum))])
@@ -46,7 +46,7 @@ struct GraphCodingTests {
         #expect(read.inputs.map { read[$0].name } == ["x"])
         #expect(read.body.operations.map(\.location) == graph.body.operations.map(\.location))
         #expect(zip(read.body.operations, graph.body.operations).allSatisfy { $0.op.isEqual(to: $1.op) })
-        let x = Tensor([2, 4, 6, 8], shape: [2, 2])
+        let x = Tensor([2, 4, 6, 8] as [Float], shape: [2, 2])
         let answers = try [graph, read].map { try GraphExecutable($0, pipeline: .none).run([x])[0].values }
         #expect(answers[0] == answers[1])
         #expect(answers[0] == [2, 4, 6, 8])

@@ -44,12 +44,12 @@ package func weightTensor(
         )
         return Tensor(scalarType: .float16, shape: shape, storage: storage)
     }
-    if let bytes = try parameters.int8Bytes ?? placedBytes(placed, .int8) {
+    if let bytes = try placedBytes(placed, .int8, else: parameters.int8Bytes) {
         try check(bytes.count)
         let values = bytes.buffer.map { Float(Int8(bitPattern: $0)) }
         return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
     }
-    if let bytes = try parameters.rawBytes ?? placedBytes(placed, .raw) {
+    if let bytes = try placedBytes(placed, .raw, else: parameters.rawBytes) {
         let width = Int(clamping: parameters.quantization.numberOfBits)
         guard (1...8).contains(width) else {
             throw ModelError(.invalidModel, "quantised weights of \(width) bits; 1 to 8 are possible")
@@ -70,11 +70,13 @@ private func storage(of placed: PlacedWeights) throws(ModelError) -> TensorStora
     return storage
 }
 
+/// The bytes of a field: those that were left in the file, or `bytes`.
 private func placedBytes(
     _ placed: PlacedWeights?,
-    _ field: PlacedWeights.Field
+    _ field: PlacedWeights.Field,
+    else bytes: WeightBytes?
 ) throws(ModelError) -> WeightBytes? {
-    guard let placed, placed.field == field else { return nil }
+    guard let placed, placed.field == field else { return bytes }
     let storage = try storage(of: placed)
     defer { storage.letGo(from: placed.offset, count: placed.byteCount) }
     return WeightBytes(
