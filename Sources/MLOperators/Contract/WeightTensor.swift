@@ -63,7 +63,7 @@ package func weightTensor(
 }
 
 /// The storage in which weights were left, with the place checked.
-private func storage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
+private func placedStorage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
     guard let storage = NumberedStorages.storage(placed.storage), placed.offset <= storage.byteCount,
         placed.byteCount <= storage.byteCount - placed.offset
     else { throw ModelError(.malformed, "weights were left in a file that is gone; open the model again") }
@@ -77,7 +77,7 @@ private func placedBytes(
     else bytes: WeightBytes?
 ) throws(ModelError) -> WeightBytes? {
     guard let placed, placed.field == field else { return bytes }
-    let storage = try storage(of: placed)
+    let storage = try placedStorage(of: placed)
     defer { storage.letGo(from: placed.offset, count: placed.byteCount) }
     return WeightBytes(
         copying: UnsafeRawBufferPointer(start: storage.address + placed.offset, count: placed.byteCount)
@@ -150,7 +150,7 @@ extension Tensor {
     /// Floats of either size that were left in the file they came in.
     fileprivate init(_ placed: PlacedWeights, shape: [Int]) throws(ModelError) {
         let storage = TensorStorage(
-            regionOf: try storage(of: placed),
+            regionOf: try placedStorage(of: placed),
             offset: placed.offset,
             byteCount: placed.byteCount
         )
