@@ -1,4 +1,4 @@
-package import CompilerCommands
+import CompilerCommands
 package import MLFiles
 package import MLNumerics
 import MLPackaging

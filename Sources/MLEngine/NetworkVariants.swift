@@ -68,10 +68,12 @@ extension GraphEngine {
     static func network(_ file: ModelFile, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
         let specification = file.specification
         let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
+        // A file opened for prediction left its large weights where they are: reading it for other shapes reads it whole.
+        let source: @Sendable () throws(ModelError) -> SpecModel = { () throws(ModelError) in
+            file.isForPrediction ? try file.whole().specification : specification
+        }
         let variants = NetworkVariants(
-            file.isForPrediction
-                ? { () throws(ModelError) in try file.whole().specification }
-                : { () throws(ModelError) in specification },
+            source,
             catalogue,
             of: lowered,
             dependsOnExtents: dependsOnExtents

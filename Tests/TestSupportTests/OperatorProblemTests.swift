@@ -5,7 +5,7 @@ import Testing
 
 /// x + 1, with deliberate mistakes.
 private struct Increment: Operator {
-    enum Mistake: Hashable, Sendable, CaseIterable {
+    enum Mistake: Hashable, Sendable, CaseIterable, Codable {
         case none, wrongValue, wrongType, rankDependsOnExtents, writesOperand, writesBeyond, wrongInChannelsLast
     }
 

@@ -1,7 +1,9 @@
 import CreateML
 import Foundation
 import MLEngine
+import MLFeatureFiles
 import MLFiles
+import MLInspection
 import MLPreview
 import MLSpecification
 import MLTraining
@@ -22,7 +24,7 @@ struct PreviewDescription {
             func features(_ list: [SpecFeatureDescription], _ ranges: InputRanges? = nil) -> JSONValue {
                 .array(list.map { PageModel.feature($0, text: $0.typeText, plan, ranges) })
             }
-            let facts = try JSONFeature.value(JSONFeature.text(ModelFacts(session.file).object))
+            let facts = try JSONFeature.value(JSONFeature.text(ModelFacts(ModelInspection(session.file)).object))
             let code = UsageLines(path: session.file.path, interface: interface, kind: plan.kind)
             var members: [JSONValue.Member] = [
                 .init("name", .string(TableFile.name(session.file.path))),

@@ -1,5 +1,6 @@
 import Foundation
 import MLEngine
+import MLFeatureFiles
 import MLFiles
 import MLImages
 import MLNumerics

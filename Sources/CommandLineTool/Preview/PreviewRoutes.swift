@@ -4,6 +4,7 @@ import Foundation
 import ImageIO
 import MLCompiler
 import MLEngine
+import MLFeatureFiles
 import MLFiles
 import MLImages
 import MLNumerics
@@ -315,7 +316,7 @@ struct PreviewRoutes: Sendable {
         return try list.enumerated().map { index, value in
             guard case .object(let members) = value else {
                 throw Failure(
-                    "row \(index) is \(JSONFeature.shown(value)), where an object with the inputs is expected"
+                    "row \(index) is \(FeatureJSON.shown(value)), where an object with the inputs is expected"
                 )
             }
             var features: [String: FeatureData] = [:]
