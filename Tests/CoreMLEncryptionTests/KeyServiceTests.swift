@@ -141,14 +141,19 @@ private final class Service: ModelKeyService {
     @Test func damagedModelsAreDecryptionErrors() async throws {
         try await withModel { url, _ in
             try await ModelKeys.prefetch(for: url)
-            let path = url.path + "/specification.bin"
-            var bytes = try FileAccess.read(path)
-            bytes[bytes.count / 2] ^= 1
-            try FileAccess.write(bytes, to: path)
+            func damage(_ name: String) throws {
+                let path = url.path + "/" + name
+                var bytes = try FileAccess.read(path)
+                bytes[bytes.count / 2] ^= 1
+                try FileAccess.write(bytes, to: path)
+            }
+            // Loading reads the compiled graphs alone; compiling anew reads the specification.
+            try damage("specification.bin")
+            #expect(throws: MLModelError.self) { try MLModel.compileModel(at: url) as URL }
+            try damage("compiled.bin")
             let error = try #require(throws: MLModelError.self) { try MLModel(contentsOf: url) }
             #expect(error.code == .modelDecryption)
-            #expect(error.localizedDescription.contains("specification.bin"))
-            #expect(throws: MLModelError.self) { try MLModel.compileModel(at: url) as URL }
+            #expect(error.localizedDescription.contains("compiled.bin"), "\(error.localizedDescription)")
         }
     }
 }

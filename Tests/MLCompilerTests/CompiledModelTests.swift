@@ -204,7 +204,10 @@ private enum CompiledModels {
     /// - Parameter rows: the rows of x; `nil` for any number.
     static func program(rows: Int? = 1, columns: Int = 64) throws -> SpecModel {
         let count = rows.map(String.init) ?? "?"
-        let weights = (0..<32 * columns).map { "\(Double($0 % 13) / 8 - 0.75)" }.joined(separator: ", ")
+        let weights = (0..<32).map { row in
+            let values = (0..<columns).map { "\(Double((row * columns + $0) % 13) / 8 - 0.75)" }
+            return "[" + values.joined(separator: ", ") + "]"
+        }.joined(separator: ", ")
         let bias = (0..<columns).map { "\(Double($0) / 16)" }.joined(separator: ", ")
         var model = try model(
             """

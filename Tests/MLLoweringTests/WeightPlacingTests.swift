@@ -9,16 +9,16 @@ import Testing
 struct WeightPlacingTests {
     enum Form: CaseIterable { case float, float16, bits8, bits4 }
 
-    /// A dense layer of 96 × 128 weights, whose place in the file the name's length moves.
+    /// A dense layer of 192 × 256 weights, whose place in the file the name's length moves.
     private func network(_ form: Form, name: String = "layer", isUpdatable: Bool = false) -> Network {
-        var network = Network([[96]]) { layer in
+        var network = Network([[192]]) { layer in
             layer.name = name
-            layer.innerProduct.inputChannels = 96
-            layer.innerProduct.outputChannels = 128
+            layer.innerProduct.inputChannels = 192
+            layer.innerProduct.outputChannels = 256
             layer.innerProduct.hasBias_p = true
-            layer.innerProduct.bias.floatValue = (0..<128).map { Float($0) / 32 }
+            layer.innerProduct.bias.floatValue = (0..<256).map { Float($0) / 32 }
             layer.isUpdatable = isUpdatable
-            let count = 96 * 128
+            let count = 192 * 256
             switch form {
             case .float: layer.innerProduct.weights.floatValue = (0..<count).map { Float($0 % 19) - 9 }
             case .float16:
@@ -42,7 +42,7 @@ struct WeightPlacingTests {
         return network
     }
 
-    private let input: [String: FeatureData] = ["x0": .tensor(ramp([96], 0.125))]
+    private let input: [String: FeatureData] = ["x0": .tensor(ramp([192], 0.125))]
 
     private func values(_ engine: any ModelEngine) throws -> [Double] {
         guard case .tensor(let tensor)? = try engine.prediction(from: input)["y0"] else { return [] }
@@ -135,7 +135,7 @@ struct WeightPlacingTests {
                 continue
             }
             guard position - start == 3 else { return nil }
-            if length == 96 * 128 * 4 {
+            if length == 192 * 256 * 4 {
                 result.insert(contentsOf: [0x0A, 0], at: position + length)
                 for place in lengths {
                     var value =

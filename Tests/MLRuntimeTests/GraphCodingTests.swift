@@ -18,7 +18,8 @@ struct GraphCodingTests {
         let c = builder.constant(Tensor([1, 2, 3, 4] as [Float], shape: [2, 2]), name: "c")
         let scaled = try builder.add(ToyScale(factor: 0.5, labels: ["a", "ü", ""], axis: nil), x)
         let sum = try builder.add(ToyAdd(), scaled, c, name: "sum")
-        return builder.finished(outputs: [("y", try builder.add(ToyFlatten(), sum))])
+        let flat = try builder.add(ToyFlatten(), sum)
+        return builder.finished(outputs: [("y", flat)])
     }
 
     private func encoded(_ graph: Graph) throws -> (bytes: [UInt8], constants: [Tensor]) {
