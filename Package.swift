@@ -61,7 +61,8 @@ let package = Package(
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
-        library("MLNumerics"),
+        .target(name: "CMappedFiles"),
+        library("MLNumerics", ["CMappedFiles"]),
         .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "COneDNN", linkerSettings: [.linkedLibrary("dl")]),
         library("MLKernels", ["CMLKernels", "COneDNN"]),
@@ -176,7 +177,7 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML", "MLFiles", "MLModels", "MLTextTraining"]),
-        .target(name: "CSoundFile", linkerSettings: [.linkedLibrary("sndfile")]),
+        .target(name: "CSoundFile", dependencies: ["CSharedLibrary"]),
         library("MLAudio", ["CSoundFile"]),
         library(
             "MLSeriesTraining",
@@ -251,10 +252,11 @@ let package = Package(
         library("MLImages"),
         .target(
             name: "CImageCodecs",
-            linkerSettings: ["jpeg", "png", "webp", "tiff", "gif", "heif"].map { .linkedLibrary($0) }
+            dependencies: ["CSharedLibrary"],
+            linkerSettings: ["jpeg", "png", "webp", "gif"].map { .linkedLibrary($0) }
         ),
-        .systemLibrary(name: "CPangoCairo", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
-        .target(name: "CDrawing", dependencies: ["CPangoCairo"], linkerSettings: [.linkedLibrary("m")]),
+        .target(name: "CSharedLibrary", linkerSettings: [.linkedLibrary("dl")]),
+        .target(name: "CDrawing", dependencies: ["CSharedLibrary"], linkerSettings: [.linkedLibrary("m")]),
         library("MLDrawing", ["CDrawing", "MLNumerics"]),
         tests("MLDrawingTests", ["MLDrawing", "MLNumerics"]),
         library("_Testing_CoreGraphics"),

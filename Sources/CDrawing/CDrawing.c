@@ -1,12 +1,64 @@
 #include "CDrawing.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
+#include <CSharedLibrary.h>
+#include <cairo/cairo-pdf.h>
+#include <cairo/cairo-svg.h>
 #include <limits.h>
 #include <math.h>
-#include <pango/pangocairo.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "pango.h"
+
+// Pango's library for cairo brings both, and the objects of GLib.
+static const char library[] = "libpangocairo-1.0.so.0", package[] = "libpangocairo-1.0-0";
+
+#define CAIRO_FUNCTIONS(X) \
+    X(clip) X(create) X(destroy) X(fill) X(font_options_create) X(font_options_destroy) \
+    X(font_options_set_antialias) X(font_options_set_hint_metrics) X(font_options_set_hint_style) \
+    X(image_surface_create) X(line_to) X(move_to) X(paint) X(pdf_surface_create_for_stream) X(rectangle) \
+    X(restore) X(rotate) X(save) X(scale) X(set_line_cap) X(set_line_join) X(set_line_width) \
+    X(set_source_rgb) X(set_source_rgba) X(status) X(status_to_string) X(stroke) X(surface_destroy) \
+    X(surface_finish) X(surface_flush) X(surface_status) X(surface_write_to_png_stream) \
+    X(svg_surface_create_for_stream) X(translate)
+
+static struct {
+#define X(name) __typeof__(&cairo_##name) name;
+    CAIRO_FUNCTIONS(X)
+#undef X
+} libcairo;
+
+static struct {
+#define X(result, name, parameters) result(*name) parameters;
+    PANGO_FUNCTIONS(X)
+#undef X
+} libpango;
+
+static const char *const cairo_names[] = {
+#define X(name) "cairo_" #name,
+    CAIRO_FUNCTIONS(X)
+#undef X
+};
+
+static const char *const pango_names[] = {
+#define X(result, name, parameters) #name,
+    PANGO_FUNCTIONS(X)
+#undef X
+};
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static char problem[CSL_MESSAGE];  // why nothing can be drawn; empty when it can
+
+static void open_libraries(void) {
+    if (csl_open(library, package, cairo_names, sizeof cairo_names / sizeof *cairo_names, &libcairo, problem)) return;
+    csl_open(library, package, pango_names, sizeof pango_names / sizeof *pango_names, &libpango, problem);
+}
+
+const char *cdr_problem(void) {
+    pthread_once(&opened, open_libraries);
+    return problem[0] ? problem : NULL;
+}
 
 // Fonts that are looked in first; fontconfig finds others for what they lack.
 static const char families[] = "Noto Sans, DejaVu Sans, sans-serif";
@@ -42,135 +94,135 @@ cdr_page *cdr_open(cdr_form form, double width, double height, double scale) {
     page->form = form;
     switch (form) {
     case CDR_PNG:
-        page->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(width * scale), pixels(height * scale));
+        page->surface = libcairo.image_surface_create(CAIRO_FORMAT_RGB24, pixels(width * scale), pixels(height * scale));
         break;
     case CDR_SVG:
-        page->surface = cairo_svg_surface_create_for_stream(append, page, width, height);
+        page->surface = libcairo.svg_surface_create_for_stream(append, page, width, height);
         break;
     case CDR_PDF:
-        page->surface = cairo_pdf_surface_create_for_stream(append, page, width, height);
+        page->surface = libcairo.pdf_surface_create_for_stream(append, page, width, height);
         break;
     }
-    page->cairo = cairo_create(page->surface);
-    if (form == CDR_PNG) cairo_scale(page->cairo, scale, scale);
-    cairo_set_source_rgb(page->cairo, 1, 1, 1);
-    cairo_paint(page->cairo);
-    cairo_set_line_cap(page->cairo, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
+    page->cairo = libcairo.create(page->surface);
+    if (form == CDR_PNG) libcairo.scale(page->cairo, scale, scale);
+    libcairo.set_source_rgb(page->cairo, 1, 1, 1);
+    libcairo.paint(page->cairo);
+    libcairo.set_line_cap(page->cairo, CAIRO_LINE_CAP_ROUND);
+    libcairo.set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
 
     // Letters stand where they would on paper, whatever the form: nothing is brought to whole pixels.
-    page->context = pango_cairo_create_context(page->cairo);
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
-    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    pango_cairo_context_set_font_options(page->context, options);
-    cairo_font_options_destroy(options);
-    pango_context_set_language(page->context, pango_language_from_string("en"));
-    pango_context_set_round_glyph_positions(page->context, FALSE);
+    page->context = libpango.pango_cairo_create_context(page->cairo);
+    cairo_font_options_t *options = libcairo.font_options_create();
+    libcairo.font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    libcairo.font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    libcairo.font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    libpango.pango_cairo_context_set_font_options(page->context, options);
+    libcairo.font_options_destroy(options);
+    libpango.pango_context_set_language(page->context, libpango.pango_language_from_string("en"));
+    libpango.pango_context_set_round_glyph_positions(page->context, 0);
     return page;
 }
 
 void cdr_close(cdr_page *page) {
-    g_object_unref(page->context);
-    cairo_destroy(page->cairo);
-    cairo_surface_finish(page->surface);
-    cairo_surface_destroy(page->surface);
+    libpango.g_object_unref(page->context);
+    libcairo.destroy(page->cairo);
+    libcairo.surface_finish(page->surface);
+    libcairo.surface_destroy(page->surface);
     free(page->bytes);
     free(page);
 }
 
 const char *cdr_finish(cdr_page *page, const uint8_t **bytes, size_t *count) {
-    cairo_status_t status = cairo_status(page->cairo);
-    if (!status) status = cairo_surface_status(page->surface);
+    cairo_status_t status = libcairo.status(page->cairo);
+    if (!status) status = libcairo.surface_status(page->surface);
     if (!status && page->form == CDR_PNG) {
-        cairo_surface_flush(page->surface);
-        status = cairo_surface_write_to_png_stream(page->surface, append, page);
+        libcairo.surface_flush(page->surface);
+        status = libcairo.surface_write_to_png_stream(page->surface, append, page);
     }
-    cairo_surface_finish(page->surface);
-    if (!status) status = cairo_surface_status(page->surface);
+    libcairo.surface_finish(page->surface);
+    if (!status) status = libcairo.surface_status(page->surface);
     *bytes = page->bytes;
     *count = page->count;
-    return status ? cairo_status_to_string(status) : NULL;
+    return status ? libcairo.status_to_string(status) : NULL;
 }
 
 static void set_colour(cdr_page *page, cdr_colour colour) {
-    cairo_set_source_rgba(page->cairo, colour.red, colour.green, colour.blue, colour.alpha);
+    libcairo.set_source_rgba(page->cairo, colour.red, colour.green, colour.blue, colour.alpha);
 }
 
 void cdr_fill_rectangle(cdr_page *page, double x, double y, double width, double height, cdr_colour colour) {
     set_colour(page, colour);
-    cairo_rectangle(page->cairo, x, y, width, height);
-    cairo_fill(page->cairo);
+    libcairo.rectangle(page->cairo, x, y, width, height);
+    libcairo.fill(page->cairo);
 }
 
 void cdr_stroke(
     cdr_page *page, const double *points, const size_t *lengths, size_t lines, double width, cdr_colour colour) {
     set_colour(page, colour);
-    cairo_set_line_width(page->cairo, width);
+    libcairo.set_line_width(page->cairo, width);
     for (size_t line = 0; line < lines; line++) {
         for (size_t point = 0; point < lengths[line]; point++, points += 2) {
-            if (point == 0) cairo_move_to(page->cairo, points[0], points[1]);
-            if (point > 0 || lengths[line] == 1) cairo_line_to(page->cairo, points[0], points[1]);
+            if (point == 0) libcairo.move_to(page->cairo, points[0], points[1]);
+            if (point > 0 || lengths[line] == 1) libcairo.line_to(page->cairo, points[0], points[1]);
         }
     }
-    cairo_stroke(page->cairo);
+    libcairo.stroke(page->cairo);
 }
 
 // MARK: Text
 
 static PangoLayout *layout(cdr_page *page, const cdr_text *text) {
-    PangoLayout *layout = pango_layout_new(page->context);
-    PangoFontDescription *font = pango_font_description_from_string(families);
-    pango_font_description_set_absolute_size(font, text->size * PANGO_SCALE);
-    pango_font_description_set_weight(font, text->is_bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
-    pango_layout_set_font_description(layout, font);
-    pango_font_description_free(font);
-    pango_layout_set_single_paragraph_mode(layout, TRUE);
-    pango_layout_set_text(layout, text->text, text->length < INT_MAX ? (int)text->length : INT_MAX);
+    PangoLayout *layout = libpango.pango_layout_new(page->context);
+    PangoFontDescription *font = libpango.pango_font_description_from_string(families);
+    libpango.pango_font_description_set_absolute_size(font, text->size * PANGO_SCALE);
+    libpango.pango_font_description_set_weight(font, text->is_bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    libpango.pango_layout_set_font_description(layout, font);
+    libpango.pango_font_description_free(font);
+    libpango.pango_layout_set_single_paragraph_mode(layout, 1);
+    libpango.pango_layout_set_text(layout, text->text, text->length < INT_MAX ? (int)text->length : INT_MAX);
     // Wide lines need no limit, and Pango's numbers have none for them.
     if (text->ellipsis != CDR_NEVER && text->limit < 1e6) {
         double limit = text->limit > 0 ? text->limit : 0;
-        pango_layout_set_width(layout, (int)(limit * PANGO_SCALE));
-        pango_layout_set_ellipsize(
+        libpango.pango_layout_set_width(layout, (int)(limit * PANGO_SCALE));
+        libpango.pango_layout_set_ellipsize(
             layout, text->ellipsis == CDR_IN_MIDDLE ? PANGO_ELLIPSIZE_MIDDLE : PANGO_ELLIPSIZE_END);
     } else {
-        pango_layout_set_width(layout, -1);
+        libpango.pango_layout_set_width(layout, -1);
     }
     return layout;
 }
 
 static double line_width(PangoLayoutLine *line) {
     PangoRectangle logical;
-    pango_layout_line_get_extents(line, NULL, &logical);
+    libpango.pango_layout_line_get_extents(line, NULL, &logical);
     return (double)logical.width / PANGO_SCALE;
 }
 
 cdr_extent cdr_measure(cdr_page *page, const cdr_text *text) {
     PangoLayout *lines = layout(page, text);
-    PangoLayoutLine *line = pango_layout_get_line_readonly(lines, 0);
-    cdr_extent extent = {line ? line_width(line) : 0, (size_t)pango_layout_get_unknown_glyphs_count(lines)};
-    g_object_unref(lines);
+    PangoLayoutLine *line = libpango.pango_layout_get_line_readonly(lines, 0);
+    cdr_extent extent = {line ? line_width(line) : 0, (size_t)libpango.pango_layout_get_unknown_glyphs_count(lines)};
+    libpango.g_object_unref(lines);
     return extent;
 }
 
 void cdr_write(
     cdr_page *page, const cdr_text *text, double x, double y, double alignment, int is_upright, cdr_colour colour) {
     PangoLayout *lines = layout(page, text);
-    PangoLayoutLine *line = pango_layout_get_line_readonly(lines, 0);
+    PangoLayoutLine *line = libpango.pango_layout_get_line_readonly(lines, 0);
     if (line) {
         cairo_t *cairo = page->cairo;
-        cairo_save(cairo);
-        cairo_translate(cairo, x, y);
-        if (is_upright) cairo_rotate(cairo, -M_PI / 2);
+        libcairo.save(cairo);
+        libcairo.translate(cairo, x, y);
+        if (is_upright) libcairo.rotate(cairo, -M_PI / 2);
         double width = line_width(line);
         // Marks piled upon a letter stay within their line's room.
-        cairo_rectangle(cairo, -alignment * width - text->size, -1.5 * text->size, width + 2 * text->size, 2.2 * text->size);
-        cairo_clip(cairo);
+        libcairo.rectangle(cairo, -alignment * width - text->size, -1.5 * text->size, width + 2 * text->size, 2.2 * text->size);
+        libcairo.clip(cairo);
         set_colour(page, colour);
-        cairo_move_to(cairo, -alignment * width, 0);
-        pango_cairo_show_layout_line(cairo, line);
-        cairo_restore(cairo);
+        libcairo.move_to(cairo, -alignment * width, 0);
+        libpango.pango_cairo_show_layout_line(cairo, line);
+        libcairo.restore(cairo);
     }
-    g_object_unref(lines);
+    libpango.g_object_unref(lines);
 }

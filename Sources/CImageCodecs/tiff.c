@@ -1,7 +1,33 @@
 #include "common.h"
 
+#include <CSharedLibrary.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <tiffio.h>
+
+#define FUNCTIONS(X) \
+    X(ClientOpenExt) X(Close) X(GetField) X(GetFieldDefaulted) X(OpenOptionsAlloc) X(OpenOptionsFree) \
+    X(OpenOptionsSetErrorHandlerExtR) X(OpenOptionsSetMaxSingleMemAlloc) X(OpenOptionsSetWarningHandlerExtR) \
+    X(RGBAImageBegin) X(RGBAImageEnd) X(RGBAImageGet) X(RGBAImageOK) X(SetField)
+
+static struct {
+#define X(name) __typeof__(&TIFF##name) name;
+    FUNCTIONS(X)
+#undef X
+} libtiff;
+
+static const char *const names[] = {
+#define X(name) "TIFF" #name,
+    FUNCTIONS(X)
+#undef X
+};
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static char problem[CSL_MESSAGE];  // why the library cannot be used; empty when it can
+
+static void open_library(void) {
+    csl_open("libtiff.so.6", "libtiff6", names, sizeof names / sizeof *names, &libtiff, problem);
+}
 
 typedef struct {
     const uint8_t *data;
@@ -64,14 +90,14 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
 
 /// Opens the first page of a file.
 static TIFF *open_source(source *from) {
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    TIFFOpenOptions *options = libtiff.OpenOptionsAlloc();
     if (!options) return NULL;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)1 << 30);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, from->message);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, NULL);
-    TIFF *tiff = TIFFClientOpenExt("image", "r", from, read_bytes, write_bytes, seek, close_source, size_of, map,
+    libtiff.OpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)1 << 30);
+    libtiff.OpenOptionsSetErrorHandlerExtR(options, on_error, from->message);
+    libtiff.OpenOptionsSetWarningHandlerExtR(options, on_warning, NULL);
+    TIFF *tiff = libtiff.ClientOpenExt("image", "r", from, read_bytes, write_bytes, seek, close_source, size_of, map,
                                    unmap, options);
-    TIFFOpenOptionsFree(options);
+    libtiff.OpenOptionsFree(options);
     return tiff;
 }
 
@@ -80,14 +106,14 @@ static int read_header(TIFF *tiff, uint64_t pixel_limit, cic_image *image) {
     uint32_t width = 0, height = 0;
     uint16_t photometric = 0, bits = 1, orientation = ORIENTATION_TOPLEFT, extra_count = 0, *extra = NULL;
     char reason[1024] = "";
-    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
-    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+    libtiff.GetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+    libtiff.GetField(tiff, TIFFTAG_IMAGELENGTH, &height);
     if (cic_check_size(width, height, pixel_limit, image->message)) return 1;
-    if (!TIFFRGBAImageOK(tiff, reason)) return cic_fail(image->message, reason);
-    TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
-    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
+    if (!libtiff.RGBAImageOK(tiff, reason)) return cic_fail(image->message, reason);
+    libtiff.GetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+    libtiff.GetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+    libtiff.GetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &extra_count, &extra);
+    libtiff.GetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
     int is_gray = photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE;
     int is_rgb = photometric == PHOTOMETRIC_RGB;
     int has_alpha = extra_count > 0 && (extra[0] == EXTRASAMPLE_ASSOCALPHA || extra[0] == EXTRASAMPLE_UNASSALPHA) &&
@@ -102,22 +128,24 @@ static int read_header(TIFF *tiff, uint64_t pixel_limit, cic_image *image) {
     if (has_alpha && !image->is_premultiplied) {
         // libtiff would multiply straight colours by alpha and round; what is called premultiplied it leaves alone.
         uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
-        TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
+        libtiff.SetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &associated);
     }
     return 0;
 }
 
 int cic_decode_tiff(const uint8_t *data, size_t size, uint64_t pixel_limit, int header_only, cic_image *image) {
     memset(image, 0, sizeof *image);
+    pthread_once(&opened, open_library);
+    if (problem[0]) return cic_fail(image->message, problem);
     source from = {data, size, 0, image->message};
     TIFF *tiff = open_source(&from);
     if (!tiff) return image->message[0] ? 1 : cic_fail(image->message, "the file has no readable directory");
     if (read_header(tiff, pixel_limit, image)) {
-        TIFFClose(tiff);
+        libtiff.Close(tiff);
         return 1;
     }
     if (header_only) {
-        TIFFClose(tiff);
+        libtiff.Close(tiff);
         image->message[0] = 0;
         return 0;
     }
@@ -129,16 +157,16 @@ int cic_decode_tiff(const uint8_t *data, size_t size, uint64_t pixel_limit, int 
     image->message[0] = 0;
     if (!raster) {
         cic_fail(image->message, "not enough memory for the image");
-    } else if (!TIFFRGBAImageBegin(&reader, tiff, 1, reason)) {
+    } else if (!libtiff.RGBAImageBegin(&reader, tiff, 1, reason)) {
         cic_fail(image->message, reason);
     } else {
         // The pixels as they are stored: callers turn them.
         reader.orientation = ORIENTATION_TOPLEFT;
         reader.req_orientation = ORIENTATION_TOPLEFT;
-        done = TIFFRGBAImageGet(&reader, raster, image->width, image->height) && !image->message[0];
-        TIFFRGBAImageEnd(&reader);
+        done = libtiff.RGBAImageGet(&reader, raster, image->width, image->height) && !image->message[0];
+        libtiff.RGBAImageEnd(&reader);
     }
-    TIFFClose(tiff);
+    libtiff.Close(tiff);
     if (!done) {
         free(raster);
         return image->message[0] ? 1 : cic_fail(image->message, "the image data is damaged or cut short");

@@ -39,6 +39,9 @@ package final class Canvas {
             case .svg: CDR_SVG
             case .pdf: CDR_PDF
             }
+        if let problem = cdr_problem() {
+            throw ModelError(.io, "nothing can be drawn: \(String(cString: problem))")
+        }
         guard let page = cdr_open(form, width, height, 2) else {
             throw ModelError(.io, "no memory for a page of \(width) × \(height)")
         }

@@ -17,7 +17,9 @@ package enum EngineLoader {
         surroundings: Surroundings = Surroundings()
     ) throws(ModelError) -> any ModelEngine {
         try trailing(file.path) { () throws(ModelError) in
-            try ModelLoading(file, functionName: functionName, surroundings: surroundings).load(file)
+            let engine = try ModelLoading(file, functionName: functionName, surroundings: surroundings).load(file)
+            try ModelSources(file).checkWhole()
+            return engine
         }
     }
 
@@ -25,7 +27,9 @@ package enum EngineLoader {
     static func programEngine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
         try GraphEngine(
             lower(file, functionName: functionName),
-            interface: file.specification.description_p.interface(of: functionName)
+            interface: file.specification.description_p.interface(of: functionName),
+            variants: nil,
+            sources: ModelSources(file)
         )
     }
 

@@ -1,5 +1,6 @@
 import MLGraph
 package import MLFeatures
+import MLFiles
 package import MLLowering
 package import MLNumerics
 import MLPasses
@@ -13,9 +14,11 @@ package struct GraphEngine: ModelEngine {
     private let lowered: LoweredModel
     /// Other readings of a neural network, for arrays that this one does not fit.
     private let variants: NetworkVariants?
+    /// The mapped files that constants lie in.
+    private let sources: ModelSources?
 
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
-        try self.init(lowered, interface: interface, variants: nil)
+        try self.init(lowered, interface: interface, variants: nil, sources: nil)
     }
 
     /// What a graph went through already.
@@ -31,11 +34,13 @@ package struct GraphEngine: ModelEngine {
         _ lowered: LoweredModel,
         interface: SpecModelDescription,
         variants: NetworkVariants?,
+        sources: ModelSources?,
         preparation: Preparation = .none
     ) throws(ModelError) {
         self.interface = interface
         self.lowered = lowered
         self.variants = variants
+        self.sources = sources
         let graph: Graph
         if preparation == .none { graph = try PassPipeline.prepare(lowered.graph) } else { graph = lowered.graph }
         executable = try GraphExecutable(
@@ -90,7 +95,9 @@ package struct GraphEngine: ModelEngine {
         observer: (any StepObserver)?
     ) throws(ModelError) -> [String: FeatureData] {
         if let variant = try variants?.engine(for: inputs) {
-            return try variant.prediction(from: inputs, backings: backings, state: state, observer: observer)
+            let features = try variant.prediction(from: inputs, backings: backings, state: state, observer: observer)
+            try sources?.checkWhole()
+            return features
         }
         guard !lowered.states.isEmpty else {
             var none: [String: Tensor] = [:]
@@ -123,6 +130,7 @@ package struct GraphEngine: ModelEngine {
         let results = try trailing(failure) { () throws(ModelError) in
             try executable.run(tensors, backings: targets, observer: observer)
         }
+        try sources?.checkWhole()
         for state in lowered.states {
             if let output = state.output { buffers[state.name] = results[output] }
         }

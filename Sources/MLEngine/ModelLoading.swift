@@ -49,7 +49,7 @@ struct ModelLoading {
         switch model.type {
         case .mlProgram?:
             let function = name == nil ? functionName : nil
-            if let compiled { return try compiled.graphs.engine(file, functionName: function) }
+            if let compiled { return try compiled.engine(file, functionName: function) }
             do throws(ModelError) {
                 return try EngineLoader.programEngine(file, functionName: function)
             } catch {
@@ -63,7 +63,7 @@ struct ModelLoading {
                     "only ML programs have functions to choose; leave out '\(functionName)'"
                 )
             }
-            if let compiled { return try compiled.graphs.engine(file, functionName: nil) }
+            if let compiled { return try compiled.engine(file, functionName: nil) }
             return try GraphEngine.network(file, catalogue: surroundings.catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)

@@ -78,7 +78,12 @@ extension GraphEngine {
             of: lowered,
             dependsOnExtents: dependsOnExtents
         )
-        return try GraphEngine(lowered, interface: specification.description_p, variants: variants)
+        return try GraphEngine(
+            lowered,
+            interface: specification.description_p,
+            variants: variants,
+            sources: ModelSources(file)
+        )
     }
 }
 

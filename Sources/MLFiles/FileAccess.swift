@@ -67,7 +67,9 @@ package enum FileAccess {
     /// All bytes of a file.
     package static func read(_ path: String) throws(ModelError) -> [UInt8] {
         let file = try MappedFile(path)
-        return file.withBytes { [UInt8]($0) }
+        let bytes = file.withBytes { [UInt8]($0) }
+        try file.storage.checkWhole()
+        return bytes
     }
 
     /// Gives `target` the contents of the file `source`: as a second name of the same file where the file system

@@ -3,8 +3,8 @@ package import MLNumerics
 
 /// The bytes of a file, mapped: pages are read when touched and shared with other processes that map the file.
 ///
-/// A file that somebody shortens while it is mapped ends the process when the missing part is touched, so files are
-/// replaced by renaming, never rewritten in place.
+/// Files are replaced by renaming, never rewritten in place: of a file that somebody shortens while it is mapped the
+/// missing part reads as zeros, which `checkWhole` tells after the bytes were used.
 package struct MappedFile: Sendable {
     package let path: String
     package let storage: TensorStorage
@@ -27,7 +27,7 @@ package struct MappedFile: Sendable {
         guard let address = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), address != MAP_FAILED else {
             throw FileAccess.failure("map", path)
         }
-        storage = TensorStorage(mapping: address, byteCount: count)
+        storage = TensorStorage(mapping: address, byteCount: count, path: path)
     }
 
     /// Lends the bytes.
@@ -37,6 +37,16 @@ package struct MappedFile: Sendable {
 }
 
 extension TensorStorage {
+    /// - Throws: `ModelError.io` when the file that the bytes come from was shortened while they were mapped.
+    package func checkWhole() throws(ModelError) {
+        guard Self.someFileWasShortened, let path = shortenedFile else { return }
+        throw ModelError(
+            .io,
+            "The file was cut short while it was in use; restore it and load the model again.",
+            at: path
+        )
+    }
+
     /// Lends the bytes for reading.
     package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         defer { withExtendedLifetime(self) {} }

@@ -165,6 +165,16 @@ extension ModelFile {
     }
 
     private static func decode(_ storage: TensorStorage, named name: String) throws(ModelError) -> SpecModel {
+        let model: SpecModel
+        do throws(ModelError) { model = try decodeWhole(storage, named: name) } catch {
+            try storage.checkWhole()
+            throw error
+        }
+        try storage.checkWhole()
+        return model
+    }
+
+    private static func decodeWhole(_ storage: TensorStorage, named name: String) throws(ModelError) -> SpecModel {
         try trailing(name) { () throws(ModelError) in
             try storage.withBytes { (bytes) throws(ModelError) in
                 guard !bytes.isEmpty else {

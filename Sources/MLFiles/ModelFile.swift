@@ -33,7 +33,7 @@ package struct ModelFile: Sendable {
     /// The graphs of a compiled model that was opened for predictions; then `specification` lacks layers and programs.
     package let compiled: CompiledModel?
     /// The file in which the large weights of a model opened for predictions lie (`PlacedWeights`).
-    private let source: MappedFile?
+    let source: MappedFile?
     /// Where a stage of a pipeline stands: the places in the pipelines around it, outermost first, with dots between;
     /// empty for a whole model.
     package let stagePath: String

@@ -1,3 +1,4 @@
+import CMappedFiles
 import Glibc
 import Synchronization
 
@@ -56,8 +57,8 @@ package final class TensorStorage: @unchecked Sendable {
         case storage
         case lender
         case releasing(@Sendable () -> Void)
-        /// The bytes are those of a mapped file.
-        case mapping
+        /// The bytes are those of a mapped file, whose mapping is watched under a number.
+        case mapping(path: String, watch: Int32)
         case absent
         case region(Region)
     }
@@ -81,11 +82,23 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     /// Takes over the mapping of a whole file, which nobody writes to, from a page's start.
-    package init(mapping address: UnsafeMutableRawPointer, byteCount: Int) {
+    package init(mapping address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
         known = address
         self.byteCount = byteCount
         strings = []
-        owner = .mapping
+        owner = .mapping(path: path, watch: cmf_watch(address, byteCount))
+    }
+
+    /// True when any file was shortened while it was mapped; those who read mapped bytes ask `shortenedFile` then.
+    package static var someFileWasShortened: Bool { cmf_damages() > 0 }
+
+    /// The file that the bytes come from, when it was shortened while they were read: what was missing reads as zeros.
+    package var shortenedFile: String? {
+        switch owner {
+        case .mapping(let path, let watch): cmf_is_damaged(watch) != 0 ? path : nil
+        case .region(let region): region.source.shortenedFile
+        default: nil
+        }
     }
 
     /// Stands for bytes that are not there, because something made of them serves in their place; they read as zeros, and
@@ -153,7 +166,9 @@ package final class TensorStorage: @unchecked Sendable {
         case .storage: address.deallocate()
         case .lender: break
         case .releasing(let release): release()
-        case .mapping: munmap(address, byteCount)
+        case .mapping(_, let watch):
+            cmf_unwatch(watch)
+            munmap(address, byteCount)
         case .absent: munmap(address, max(byteCount, 1))
         case .region: break
         }

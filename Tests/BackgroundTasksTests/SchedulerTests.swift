@@ -14,7 +14,7 @@ struct SchedulerTests {
     private static func scheduler(
         _ machine: TestMachine,
         budget: TimeInterval = 60,
-        patience: TimeInterval = 60
+        patience: TimeInterval = 3600
     ) -> BGTaskScheduler {
         var policy = BGTaskScheduler.Policy()
         policy.interval = 0.01

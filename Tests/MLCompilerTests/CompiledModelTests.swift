@@ -1,3 +1,4 @@
+import Glibc
 import MLCompiler
 import MLEngine
 import MLFeatures
@@ -48,6 +49,21 @@ struct CompiledModelTests {
         let size = try #require(FileAccess.byteCount(of: path + "/" + CompiledModel.fileName))
         // 32 × 256 floats, packed once; the same again would stand there if they were kept as they were, too.
         #expect(size > 32 * 256 * 4 && size < 2 * 32 * 256 * 4)
+    }
+
+    /// Somebody shortens the file under a loaded model: that model's predictions end with an error, others go on.
+    @Test func aFileThatIsShortenedWhileItIsUsedIsNamed() throws {
+        let model = try CompiledModels.program(columns: 4096)
+        let x = Tensor((0..<32).map { Float($0) / 7 - 2 }, shape: [1, 32])
+        let path = try compiled(model)
+        let engine = try EngineLoader.load(ModelFile.open(path: path, for: .prediction))
+        let other = try EngineLoader.load(ModelFile(specification: model))
+        let expected = try tensor(try other.prediction(from: ["x": .tensor(x)]), "y").values
+        #expect(truncate(path + "/" + CompiledModel.fileName, 4096) == 0)
+        let error = #expect(throws: ModelError.self) { try engine.prediction(from: ["x": .tensor(x)]) }
+        #expect("\(try #require(error))".contains(CompiledModel.fileName))
+        #expect(throws: ModelError.self) { try engine.prediction(from: ["x": .tensor(x)]) }
+        #expect(try tensor(try other.prediction(from: ["x": .tensor(x)]), "y").values == expected)
     }
 
     @Test func classifierKeepsItsLabels() throws {

@@ -15,6 +15,9 @@ typedef struct {
 
 typedef struct cdr_page cdr_page;
 
+// Why nothing can be drawn, or NULL: cairo and Pango are opened by the first call, which comes before all others.
+const char *cdr_problem(void);
+
 // A white page.  `scale` is what a unit is in pixels of a PNG; the other forms have points, and ignore it.  NULL without
 // memory; whatever else is wrong is said by cdr_finish.
 cdr_page *cdr_open(cdr_form form, double width, double height, double scale);

@@ -66,8 +66,15 @@ struct CompiledGraphs {
     var lacksConstants: Bool { constants.contains { $0.storage.isAbsent } }
 
     /// The engine of a neural network or of a function of an ML program.
-    /// - Parameter file: the model or the stage of a pipeline.
-    func engine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
+    ///
+    /// - Parameters:
+    ///   - file: the model or the stage of a pipeline.
+    ///   - sources: what the engine asks whether it is still whole.
+    func engine(
+        _ file: ModelFile,
+        functionName: String?,
+        sources: ModelSources?
+    ) throws(ModelError) -> GraphEngine {
         let key = Key(file, functionName: functionName)
         guard let entry = entries[key] else {
             let names = entries.keys.filter { $0.stagePath == key.stagePath }.map(\.function).sorted()
@@ -94,6 +101,7 @@ struct CompiledGraphs {
             lowered,
             interface: file.specification.description_p.interface(of: functionName),
             variants: variants,
+            sources: sources,
             preparation: entry.isBound ? .optimized : .prepared
         )
     }

@@ -44,6 +44,12 @@ struct CompiledLoading {
         library.serve(graphs.constants)
     }
 
+    /// The engine of a graph of the compiled model.
+    func engine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
+        let sources = ModelSources(file, others: library.storage.map { [$0] } ?? [])
+        return try graphs.engine(file, functionName: functionName, sources: sources)
+    }
+
     /// Keeps what had to be packed for the next time.
     func finish() { cache?.keep(library) }
 }

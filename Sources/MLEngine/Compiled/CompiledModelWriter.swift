@@ -201,10 +201,10 @@ package struct CompiledModelWriter {
         switch file.specification.type {
         case .mlProgram(let program)?:
             for name in program.functions.keys.sorted() {
-                engines.append(try graphs.engine(file, functionName: name))
+                engines.append(try graphs.engine(file, functionName: name, sources: nil))
             }
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
-            engines.append(try graphs.engine(file, functionName: nil))
+            engines.append(try graphs.engine(file, functionName: nil, sources: nil))
         default:
             for (index, stage) in file.specification.stages.enumerated() {
                 engines += try self.engines(file.stage(stage, named: "stage \(index)", index: index), graphs)

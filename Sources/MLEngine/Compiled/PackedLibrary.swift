@@ -36,7 +36,8 @@ final class PackedLibrary: Sendable {
         }
     }
 
-    private let storage: TensorStorage?
+    /// What the weights lie in; `nil` for those that had to be made.
+    let storage: TensorStorage?
     private let regions: [Key: Range<Int>]
     private let recorded = Mutex<[Key: AlignedMemory]?>(nil)
 
