@@ -51,6 +51,16 @@ struct CompiledModelTests {
         #expect(size > 32 * 256 * 4 && size < 2 * 32 * 256 * 4)
     }
 
+    /// The default extents are no promise that the graph takes them.
+    @Test func aDefaultShapeThatTheGraphRefusesIsNoObstacle() throws {
+        let model = try CompiledModels.program(rows: nil, inputs: nil)
+        let path = try compiled(model)
+        let x = Tensor((0..<64).map { Float($0) / 7 - 2 }, shape: [2, 32])
+        let expected = try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": .tensor(x)])
+        #expect(try tensor(try answer(path, ["x": x]), "y").values == tensor(expected, "y").values)
+        #expect(throws: ModelError.self) { try answer(path, ["x": Tensor([1] as [Float], shape: [1, 1])]) }
+    }
+
     /// Somebody shortens the file under a loaded model: that model's predictions end with an error, others go on.
     @Test func aFileThatIsShortenedWhileItIsUsedIsNamed() throws {
         let model = try CompiledModels.program(columns: 4096)
@@ -217,8 +227,10 @@ private enum CompiledModels {
     }
 
     /// A dense layer with a table of rows behind it: packed, read as it is, folded from two constants, of text.
-    /// - Parameter rows: the rows of x; `nil` for any number.
-    static func program(rows: Int? = 1, columns: Int = 64) throws -> SpecModel {
+    /// - Parameters:
+    ///   - rows: the rows of x; `nil` for any number.
+    ///   - inputs: its columns, which are 32 even where `nil` says that they may be any.
+    static func program(rows: Int? = 1, inputs: Int? = 32, columns: Int = 64) throws -> SpecModel {
         let count = rows.map(String.init) ?? "?"
         let weights = (0..<32).map { row in
             let values = (0..<columns).map { "\(Double((row * columns + $0) % 13) / 8 - 0.75)" }
@@ -227,7 +239,7 @@ private enum CompiledModels {
         let bias = (0..<columns).map { "\(Double($0) / 16)" }.joined(separator: ", ")
         var model = try model(
             """
-            func main<ios18>(tensor<fp32, [\(count), 32]> x) {
+            func main<ios18>(tensor<fp32, [\(count), \(inputs.map(String.init) ?? "?")]> x) {
                 tensor<fp32, [32, \(columns)]> w = const()[val = tensor<fp32, [32, \(columns)]>([\(weights)])];
                 tensor<fp32, [\(columns)]> b = const()[val = tensor<fp32, [\(columns)]>([\(bias)])];
                 tensor<fp32, [\(columns)]> c = add(x = b, y = b);
@@ -238,7 +250,7 @@ private enum CompiledModels {
             } -> (y);
             """
         )
-        model.description_p.input = [feature("x", [rows, 32])]
+        model.description_p.input = [feature("x", [rows, inputs])]
         model.description_p.output = [feature("y", [rows, columns])]
         return model
     }

@@ -211,7 +211,9 @@ package struct CompiledModelWriter {
             }
             return engines
         }
-        for engine in engines { try engine.bindDefaultShapes() }
+        // Default extents need not fit the graph (coremltools writes 1 where it knows none): nothing is packed for them then,
+        // and whoever predicts with them is told.
+        for engine in engines { try? engine.bindDefaultShapes() }
         return engines
     }
 }
