@@ -17,7 +17,9 @@ def main():
     settings = {"CACHE_DIR": cache, "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
     model = openvino.Core().compile_model(path, "CPU", settings)
     request = model.create_infer_request()
-    inputs = {entry.any_name: reference["in:" + entry.any_name] for entry in model.inputs}
+    # Compiling may add names of its own to an input's.
+    names = [next(name for name in entry.names if "in:" + name in reference) for entry in model.inputs]
+    inputs = {name: reference["in:" + name] for name in names}
     request.infer(inputs, share_inputs=True)
     print("ready", json.dumps({"first": (time.perf_counter() - started) * 1e3}), flush=True)
     for line in sys.stdin:

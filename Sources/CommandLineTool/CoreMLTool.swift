@@ -9,6 +9,8 @@ struct CoreMLTool: ParsableCommand {
     /// The version of the project (https://semver.org), the same as in Python/pyproject.toml.
     static let version = "0.1.0"
 
+    // Each command states its name: one that ArgumentParser derives from the type costs every start a search through all
+    // conformances in the program.
     static let configuration = CommandConfiguration(
         commandName: "coreml",
         abstract: "Run, train, inspect and measure Core ML models.",

@@ -5,6 +5,7 @@ import MLNumerics
 
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "bench",
         abstract: "Measure a model's latency, throughput and peak memory.",
         discussion: """
             Examples:

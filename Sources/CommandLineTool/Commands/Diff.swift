@@ -6,6 +6,7 @@ import MLNumerics
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "diff",
         abstract: "Say how two models differ: interface, metadata, structure, and how far weights moved.",
         discussion: """
             Forms may differ (.mlmodel, .mlpackage, .mlmodelc). Operations and layers belong together by what they say

@@ -4,6 +4,7 @@ import Foundation
 
 struct Edit: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "edit",
         abstract: "Change a model: make it updatable, rename inputs and outputs, set metadata.",
         discussion: """
             A number is written VALUE, VALUE:MIN...MAX (what an app may choose) or, for whole numbers, VALUE:A,B,C.

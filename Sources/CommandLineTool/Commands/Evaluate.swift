@@ -12,6 +12,7 @@ import TabularData
 
 struct Evaluate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "evaluate",
         abstract: "Hold a model against labelled data.",
         discussion: """
             Examples:

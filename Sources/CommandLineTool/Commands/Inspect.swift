@@ -4,6 +4,7 @@ import MLInspection
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Describe a model: systems, interface, labels, size, cost, how it learns, what it is made of.",
         discussion: """
             It says which systems open the model and which would do for what it uses; what goes in and out; how many

@@ -8,6 +8,7 @@ import MLSpecification
 
 struct Predict: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "predict",
         abstract: "Predict with a model.",
         discussion: """
             Examples:

@@ -7,6 +7,7 @@ import MLPreview
 
 struct Preview: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "preview",
         abstract: "Try a model in the browser.",
         discussion: """
             Examples:

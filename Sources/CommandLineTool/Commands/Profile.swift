@@ -7,6 +7,7 @@ import MLRuntime
 
 struct Profile: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "profile",
         abstract: "Show where a prediction's time goes: every operation with its share, slowest first.",
         discussion: """
             Examples:

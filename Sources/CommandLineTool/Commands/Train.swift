@@ -4,6 +4,7 @@ import CreateML
 /// `coreml train`: a command for each kind of data.
 struct Train: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "train",
         abstract: "Train a model from data.",
         discussion: """
             Examples:

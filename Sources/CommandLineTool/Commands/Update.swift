@@ -11,6 +11,7 @@ import Synchronization
 
 struct Update: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "update",
         abstract: "Teach an updatable model with examples.",
         discussion: """
             Examples:

@@ -5,6 +5,7 @@ import MLInspection
 
 struct Validate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "validate",
         abstract: "Say everything that is wrong with a model file, and where.",
         discussion: """
             Errors are what makes a model fail, be refused, or answer other than it says; warnings what works here and

@@ -8,6 +8,7 @@ import MLPackaging
 /// `coreml archive`: a model as one file that is checked before it is used, and may be encrypted and signed.
 struct Archive: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "archive",
         abstract: "Pack a model into one file, encrypted and signed if you like; list, verify and unpack such files.",
         discussion: """
             Examples:

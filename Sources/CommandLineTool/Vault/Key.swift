@@ -8,6 +8,7 @@ import MLPackaging
 /// `coreml key`: the keys that models are encrypted with.
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "key",
         abstract: "Make, look at, protect and rotate the keys that models are encrypted with.",
         discussion: """
             A key is a pair by default: the .mlmodelkey file is its public half, which encrypts and cannot decrypt, and may \
