@@ -102,8 +102,8 @@ struct PreviewGeneration: Sendable {
             }
             events.send("done", "{}")
         } catch {
-            let text = (try? JSONFeature.text(["error": PreviewInputs.sentence(error)])) ?? "{}"
-            events.send("failed", text)
+            let text = try? JSONFeature.text(["error": PreviewInputs.sentence(error)])
+            events.send("failed", text ?? PreviewLesson.unwritable)
         }
     }
 

@@ -89,7 +89,14 @@ struct PreviewLesson: Sendable {
         }
     }
 
+    /// What the page shows when an event cannot be written as JSON.
+    static let unwritable = #"{"error":"What happened cannot be written as JSON."}"#
+
     @discardableResult private func send(_ events: PageEvents, _ name: String, _ object: [String: Any]) -> Bool {
-        events.send(name, (try? JSONFeature.text(object)) ?? "{}")
+        do {
+            return events.send(name, try JSONFeature.text(object))
+        } catch {
+            return events.send("failed", Self.unwritable)
+        }
     }
 }

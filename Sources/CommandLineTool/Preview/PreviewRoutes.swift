@@ -49,8 +49,11 @@ struct PreviewRoutes: Sendable {
     }
 
     private static func json(_ value: JSONValue, status: Int = 200) -> PageResponse {
-        let text = (try? value.line) ?? "{}"
-        return PageResponse(status, type: "application/json", Array(text.utf8))
+        do {
+            return PageResponse(status, type: "application/json", Array(try value.line.utf8))
+        } catch {
+            return PageResponse(500, text: "The answer cannot be written as JSON: \(error)")
+        }
     }
 
     private static func failure(_ error: any Error) -> PageResponse {
