@@ -12,6 +12,9 @@ package enum TensorMemory {
     /// and with it what is computed of its weights.
     package static func leaveOutOfDumps() { isSecret.store(true, ordering: .relaxed) }
 
+    /// Whether `leaveOutOfDumps` was called.
+    static var leavesOutOfDumps: Bool { isSecret.load(ordering: .relaxed) }
+
     /// `byteCount` bytes with arbitrary contents; `deallocate()` gives them up.
     ///
     /// The address is a multiple of 64 from 64 bytes on; shorter blocks are those that the allocator hands out fastest,

@@ -22,6 +22,7 @@ package final class TensorStorage: @unchecked Sendable {
         let offset: Int
         let byteCount: Int
         private let copy = Atomic<UInt>(0)
+        private static let piece = 8 << 20
 
         init(_ source: TensorStorage, offset: Int, byteCount: Int) {
             self.source = source
@@ -39,8 +40,12 @@ package final class TensorStorage: @unchecked Sendable {
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
             let made = TensorMemory.allocate(byteCount)
-            made.copyMemory(from: source.address + offset, byteCount: byteCount)
-            source.letGo(from: offset, count: byteCount)
+            // A piece at a time, so that the file's pages do not stand beside the whole copy.
+            for start in stride(from: 0, to: byteCount, by: Self.piece) {
+                let count = min(Self.piece, byteCount - start)
+                (made + start).copyMemory(from: source.address + offset + start, byteCount: count)
+                source.letGo(from: offset + start, count: count)
+            }
             let (exchanged, present) = copy.compareExchange(
                 expected: 0,
                 desired: UInt(bitPattern: made),
@@ -132,9 +137,19 @@ package final class TensorStorage: @unchecked Sendable {
     package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         guard case .region(let region) = owner, region.copied == nil else { return body(address + offset) }
+        let source = region.source.address + region.offset + offset
+        // Large copies do not come from the heap, which would keep their room for later ones.
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        if count >= 1 << 20, !TensorMemory.leavesOutOfDumps,
+            let copy = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), copy != MAP_FAILED
+        {
+            defer { munmap(copy, count) }
+            copy.copyMemory(from: source, byteCount: count)
+            return body(copy)
+        }
         let copy = TensorMemory.allocate(count)
         defer { copy.deallocate() }
-        copy.copyMemory(from: region.source.address + region.offset + offset, byteCount: count)
+        copy.copyMemory(from: source, byteCount: count)
         return body(copy)
     }
 
