@@ -5,14 +5,14 @@
 #include <cairo/cairo-svg.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pango.h"
 
 // Pango's library for cairo brings both, and the objects of GLib.
-static const char library[] = "libpangocairo-1.0.so.0", package[] = "libpangocairo-1.0-0";
+#define LIBRARY "libpangocairo-1.0.so.0"
+#define PACKAGE "libpangocairo-1.0-0"
 
 #define CAIRO_FUNCTIONS(X) \
     X(clip) X(create) X(destroy) X(fill) X(font_options_create) X(font_options_destroy) \
@@ -23,41 +23,19 @@ static const char library[] = "libpangocairo-1.0.so.0", package[] = "libpangocai
     X(surface_finish) X(surface_flush) X(surface_status) X(surface_write_to_png_stream) \
     X(svg_surface_create_for_stream) X(translate)
 
-static struct {
-#define X(name) __typeof__(&cairo_##name) name;
-    CAIRO_FUNCTIONS(X)
-#undef X
-} libcairo;
+#define CSL_FIELD(name) __typeof__(&cairo_##name) name;
+#define CSL_NAME(name) "cairo_" #name,
+CSL_LIBRARY(libcairo, LIBRARY, PACKAGE, CAIRO_FUNCTIONS, 0)
+#undef CSL_FIELD
+#undef CSL_NAME
 
-static struct {
-#define X(result, name, parameters) result(*name) parameters;
-    PANGO_FUNCTIONS(X)
-#undef X
-} libpango;
-
-static const char *const cairo_names[] = {
-#define X(name) "cairo_" #name,
-    CAIRO_FUNCTIONS(X)
-#undef X
-};
-
-static const char *const pango_names[] = {
-#define X(result, name, parameters) #name,
-    PANGO_FUNCTIONS(X)
-#undef X
-};
-
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-static char problem[CSL_MESSAGE];  // why nothing can be drawn; empty when it can
-
-static void open_libraries(void) {
-    if (csl_open(library, package, cairo_names, sizeof cairo_names / sizeof *cairo_names, &libcairo, problem)) return;
-    csl_open(library, package, pango_names, sizeof pango_names / sizeof *pango_names, &libpango, problem);
-}
+#define CSL_FIELD(result, name, parameters) result(*name) parameters;
+#define CSL_NAME(result, name, parameters) #name,
+CSL_LIBRARY(libpango, LIBRARY, PACKAGE, PANGO_FUNCTIONS, 0)
 
 const char *cdr_problem(void) {
-    pthread_once(&opened, open_libraries);
-    return problem[0] ? problem : NULL;
+    const char *problem = libcairo_problem();
+    return problem ? problem : libpango_problem();
 }
 
 // Fonts that are looked in first; fontconfig finds others for what they lack.

@@ -2,7 +2,6 @@
 
 #include <CSharedLibrary.h>
 #include <libheif/heif.h>
-#include <pthread.h>
 
 #define FUNCTIONS(X) \
     X(context_alloc) X(context_free) X(context_get_primary_image_handle) \
@@ -11,24 +10,9 @@
     X(image_handle_get_height) X(image_handle_get_width) X(image_handle_has_alpha_channel) \
     X(image_handle_is_premultiplied_alpha) X(image_handle_release) X(image_release) X(init)
 
-static struct {
-#define X(name) __typeof__(&heif_##name) name;
-    FUNCTIONS(X)
-#undef X
-} libheif;
-
-static const char *const names[] = {
-#define X(name) "heif_" #name,
-    FUNCTIONS(X)
-#undef X
-};
-
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-static char problem[CSL_MESSAGE];  // why the library cannot be used; empty when it can
-
-static void open_library(void) {
-    if (!csl_open("libheif.so.1", "libheif1", names, sizeof names / sizeof *names, &libheif, problem)) libheif.init(NULL);
-}
+#define CSL_FIELD(name) __typeof__(&heif_##name) name;
+#define CSL_NAME(name) "heif_" #name,
+CSL_LIBRARY(libheif, "libheif.so.1", "libheif1", FUNCTIONS, libheif.init(NULL))
 
 static int fail(struct heif_context *context, struct heif_image_handle *handle, const char *text, char *message) {
     cic_fail(message, text && text[0] ? text : "the file is damaged or cut short");
@@ -39,8 +23,8 @@ static int fail(struct heif_context *context, struct heif_image_handle *handle, 
 
 int cic_decode_heif(const uint8_t *data, size_t size, uint64_t pixel_limit, int header_only, cic_image *image) {
     memset(image, 0, sizeof *image);
-    pthread_once(&opened, open_library);
-    if (problem[0]) return cic_fail(image->message, problem);
+    const char *problem = libheif_problem();
+    if (problem) return cic_fail(image->message, problem);
     struct heif_context *context = libheif.context_alloc();
     if (!context) return cic_fail(image->message, "libheif cannot be started");
     struct heif_image_handle *handle = NULL;

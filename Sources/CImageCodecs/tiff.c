@@ -1,7 +1,6 @@
 #include "common.h"
 
 #include <CSharedLibrary.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <tiffio.h>
 
@@ -10,24 +9,9 @@
     X(OpenOptionsSetErrorHandlerExtR) X(OpenOptionsSetMaxSingleMemAlloc) X(OpenOptionsSetWarningHandlerExtR) \
     X(RGBAImageBegin) X(RGBAImageEnd) X(RGBAImageGet) X(RGBAImageOK) X(SetField)
 
-static struct {
-#define X(name) __typeof__(&TIFF##name) name;
-    FUNCTIONS(X)
-#undef X
-} libtiff;
-
-static const char *const names[] = {
-#define X(name) "TIFF" #name,
-    FUNCTIONS(X)
-#undef X
-};
-
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-static char problem[CSL_MESSAGE];  // why the library cannot be used; empty when it can
-
-static void open_library(void) {
-    csl_open("libtiff.so.6", "libtiff6", names, sizeof names / sizeof *names, &libtiff, problem);
-}
+#define CSL_FIELD(name) __typeof__(&TIFF##name) name;
+#define CSL_NAME(name) "TIFF" #name,
+CSL_LIBRARY(libtiff, "libtiff.so.6", "libtiff6", FUNCTIONS, 0)
 
 typedef struct {
     const uint8_t *data;
@@ -135,8 +119,8 @@ static int read_header(TIFF *tiff, uint64_t pixel_limit, cic_image *image) {
 
 int cic_decode_tiff(const uint8_t *data, size_t size, uint64_t pixel_limit, int header_only, cic_image *image) {
     memset(image, 0, sizeof *image);
-    pthread_once(&opened, open_library);
-    if (problem[0]) return cic_fail(image->message, problem);
+    const char *problem = libtiff_problem();
+    if (problem) return cic_fail(image->message, problem);
     source from = {data, size, 0, image->message};
     TIFF *tiff = open_source(&from);
     if (!tiff) return image->message[0] ? 1 : cic_fail(image->message, "the file has no readable directory");

@@ -1,7 +1,6 @@
 #include "CSoundFile.h"
 
 #include <CSharedLibrary.h>
-#include <pthread.h>
 #include <sndfile.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,28 +8,13 @@
 #define FUNCTIONS(X) \
     X(close) X(error) X(open) X(readf_float) X(strerror)
 
-static struct {
-#define X(name) __typeof__(&sf_##name) name;
-    FUNCTIONS(X)
-#undef X
-} libsndfile;
-
-static const char *const names[] = {
-#define X(name) "sf_" #name,
-    FUNCTIONS(X)
-#undef X
-};
-
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-static char problem[CSL_MESSAGE];  // why the library cannot be used; empty when it can
-
-static void open_library(void) {
-    csl_open("libsndfile.so.1", "libsndfile1", names, sizeof names / sizeof *names, &libsndfile, problem);
-}
+#define CSL_FIELD(name) __typeof__(&sf_##name) name;
+#define CSL_NAME(name) "sf_" #name,
+CSL_LIBRARY(libsndfile, "libsndfile.so.1", "libsndfile1", FUNCTIONS, 0)
 
 csoundfile *csoundfile_open(const char *path, csoundfile_info *info, char *reason, size_t size) {
-    pthread_once(&opened, open_library);
-    if (problem[0]) {
+    const char *problem = libsndfile_problem();
+    if (problem) {
         snprintf(reason, size, "%s", problem);
         return NULL;
     }
