@@ -301,6 +301,8 @@ let package = Package(
         ),
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
+        tests("DeploymentPolicyTests", ["DeploymentPolicy"]),
         .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
         library(
             "CoreMLEncryption",
