@@ -40,6 +40,8 @@ let package = Package(
     products: [
         .library(name: "CoreML", targets: ["CoreML"]),
         .library(name: "CoreMLEncryption", targets: ["CoreMLEncryption"]),
+        .library(name: "CoreMLDeployment", targets: ["CoreMLDeployment"]),
+        .library(name: "DeploymentFormats", targets: ["DeploymentArchives", "DeploymentPolicy", "UpdateFramework"]),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
         .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
@@ -263,10 +265,26 @@ let package = Package(
         library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
         library("CoreVideo", ["CoreGraphics", "MLImages"]),
         library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
+        .target(name: "CModelCollections"),
+        library(
+            "DeploymentClient",
+            [
+                "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "UpdateFramework",
+            ] + crypto
+        ),
+        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections"]),
+        library(
+            "CoreMLDeployment",
+            [
+                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentPolicy", "MLEngine",
+                "MLFiles", "MLNumerics", "MLTestVectors",
+            ]
+        ),
+        library("DeploymentArchives", ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]),
         library(
             "CoreML",
             [
-                "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
+                "CModelCollections", "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
                 "MLOperators", "MLSpecification", "MLTraining",
             ]
         ),

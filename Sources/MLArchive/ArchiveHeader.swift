@@ -1,7 +1,7 @@
 import Crypto
 package import MLEncryption
 import MLFiles
-import MLNumerics
+package import MLNumerics
 
 /// What an archive says of itself and of its files.
 package struct ArchiveHeader: Sendable {
@@ -134,6 +134,13 @@ package struct ArchiveHeader: Sendable {
             .init("offset", .integer(Int64(file.offset))), .init("path", .string(file.path)),
             .init("sha256", .string(Hexadecimal.text(file.hash))), .init("size", .integer(Int64(file.byteCount))),
         ])
+    }
+
+    /// Reads the text of a header that was stored apart from its archive.
+    package init(readingText text: [UInt8]) throws(ModelError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
+            try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
+        }
     }
 
     init(text: UnsafeRawBufferPointer) throws(ModelError) {

@@ -15,8 +15,7 @@ package final class ModelArchive: OpenedArchive {
     private let file: OpenFile
     private let payloadStart: Int
 
-    static let startByteCount = 48
-    static let largestSignatures = 1 << 20
+    private static let startByteCount = ArchiveStart.byteCount
 
     package init(_ path: String) throws(ModelError) {
         self.path = path
@@ -30,38 +29,19 @@ package final class ModelArchive: OpenedArchive {
     private static func read(
         _ file: OpenFile
     ) throws(ModelError) -> (ArchiveHeader, [UInt8], [ArchiveSignature], Int) {
-        let magic = ModelVaults.archiveMagic
-        guard file.byteCount >= startByteCount else { throw cutOff }
-        let start = try file.bytes(at: 0, count: startByteCount)
-        guard start.starts(with: magic) else {
-            throw ModelError(.malformed, "This is no model archive; check what the file is.")
-        }
-        func length(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(start[offset + $1]) << (8 * $1) } }
-        let (headerLength, signaturesLength) = (length(8), length(12))
-        guard headerLength <= ArchiveHeader.largest, signaturesLength <= largestSignatures else {
-            throw ModelError(
-                .malformed,
-                "The header claims \(headerLength) bytes and its signatures \(signaturesLength), more than they can have."
-            )
-        }
-        guard startByteCount + headerLength + signaturesLength <= file.byteCount else { throw cutOff }
-        let text = try file.bytes(at: startByteCount, count: headerLength)
-        let hash = Array(SHA256.hash(data: text))
-        guard start[16...].elementsEqual(hash) else {
-            throw ModelError(
-                .malformed,
-                "The header is damaged: it has another hash than the archive says; get it anew."
-            )
-        }
-        let header = try trailing("header") { () throws(ModelError) in
-            try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-                try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
-            }
-        }
+        guard file.byteCount >= startByteCount else { throw ArchiveStart.cutOff }
+        let start = try ArchiveStart(try file.bytes(at: 0, count: startByteCount))
+        guard start.byteCount <= file.byteCount else { throw ArchiveStart.cutOff }
+        let text = try file.bytes(at: startByteCount, count: start.headerByteCount)
+        let signaturesText = try file.bytes(
+            at: startByteCount + start.headerByteCount,
+            count: start.signaturesByteCount
+        )
+        let header = try start.header(text)
         let signatures = try trailing("signatures") { () throws(ModelError) in
-            try ArchiveSignature.list(file.bytes(at: startByteCount + headerLength, count: signaturesLength))
+            try ArchiveSignature.list(signaturesText)
         }
-        let payloadStart = ArchiveHeader.aligned(startByteCount + headerLength + signaturesLength)
+        let payloadStart = start.payloadStart
         guard file.byteCount == (header.files.isEmpty ? file.byteCount : payloadStart + header.payloadByteCount) else {
             throw ModelError(
                 .malformed,
@@ -69,10 +49,8 @@ package final class ModelArchive: OpenedArchive {
                     + "cut off, or something was added; get it anew."
             )
         }
-        return (header, hash, signatures, payloadStart)
+        return (header, start.headerHash, signatures, payloadStart)
     }
-
-    private static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it anew.") }
 
     // MARK: Files
 

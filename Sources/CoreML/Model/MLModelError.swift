@@ -46,7 +46,7 @@ public struct MLModelError: _BridgedStoredNSError, Sendable {
 }
 
 extension MLModelError {
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
     }
 

@@ -37,6 +37,13 @@ extension Policy {
 }
 
 /// Reads the shapes of a policy; ``Policy/check()`` judges what they hold.
+extension Condition {
+    /// Reads a condition in the form that policies have it in, by this evaluator.
+    public init(json bytes: some Collection<UInt8>) throws(PolicyError) {
+        self = try PolicyReader(isNewer: false).condition(try DocumentValue(document: bytes), depth: 1)
+    }
+}
+
 struct PolicyReader {
     /// Whether the policy needs a later evaluator than this one.
     let isNewer: Bool
@@ -117,7 +124,7 @@ struct PolicyReader {
 
     // MARK: Conditions
 
-    private func condition(_ value: DocumentValue, depth: Int) throws(PolicyError) -> Condition {
+    fileprivate func condition(_ value: DocumentValue, depth: Int) throws(PolicyError) -> Condition {
         guard depth <= Limits.depth else {
             throw value.error(.tooDeep, "Conditions are nested deeper than \(Limits.depth) levels.")
         }

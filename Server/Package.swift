@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+// The deployment server: a package of its own, so that whoever depends on Core ML neither fetches nor builds a server.
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let formats = Target.Dependency.product(name: "DeploymentFormats", package: "swift-coreml")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "coreml-server",
+    products: [.executable(name: "coreml-server", targets: ["coreml-server"])],
+    dependencies: [
+        .package(name: "swift-coreml", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    ],
+    targets: [
+        library("ServerDatabase", [.product(name: "GRDB", package: "GRDB.swift")]),
+        library("ServerBlobs", [crypto]),
+        library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
+        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", hummingbird, logging]),
+        .executableTarget(
+            name: "coreml-server",
+            dependencies: [
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", hummingbird, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,82 @@
+/// Bytes under the names of their hashes: what is stored never changes.
+public protocol BlobStore: Sendable {
+    /// Begins to store bytes that arrive in pieces.
+    func upload() async throws -> any BlobUpload
+
+    /// How many bytes a blob has; `nil` when there is none of that name.
+    func byteCount(_ digest: BlobDigest) async throws -> Int?
+
+    /// Some bytes of a blob.
+    /// - Throws: `BlobError.missing` when there is none of that name.
+    func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8]
+
+    /// A path at which the blob lies on this machine, for those who read it whole.
+    ///
+    /// The caller calls `release` when it is done with it.
+    func localFile(_ digest: BlobDigest) async throws -> LocalBlob
+
+    /// The digests of all blobs, in no order.
+    func digests() async throws -> [BlobDigest]
+
+    /// Removes a blob, if there is one.
+    func remove(_ digest: BlobDigest) async throws
+}
+
+/// A file with the bytes of a blob, for a time.
+public struct LocalBlob: Sendable {
+    public let path: String
+    /// Says that the file is not needed any more.
+    public let release: @Sendable () -> Void
+
+    public init(path: String, release: @escaping @Sendable () -> Void) {
+        self.path = path
+        self.release = release
+    }
+}
+
+/// Bytes on their way into a store.  Whoever drops one without `finish` leaves nothing behind.
+public protocol BlobUpload: Sendable {
+    func append(_ bytes: [UInt8]) async throws
+
+    /// Stores what was appended; when this returns, it outlives crashes of the machine.
+    /// - Parameter expected: the hash that the bytes must have; another one is an error and stores nothing.
+    func finish(expecting expected: BlobDigest?) async throws -> (digest: BlobDigest, byteCount: Int)
+
+    func cancel() async
+}
+
+/// The name of a blob: the SHA-256 of its bytes.
+public struct BlobDigest: Hashable, Sendable, CustomStringConvertible {
+    /// 64 lower-case hexadecimal digits.
+    public let description: String
+
+    /// `nil` for any other text.
+    public init?(_ text: String) {
+        guard text.utf8.count == 64, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        description = text
+    }
+
+    /// The name of what has this hash of 32 bytes.
+    public init(hash: some Sequence<UInt8>) {
+        let digits = Array("0123456789abcdef".utf8)
+        description = String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        precondition(description.utf8.count == 64)
+    }
+}
+
+/// What goes wrong in a store of blobs.
+public enum BlobError: Error, Sendable, CustomStringConvertible {
+    case missing(BlobDigest)
+    case wrongDigest(expected: BlobDigest, found: BlobDigest)
+    case failure(String)
+
+    public var description: String {
+        switch self {
+        case .missing(let digest): "There is no file sha256:\(digest)."
+        case .wrongDigest(let expected, let found):
+            "The bytes that arrived have the hash \(found), not \(expected): send the file again."
+        case .failure(let what): "The files cannot be stored or read: \(what)."
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Crypto
+import Foundation
+import Synchronization
+
+/// Blobs as files in folders: `ab/cd/abcd…` by the digits of the hash.
+public final class FolderBlobStore: BlobStore {
+    public let folder: String
+
+    /// - Parameter folder: made when it does not exist.
+    public init(folder: String) throws {
+        self.folder = folder
+        try makeFolder(folder + "/new")
+        // What a crash left half-written.
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/new") {
+            try FileManager.default.removeItem(atPath: folder + "/new/" + name)
+        }
+    }
+
+    private func path(_ digest: BlobDigest) -> String {
+        let name = digest.description
+        return "\(folder)/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
+    }
+
+    public func upload() async throws -> any BlobUpload {
+        try FileUpload(temporary: folder + "/new/" + UUID().uuidString, target: { [self] in path($0) })
+    }
+
+    public func byteCount(_ digest: BlobDigest) async throws -> Int? {
+        var status = stat()
+        guard stat(path(digest), &status) == 0 else {
+            guard errno == ENOENT else { throw failure("read", path(digest)) }
+            return nil
+        }
+        return Int(status.st_size)
+    }
+
+    public func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
+        let file = open(path(digest), O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw errno == ENOENT ? BlobError.missing(digest) : failure("read", path(digest)) }
+        defer { close(file) }
+        var position = range.lowerBound
+        return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            while count < range.count {
+                let read = pread(file, buffer.baseAddress! + count, range.count - count, position)
+                guard read > 0 else {
+                    if read < 0, errno == EINTR { continue }
+                    throw read == 0
+                        ? BlobError.failure("\(path(digest)) ends before its byte \(range.upperBound)")
+                        : failure("read", path(digest))
+                }
+                count += read
+                position += read
+            }
+        }
+    }
+
+    public func localFile(_ digest: BlobDigest) async throws -> LocalBlob {
+        guard try await byteCount(digest) != nil else { throw BlobError.missing(digest) }
+        return LocalBlob(path: path(digest)) {}
+    }
+
+    public func digests() async throws -> [BlobDigest] {
+        let files = FileManager.default.enumerator(atPath: folder)
+        var result: [BlobDigest] = []
+        while let path = files?.nextObject() as? String {
+            if let digest = BlobDigest(String(path.split(separator: "/").last ?? "")) { result.append(digest) }
+        }
+        return result
+    }
+
+    public func remove(_ digest: BlobDigest) async throws {
+        guard unlink(path(digest)) == 0 || errno == ENOENT else { throw failure("remove", path(digest)) }
+    }
+}
+
+/// A file that is written under another name until it is whole.
+private final class FileUpload: BlobUpload {
+    private struct State {
+        var file: Int32?
+        var hash = SHA256()
+        var byteCount = 0
+    }
+
+    private let temporary: String
+    private let target: @Sendable (BlobDigest) -> String
+    private let state: Mutex<State>
+
+    init(temporary: String, target: @escaping @Sendable (BlobDigest) -> String) throws {
+        self.temporary = temporary
+        self.target = target
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("write", temporary) }
+        state = Mutex(State(file: file))
+    }
+
+    func append(_ bytes: [UInt8]) async throws {
+        try state.withLock { state in
+            guard let file = state.file else { preconditionFailure("the upload has ended") }
+            state.hash.update(data: bytes)
+            state.byteCount += bytes.count
+            try bytes.withUnsafeBytes { buffer in
+                var written = 0
+                while written < buffer.count {
+                    let count = write(file, buffer.baseAddress! + written, buffer.count - written)
+                    guard count > 0 || errno == EINTR else { throw failure("write", temporary) }
+                    written += max(count, 0)
+                }
+            }
+        }
+    }
+
+    func finish(expecting expected: BlobDigest?) async throws -> (digest: BlobDigest, byteCount: Int) {
+        try state.withLock { state in
+            guard let file = state.file else { preconditionFailure("the upload has ended") }
+            let digest = BlobDigest(hash: state.hash.finalize())
+            if let expected, expected != digest { throw BlobError.wrongDigest(expected: expected, found: digest) }
+            guard fsync(file) == 0 else { throw failure("write", temporary) }
+            close(file)
+            state.file = nil
+            let place = target(digest)
+            try makeFolder((place as NSString).deletingLastPathComponent)
+            guard rename(temporary, place) == 0 else { throw failure("write", place) }
+            try synchronizeFolder((place as NSString).deletingLastPathComponent)
+            return (digest, state.byteCount)
+        }
+    }
+
+    func cancel() async { discard() }
+
+    private func discard() {
+        state.withLock { state in
+            guard let file = state.file else { return }
+            close(file)
+            unlink(temporary)
+            state.file = nil
+        }
+    }
+
+    deinit { discard() }
+}
+
+private func makeFolder(_ path: String) throws {
+    try FileManager.default.createDirectory(
+        atPath: path,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+    )
+}
+
+/// Makes the names in a folder outlive a crash of the machine.
+private func synchronizeFolder(_ path: String) throws {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw failure("write", path) }
+    defer { close(folder) }
+    guard fsync(folder) == 0 else { throw failure("write", path) }
+}
+
+private func failure(_ action: String, _ path: String) -> BlobError {
+    .failure("cannot \(action) \(path): \(String(cString: strerror(errno)))")
+}

@@ -1,0 +1,252 @@
+import Crypto
+public import Foundation
+import ServerDatabase
+
+/// A token: what programs prove themselves with.
+public struct Token: Sendable, Codable, Equatable {
+    public let id: String
+    public let team: String
+    /// The one app that it is good for; `nil` for all.
+    public let app: String?
+    public let name: String
+    public let roles: [Role]
+    public let created: Date
+    public let createdBy: String
+    public let expires: Date
+    public let lastUsed: Date?
+    public let revoked: Date?
+}
+
+/// What a browser is signed in with.
+public struct Session: Sendable {
+    /// What its cookie holds.
+    public let secret: String
+    /// What every form of its pages holds.
+    public let csrf: String
+}
+
+extension Service {
+    /// How long a session lasts that nobody uses, and one that somebody does.
+    static let idleSession = 12 * 3600.0
+    static let longestSession = 7 * 86_400.0
+
+    // MARK: Accounts
+
+    /// Makes the first administrator of a server that has none.
+    /// - Returns: the secret of a link that signs them in once; `nil` when there is an administrator already.
+    public func firstAdministratorLink() async throws -> String? {
+        let (secret, time) = (Secrets.make(), now())
+        return try await database.write { connection in
+            let id: String
+            if let row = try connection.first("SELECT id FROM accounts WHERE is_administrator = 1 AND password IS NULL") {
+                id = try row.text("id")
+                guard try connection.first("SELECT created FROM sessions WHERE account = ?", id) == nil else { return nil }
+            } else {
+                guard try connection.first("SELECT id FROM accounts") == nil else { return nil }
+                id = Self.identifier()
+                try connection.execute(
+                    "INSERT INTO accounts (id, email, name, password, is_administrator, created) VALUES (?, ?, ?, ?, 1, ?)",
+                    id, "admin@localhost", "Administrator", nil, time.milliseconds
+                )
+            }
+            try Self.addLink(connection, secret, account: id, until: time.addingTimeInterval(86_400))
+            return secret
+        }
+    }
+
+    /// A link that signs the administrator in once, for whoever may read the server's folder.
+    public func administratorLink() async throws -> String {
+        let (secret, time) = (Secrets.make(), now())
+        return try await database.write { connection in
+            guard let row = try connection.first("SELECT id FROM accounts WHERE is_administrator = 1 ORDER BY created LIMIT 1")
+            else { throw ServiceError.notFound("administrator") }
+            let id = try row.text("id")
+            try Self.addLink(connection, secret, account: id, until: time.addingTimeInterval(900))
+            try Audit.record(connection, at: time, .server, team: "", "account.link", id)
+            return secret
+        }
+    }
+
+    private static func addLink(_ connection: any Connection, _ secret: String, account: String, until: Date) throws {
+        try connection.execute(
+            "INSERT INTO sign_in_links (secret_hash, account, expires) VALUES (?, ?, ?)",
+            Secrets.hash(secret), account, until.milliseconds
+        )
+    }
+
+    /// Signs in whoever holds the secret of a link, which works once.
+    public func signIn(link secret: String) async throws -> Session {
+        let time = now()
+        return try await database.write { connection in
+            let hash = Secrets.hash(secret)
+            guard let row = try connection.first("SELECT account, expires FROM sign_in_links WHERE secret_hash = ?", hash),
+                try row.date("expires") > time
+            else {
+                throw ServiceError(
+                    .unauthenticated, "The link was used or has expired: run coreml-server admin-link to get another."
+                )
+            }
+            try connection.execute("DELETE FROM sign_in_links WHERE secret_hash = ?", hash)
+            let session = Session(secret: Secrets.make(), csrf: Secrets.make())
+            let account = try row.text("account")
+            try connection.execute(
+                "INSERT INTO sessions (secret_hash, account, csrf, created, seen) VALUES (?, ?, ?, ?, ?)",
+                Secrets.hash(session.secret), account, session.csrf, time.milliseconds, time.milliseconds
+            )
+            try Audit.record(connection, at: time, .server, team: "", "account.signIn", account)
+            return session
+        }
+    }
+
+    public func signOut(_ secret: String) async throws {
+        try await database.write { connection in
+            _ = try connection.execute("DELETE FROM sessions WHERE secret_hash = ?", Secrets.hash(secret))
+        }
+    }
+
+    /// Who is signed in with the session, and what its forms must hold.
+    public func principal(session secret: String) async throws -> (Principal, csrf: String) {
+        let time = now()
+        let row = try await database.read { connection in
+            try connection.first(
+                "SELECT s.csrf, s.created, s.seen, a.id, a.email, a.is_administrator FROM sessions s "
+                    + "JOIN accounts a ON a.id = s.account WHERE s.secret_hash = ?",
+                Secrets.hash(secret)
+            )
+        }
+        guard let row, try time.timeIntervalSince(row.date("seen")) < Self.idleSession,
+            try time.timeIntervalSince(row.date("created")) < Self.longestSession
+        else { throw ServiceError(.unauthenticated, "You are not signed in, or were for too long: sign in again.") }
+        let account = try row.text("id")
+        if try time.timeIntervalSince(row.date("seen")) > 60 {
+            try await database.write { connection in
+                _ = try connection.execute(
+                    "UPDATE sessions SET seen = ? WHERE secret_hash = ?", time.milliseconds, Secrets.hash(secret)
+                )
+            }
+        }
+        let roles = try await database.read { connection in
+            try connection.query("SELECT team, roles FROM memberships WHERE account = ?", account).map {
+                (try $0.text("team"), Set(try JSON.read([Role].self, $0.text("roles"))))
+            }
+        }
+        let principal = Principal(
+            kind: .account(id: account),
+            name: try row.text("email"),
+            roles: Dictionary(roles) { first, _ in first },
+            isAdministrator: try row.bool("is_administrator")
+        )
+        return (principal, try row.text("csrf"))
+    }
+
+    // MARK: Tokens
+
+    public static let longestToken = 366 * 86_400.0
+
+    /// Makes a token.
+    /// - Returns: the token and its text, which cannot be shown again.
+    public func createToken(
+        team: String,
+        app: String?,
+        name: String,
+        roles: [Role],
+        lifetime: Double = 90 * 86_400,
+        as actor: Principal
+    ) async throws -> (Token, text: String) {
+        try actor.require(.manageMembers, in: team)
+        try Self.checkText(name, "name", most: 200)
+        guard !roles.isEmpty else { throw ServiceError.invalid("roles", "A token needs a role.") }
+        let own = actor.permissions(in: team)
+        guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
+            throw ServiceError.forbidden("A token can do no more than whoever makes it.")
+        }
+        guard lifetime > 0, lifetime <= Self.longestToken else {
+            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+        }
+        let text = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())
+        let time = now()
+        let token = Token(
+            id: text.id, team: team, app: app, name: name, roles: roles, created: time, createdBy: actor.name,
+            expires: time.addingTimeInterval(lifetime), lastUsed: nil, revoked: nil
+        )
+        try await database.write { connection in
+            if let app {
+                guard try Self.app(app, connection)?.team == team else { throw ServiceError.notFound("app \"\(app)\"") }
+            }
+            try connection.execute(
+                "INSERT INTO tokens (id, team, app, name, roles, secret_hash, networks, created, created_by, expires) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                token.id, team, app, name, try JSON.text(roles), Secrets.hash(text.secret), "[]",
+                time.milliseconds, actor.name, token.expires.milliseconds
+            )
+            try Audit.record(
+                connection, at: time, actor, team: team, "token.create", token.id,
+                ["name": name, "roles": roles.map(\.rawValue).joined(separator: ", "), "app": app ?? ""]
+            )
+        }
+        return (token, text.text)
+    }
+
+    public func tokens(of team: String, as actor: Principal) async throws -> [Token] {
+        try actor.require(.manageMembers, in: team)
+        return try await database.read { connection in
+            try connection.query("SELECT * FROM tokens WHERE team = ? ORDER BY created DESC", team).map(Self.token)
+        }
+    }
+
+    public func revokeToken(_ id: String, team: String, as actor: Principal) async throws {
+        try actor.require(.manageMembers, in: team)
+        let time = now()
+        try await database.write { connection in
+            let count = try connection.execute(
+                "UPDATE tokens SET revoked = ? WHERE id = ? AND team = ? AND revoked IS NULL", time.milliseconds, id, team
+            )
+            guard count == 1 else { throw ServiceError.notFound("token \"\(id)\" that is in use") }
+            try Audit.record(connection, at: time, actor, team: team, "token.revoke", id)
+        }
+    }
+
+    /// Who holds the token.
+    public func principal(token text: String) async throws -> Principal {
+        let wrong = ServiceError(.unauthenticated, "The token is wrong, has expired or was revoked.")
+        guard let text = TokenText(text) else { throw wrong }
+        let time = now()
+        let row = try await database.read { connection in
+            try connection.first("SELECT * FROM tokens WHERE id = ?", text.id)
+        }
+        // A token that does not exist takes as long as one that does.
+        let stored = try row?.bytes("secret_hash") ?? [UInt8](repeating: 0, count: 32)
+        guard equal(stored, Secrets.hash(text.secret)), let row else { throw wrong }
+        let token = try Self.token(row)
+        guard token.revoked == nil, token.expires > time else { throw wrong }
+        if token.lastUsed.map({ time.timeIntervalSince($0) > 60 }) ?? true {
+            try await database.write { connection in
+                _ = try connection.execute("UPDATE tokens SET last_used = ? WHERE id = ?", time.milliseconds, token.id)
+            }
+        }
+        return Principal(
+            kind: .token(id: token.id), name: "token:\(token.name)", roles: [token.team: Set(token.roles)], app: token.app
+        )
+    }
+
+    private static func token(_ row: Row) throws -> Token {
+        Token(
+            id: try row.text("id"),
+            team: try row.text("team"),
+            app: try row.optionalText("app"),
+            name: try row.text("name"),
+            roles: try JSON.read([Role].self, row.text("roles")),
+            created: try row.date("created"),
+            createdBy: try row.text("created_by"),
+            expires: try row.date("expires"),
+            lastUsed: try row.optionalDate("last_used"),
+            revoked: try row.optionalDate("revoked")
+        )
+    }
+}
+
+/// Whether both are equal, in a time that does not depend on where they differ.
+private func equal(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+    guard first.count == second.count else { return false }
+    return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+}

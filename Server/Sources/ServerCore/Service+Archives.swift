@@ -1,0 +1,227 @@
+import DeploymentArchives
+public import Foundation
+public import ServerBlobs
+import ServerDatabase
+
+/// An archive of a model that a team has uploaded.
+public struct StoredArchive: Sendable, Codable, Equatable {
+    public struct Feature: Sendable, Codable, Equatable {
+        public let role: String
+        public let name: String
+        public let type: String
+    }
+
+    public struct Encryption: Sendable, Codable, Equatable {
+        public let keyID: String
+        public let team: String
+        public let suite: String
+        public let contentID: String
+    }
+
+    /// What the archive says of itself.
+    public struct Summary: Sendable, Codable, Equatable {
+        public let kind: String?
+        public let version: String?
+        public let description: String?
+        public let specificationVersion: Int?
+        /// 64 hexadecimal digits, equal for models that can take each other's place.
+        public let interface: String?
+        /// When it was made.
+        public let made: String
+        public let tool: String
+        public let features: [Feature]?
+        public let encryption: Encryption?
+        /// The public keys, in hexadecimal digits, of those who signed it.
+        public let signers: [String]
+    }
+
+    public let team: String
+    public let sha256: String
+    public let byteCount: Int
+    public let fileName: String
+    /// The name of the model.
+    public let name: String
+    public let summary: Summary
+    public let created: Date
+    public let createdBy: String
+}
+
+/// Stored inputs and outputs that a team has uploaded.
+public struct StoredVectors: Sendable, Codable, Equatable {
+    public let team: String
+    public let sha256: String
+    public let byteCount: Int
+    public let fileName: String
+    public let created: Date
+    public let createdBy: String
+}
+
+extension Service {
+    /// Begins the upload of an archive; its bytes are appended to the result.
+    public func uploadArchive(team: String, as actor: Principal) async throws -> any BlobUpload {
+        try actor.require(.publish, in: team, app: actor.app)
+        return try await blobs.upload()
+    }
+
+    /// Stores an archive whose bytes have all arrived, if it is a right one.
+    ///
+    /// - Parameters:
+    ///   - fileName: the name of the file, for people.
+    ///   - expected: the hash that the sender knows.
+    public func finishArchive(
+        _ upload: any BlobUpload,
+        team: String,
+        fileName: String,
+        expecting expected: BlobDigest?,
+        as actor: Principal
+    ) async throws -> StoredArchive {
+        try actor.require(.publish, in: team, app: actor.app)
+        try Self.checkText(fileName, "name", most: 255)
+        let (digest, byteCount) = try await upload.finish(expecting: expected)
+        if let known = try await archive(digest.description, team: team) { return known }
+        let summary: ArchiveSummary
+        do {
+            let file = try await blobs.localFile(digest)
+            defer { file.release() }
+            summary = try ArchiveSummary(contentsOf: file.path)
+            try ArchiveSummary.verify(file.path)
+        } catch let error as ArchiveError {
+            try await removeUnreferenced(digest)
+            throw ServiceError.invalid("archive", error.description)
+        }
+        try Self.checkIdentifier(summary.name, "archive")
+        let archive = StoredArchive(
+            team: team, sha256: digest.description, byteCount: byteCount, fileName: fileName, name: summary.name,
+            summary: StoredArchive.Summary(summary), created: now(), createdBy: actor.name
+        )
+        try await database.write { connection in
+            guard
+                try connection.first(
+                    "SELECT sha256 FROM archives WHERE team = ? AND sha256 = ?", team, archive.sha256) == nil
+            else { return }
+            try connection.execute(
+                "INSERT INTO archives (team, sha256, byte_count, file_name, name, summary, created, created_by) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                team, archive.sha256, byteCount, fileName, archive.name, try JSON.text(archive.summary),
+                archive.created.milliseconds, actor.name
+            )
+            try Audit.record(
+                connection, at: archive.created, actor, team: team, "archive.upload", archive.sha256,
+                ["name": archive.name, "bytes": String(byteCount)]
+            )
+        }
+        return archive
+    }
+
+    /// Stores stored inputs and outputs (`.npz`, `Documentation/TestVectors.md`) that devices test a model with.
+    public func finishVectors(
+        _ upload: any BlobUpload,
+        team: String,
+        fileName: String,
+        expecting expected: BlobDigest?,
+        as actor: Principal
+    ) async throws -> StoredVectors {
+        try actor.require(.publish, in: team, app: actor.app)
+        try Self.checkText(fileName, "name", most: 255)
+        let (digest, byteCount) = try await upload.finish(expecting: expected)
+        let start = try await blobs.read(digest, 0..<min(4, byteCount))
+        guard start == [0x50, 0x4B, 0x03, 0x04], byteCount <= Self.largestVectors else {
+            try await removeUnreferenced(digest)
+            throw ServiceError.invalid(
+                "vectors", "Test vectors are a NumPy archive (.npz) of at most \(Self.largestVectors >> 20) MiB.")
+        }
+        let vectors = StoredVectors(
+            team: team, sha256: digest.description, byteCount: byteCount, fileName: fileName, created: now(),
+            createdBy: actor.name)
+        try await database.write { connection in
+            guard try Self.vectors(vectors.sha256, team: team, connection) == nil else { return }
+            try connection.execute(
+                "INSERT INTO vectors (team, sha256, byte_count, file_name, created, created_by) VALUES (?, ?, ?, ?, ?, ?)",
+                team, vectors.sha256, byteCount, fileName, vectors.created.milliseconds, actor.name)
+            try Audit.record(
+                connection, at: vectors.created, actor, team: team, "vectors.upload", vectors.sha256, ["name": fileName])
+        }
+        return vectors
+    }
+
+    private static let largestVectors = 64 << 20
+
+    /// How many bytes the test vectors of a hash have; `nil` when the team has none.
+    static func vectors(_ sha256: String, team: String, _ connection: any Connection) throws -> Int? {
+        try connection.first("SELECT byte_count FROM vectors WHERE team = ? AND sha256 = ?", team, sha256)?
+            .integer("byte_count")
+    }
+
+    private func removeUnreferenced(_ digest: BlobDigest) async throws {
+        let isReferenced = try await database.read { connection in
+            try connection.first("SELECT sha256 FROM archives WHERE sha256 = ?", digest.description) != nil
+                || connection.first("SELECT sha256 FROM vectors WHERE sha256 = ?", digest.description) != nil
+        }
+        if !isReferenced { try await blobs.remove(digest) }
+    }
+
+    public func archives(of team: String, as actor: Principal) async throws -> [StoredArchive] {
+        try actor.require(.view, in: team)
+        return try await database.read { connection in
+            try connection.query("SELECT * FROM archives WHERE team = ? ORDER BY created DESC, name", team).map(Self.archive)
+        }
+    }
+
+    public func archive(_ sha256: String, team: String, as actor: Principal) async throws -> StoredArchive {
+        try actor.require(.view, in: team)
+        guard let archive = try await archive(sha256, team: team) else {
+            throw ServiceError.notFound("archive \"\(sha256)\"")
+        }
+        return archive
+    }
+
+    private func archive(_ sha256: String, team: String) async throws -> StoredArchive? {
+        try await database.read { connection in try Self.archive(sha256, team: team, connection) }
+    }
+
+    static func archive(_ sha256: String, team: String, _ connection: any Connection) throws -> StoredArchive? {
+        try connection.first("SELECT * FROM archives WHERE team = ? AND sha256 = ?", team, sha256).map(archive)
+    }
+
+    private static func archive(_ row: Row) throws -> StoredArchive {
+        StoredArchive(
+            team: try row.text("team"),
+            sha256: try row.text("sha256"),
+            byteCount: try row.integer("byte_count"),
+            fileName: try row.text("file_name"),
+            name: try row.text("name"),
+            summary: try JSON.read(StoredArchive.Summary.self, row.text("summary")),
+            created: try row.date("created"),
+            createdBy: try row.text("created_by")
+        )
+    }
+}
+
+extension StoredArchive.Summary {
+    init(_ summary: ArchiveSummary) {
+        self.init(
+            kind: summary.kind,
+            version: summary.version,
+            description: summary.description,
+            specificationVersion: summary.specificationVersion,
+            interface: summary.interfaceHash?.hexadecimal,
+            made: summary.created,
+            tool: summary.tool,
+            features: summary.features?.map { .init(role: $0.role.rawValue, name: $0.name, type: $0.type) },
+            encryption: summary.encryption.map {
+                .init(keyID: $0.keyID, team: $0.team, suite: $0.suite, contentID: $0.contentID)
+            },
+            signers: summary.signers.map(\.hexadecimal)
+        )
+    }
+}
+
+extension Service {
+    /// How many bytes a file has that devices may fetch; `nil` when there is none.
+    public func byteCount(of digest: BlobDigest) async throws -> Int? { try await blobs.byteCount(digest) }
+
+    /// Some bytes of a file.
+    public func bytes(of digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
+        try await blobs.read(digest, range)
+    }
+}

@@ -1,0 +1,205 @@
+import DeploymentPolicy
+public import Foundation
+import ServerDatabase
+
+/// A release: the models of a collection as they were put together once.  It never changes.
+public struct Release: Sendable, Codable, Equatable {
+    public struct Model: Sendable, Codable, Equatable {
+        public let name: String
+        /// The hash of its archive.
+        public let archive: String
+        public let byteCount: Int
+        /// The key that it is encrypted with, if it is.
+        public let keyID: String?
+        /// The hash of the stored inputs and outputs that devices test it with, if there are.
+        public let selfTest: String?
+    }
+
+    public let app: String
+    public let collection: String
+    public let number: Int
+    /// The hash of the release document, which names it in policies and metadata.
+    public let sha256: String
+    public let models: [Model]
+    /// The runtime that the models need.
+    public let minimumRuntime: String?
+    public let note: String
+    public let created: Date
+    public let createdBy: String
+}
+
+/// What a release is to hold.
+public struct NewRelease: Sendable, Codable {
+    public struct Model: Sendable, Codable {
+        /// The hash of the archive.
+        public var archive: String
+        /// The hash of an uploaded file of test vectors.
+        public var selfTest: String?
+        /// The greatest difference that the test allows, relative to the stored value.
+        public var tolerance: Double?
+
+        public init(archive: String, selfTest: String? = nil, tolerance: Double? = nil) {
+            self.archive = archive
+            self.selfTest = selfTest
+            self.tolerance = tolerance
+        }
+    }
+
+    /// An archive for each model of the collection.
+    public var models: [String: Model]
+    public var minimumRuntime: String?
+    public var note: String?
+    /// What was measured, by name.
+    public var metrics: [String: Double]?
+
+    public init(
+        models: [String: Model], minimumRuntime: String? = nil, note: String? = nil, metrics: [String: Double]? = nil
+    ) {
+        self.models = models
+        self.minimumRuntime = minimumRuntime
+        self.note = note
+        self.metrics = metrics
+    }
+}
+
+extension Service {
+    /// Makes a release of archives that were uploaded, and signs it.
+    public func createRelease(
+        _ new: NewRelease,
+        app: String,
+        collection id: String,
+        as actor: Principal
+    ) async throws -> Release {
+        let owner = try await self.app(app, as: actor, for: .publish)
+        try Self.checkText(new.note ?? "", "note", most: 16_384)
+        let time = now()
+        let runtime = try new.minimumRuntime.map { text in
+            guard let version = VersionNumber(text) else {
+                throw ServiceError.invalid("minimumRuntime", "\"\(text)\" is no version.")
+            }
+            return version
+        }
+        return try await changeTrust(of: owner.team) { connection, trust in
+            let collection = try Self.collection(id, app: app, connection)
+            let number = collection.releases + 1
+            var document = ReleaseDocument(
+                app: app, collection: id, number: number, counter: number,
+                created: PolicyDate(time), models: try Self.models(new, of: collection, team: owner.team, connection))
+            document.minimumRuntime = runtime
+            document.notes = new.note?.isEmpty == false ? new.note : nil
+            document.metrics = (new.metrics ?? [:]).sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
+            let bytes: [UInt8]
+            do { bytes = try document.bytes() } catch { throw ServiceError.invalid(error.path, error.message) }
+            try connection.execute("UPDATE collections SET releases = ? WHERE app = ? AND id = ?", number, app, id)
+            try connection.execute(
+                "INSERT INTO releases (app, collection, number, document, sha256, note, created, created_by) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                app, id, number, bytes, Self.sha256(bytes), new.note ?? "", time.milliseconds, actor.name)
+            try trust.addRelease(app: app, collection: id, path: document.target, bytes: bytes)
+            try Audit.record(
+                connection, at: time, actor, team: owner.team, "release.create", "\(app)/\(id)/\(number)",
+                Dictionary(document.models.map { ($0.name, $0.archive.sha256) }) { first, _ in first })
+            return try Self.release(number, app: app, collection: id, connection)
+        }
+    }
+
+    /// The models of a new release: an archive for each name of the collection, and no others.
+    private static func models(
+        _ new: NewRelease,
+        of collection: ModelCollection,
+        team: String,
+        _ connection: any Connection
+    ) throws -> [ReleaseDocument.Model] {
+        for name in new.models.keys where !collection.models.contains(name) {
+            throw ServiceError.invalid(
+                "models.\(name)",
+                "The collection \"\(collection.id)\" has no model of this name; it has "
+                    + collection.models.joined(separator: ", ") + ".")
+        }
+        return try collection.models.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { name in
+            guard let choice = new.models[name] else {
+                throw ServiceError.invalid("models.\(name)", "A release holds every model of its collection: this one is missing.")
+            }
+            guard let archive = try archive(choice.archive, team: team, connection) else {
+                throw ServiceError.invalid("models.\(name).archive", "The team has no archive \(choice.archive): upload it first.")
+            }
+            var model = ReleaseDocument.Model(
+                name, archive: .init(sha256: archive.sha256, length: archive.byteCount))
+            model.version = archive.summary.version
+            model.encryption = archive.summary.encryption.map { .init(keyID: $0.keyID, team: $0.team) }
+            if let hash = choice.selfTest {
+                guard let length = try vectors(hash, team: team, connection) else {
+                    throw ServiceError.invalid(
+                        "models.\(name).selfTest", "The team has no test vectors \(hash): upload them first.")
+                }
+                model.selfTest = .init(vectors: .init(sha256: hash, length: length), tolerance: choice.tolerance)
+            }
+            return model
+        }
+    }
+
+    public func releases(app: String, collection: String, as actor: Principal) async throws -> [Release] {
+        _ = try await self.collection(collection, app: app, as: actor)
+        return try await database.read { connection in
+            try connection.query(
+                "SELECT * FROM releases WHERE app = ? AND collection = ? ORDER BY number DESC", app, collection
+            ).map(Self.release)
+        }
+    }
+
+    public func release(_ number: Int, app: String, collection: String, as actor: Principal) async throws -> Release {
+        _ = try await self.collection(collection, app: app, as: actor)
+        return try await database.read { connection in
+            try Self.release(number, app: app, collection: collection, connection)
+        }
+    }
+
+    static func release(
+        _ number: Int, app: String, collection: String, _ connection: any Connection
+    ) throws -> Release {
+        guard
+            let row = try connection.first(
+                "SELECT * FROM releases WHERE app = ? AND collection = ? AND number = ?", app, collection, number)
+        else { throw ServiceError.notFound("release \(number) of the collection \"\(collection)\"") }
+        return try release(row)
+    }
+
+    private static func release(_ row: Row) throws -> Release {
+        let document = try ReleaseDocument(row.bytes("document"))
+        return Release(
+            app: try row.text("app"),
+            collection: try row.text("collection"),
+            number: try row.integer("number"),
+            sha256: try row.text("sha256"),
+            models: document.models.map {
+                Release.Model(
+                    name: $0.name, archive: $0.archive.sha256, byteCount: $0.archive.length, keyID: $0.encryption?.keyID,
+                    selfTest: $0.selfTest?.vectors.sha256)
+            },
+            minimumRuntime: document.minimumRuntime?.description,
+            note: try row.text("note"),
+            created: try row.date("created"),
+            createdBy: try row.text("created_by")
+        )
+    }
+
+    /// How policies name a release.
+    static func reference(
+        _ number: Int, app: String, collection: String, _ connection: any Connection
+    ) throws -> ReleaseReference? {
+        guard
+            let row = try connection.first(
+                "SELECT document, sha256 FROM releases WHERE app = ? AND collection = ? AND number = ?", app, collection,
+                number)
+        else { return nil }
+        let bytes = try row.bytes("document")
+        let document = try ReleaseDocument(bytes)
+        return ReleaseReference(
+            number: number, counter: document.counter, target: document.target, sha256: try row.text("sha256"),
+            length: bytes.count, minimumRuntime: document.minimumRuntime)
+    }
+}
+
+extension PolicyDate {
+    init(_ date: Date) { self.init(secondsSince1970: Int(date.timeIntervalSince1970)) }
+}

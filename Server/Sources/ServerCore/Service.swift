@@ -1,0 +1,62 @@
+public import Foundation
+public import ServerBlobs
+public import ServerDatabase
+
+/// What the server does, apart from how it is asked: teams, apps, collections, releases and deployments.
+public struct Service: Sendable {
+    let database: any Database
+    let blobs: any BlobStore
+    /// Where private keys lie.
+    let keys: SigningKeyFolder
+    /// The time, for tests to turn.
+    let now: @Sendable () -> Date
+
+    public init(
+        database: any Database,
+        blobs: any BlobStore,
+        keys: SigningKeyFolder,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) async throws {
+        self.database = database
+        self.blobs = blobs
+        self.keys = keys
+        self.now = now
+        try await database.migrate(migrations)
+    }
+
+    /// A random name of 16 digits and letters.
+    static func identifier() -> String {
+        let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
+        return String((0..<16).map { _ in letters.randomElement() ?? "0" })
+    }
+
+    /// Checks a name that stands in addresses and in signed documents.
+    static func checkName(_ name: String, _ field: String) throws(ServiceError) {
+        let isRight = !name.isEmpty && name.utf8.count <= 64 && name.first != "-" && name.last != "-"
+            && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+        guard isRight else {
+            throw .invalid(field, "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with none of the "
+                + "latter; \"\(name)\" has not.")
+        }
+    }
+
+    /// Checks the identifier of a collection or the name of a model, as code spells them.
+    static func checkIdentifier(_ name: String, _ field: String) throws(ServiceError) {
+        let isRight = !name.isEmpty && name.utf8.count <= 128 && name != "." && name != ".."
+            && name.utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+                    || $0 == 0x2E || $0 == 0x5F
+            }
+        guard isRight else {
+            throw .invalid(
+                field, "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores; \"\(name)\" has not.")
+        }
+    }
+
+    /// Checks a text that people read.
+    static func checkText(_ text: String, _ field: String, most: Int = 1024) throws(ServiceError) {
+        guard text.utf8.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" }) else {
+            throw .invalid(field, "A text of at most \(most) bytes without control characters is needed.")
+        }
+    }
+}

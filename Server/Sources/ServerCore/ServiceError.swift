@@ -1,0 +1,33 @@
+/// Why the server does not do what was asked.
+public struct ServiceError: Error, Sendable, CustomStringConvertible {
+    /// The kind of error: a stable word for programs.
+    public enum Code: String, Sendable, CaseIterable {
+        case invalid, unauthenticated, forbidden, notFound, conflict, tooLarge, rateLimited, unavailable
+    }
+
+    public let code: Code
+    /// What is wrong and what helps, for people.
+    public let description: String
+    /// The member of the request that is wrong, such as `models.FlowerClassifier`; `nil` when it is none.
+    public let field: String?
+    /// After how many seconds it can be tried again.
+    public let retryAfter: Int?
+
+    public init(_ code: Code, _ description: String, field: String? = nil, retryAfter: Int? = nil) {
+        self.code = code
+        self.description = description
+        self.field = field
+        self.retryAfter = retryAfter
+    }
+
+    static func invalid(_ field: String, _ description: String) -> ServiceError {
+        ServiceError(.invalid, description, field: field)
+    }
+
+    static func notFound(_ what: String) -> ServiceError {
+        ServiceError(.notFound, "There is no \(what), or you may not see it.")
+    }
+
+    static func forbidden(_ description: String) -> ServiceError { ServiceError(.forbidden, description) }
+    static func conflict(_ description: String) -> ServiceError { ServiceError(.conflict, description) }
+}

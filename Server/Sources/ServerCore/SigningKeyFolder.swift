@@ -1,0 +1,41 @@
+import Foundation
+import UpdateFramework
+
+/// The private keys that the server signs with, as files that only its user can read.
+///
+/// In easy mode all of a team's keys lie here.  `coreml trust ceremony` takes those of root and targets away; what needs them
+/// then says so.
+public struct SigningKeyFolder: Sendable {
+    private let folder: String
+
+    /// - Parameter folder: made when it does not exist.
+    public init(folder: String) throws {
+        self.folder = folder
+        try Self.makeFolder(folder)
+    }
+
+    private func folder(_ team: String, _ role: String) -> String { "\(folder)/\(team)/\(role)" }
+
+    /// Makes a key for a role of a team.
+    func make(team: String, role: String) throws -> SigningKey {
+        let key = SigningKey()
+        let place = folder(team, role)
+        try Self.makeFolder(place)
+        try key.write(to: "\(place)/\(key.publicKey.id).pem")
+        return key
+    }
+
+    /// The keys of a role that are here.
+    func keys(team: String, role: String) throws -> [SigningKey] {
+        let place = folder(team, role)
+        guard FileManager.default.fileExists(atPath: place) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: place).sorted().filter { $0.hasSuffix(".pem") }.map {
+            try SigningKey(readingFrom: place + "/" + $0)
+        }
+    }
+
+    private static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+}

@@ -1,0 +1,141 @@
+public import ServerDatabase
+
+/// The tables of the server, version by version.  A version that was released never changes.
+public let migrations: [Migration] = [
+    Migration(
+        version: 1,
+        """
+        CREATE TABLE teams (
+            id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, created BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE accounts (
+            id TEXT NOT NULL PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL, password TEXT,
+            is_administrator BIGINT NOT NULL, created BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE memberships (
+            team TEXT NOT NULL REFERENCES teams (id), account TEXT NOT NULL REFERENCES accounts (id),
+            roles TEXT NOT NULL, PRIMARY KEY (team, account)
+        )
+        """,
+        """
+        CREATE TABLE sessions (
+            secret_hash BYTES NOT NULL PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts (id),
+            csrf TEXT NOT NULL, created BIGINT NOT NULL, seen BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sign_in_links (
+            secret_hash BYTES NOT NULL PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts (id),
+            expires BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE tokens (
+            id TEXT NOT NULL PRIMARY KEY, team TEXT NOT NULL REFERENCES teams (id), app TEXT, name TEXT NOT NULL,
+            roles TEXT NOT NULL, secret_hash BYTES NOT NULL, networks TEXT NOT NULL, created BIGINT NOT NULL,
+            created_by TEXT NOT NULL, expires BIGINT NOT NULL, last_used BIGINT, revoked BIGINT
+        )
+        """,
+        """
+        CREATE TABLE apps (
+            id TEXT NOT NULL PRIMARY KEY, team TEXT NOT NULL REFERENCES teams (id), name TEXT NOT NULL,
+            environments TEXT NOT NULL, created BIGINT NOT NULL
+        )
+        """,
+        "CREATE INDEX apps_of_team ON apps (team)",
+        """
+        CREATE TABLE collections (
+            app TEXT NOT NULL REFERENCES apps (id), id TEXT NOT NULL, description TEXT NOT NULL, models TEXT NOT NULL,
+            releases BIGINT NOT NULL, created BIGINT NOT NULL, PRIMARY KEY (app, id)
+        )
+        """,
+        """
+        CREATE TABLE archives (
+            team TEXT NOT NULL REFERENCES teams (id), sha256 TEXT NOT NULL, byte_count BIGINT NOT NULL,
+            file_name TEXT NOT NULL, name TEXT NOT NULL, summary TEXT NOT NULL, created BIGINT NOT NULL,
+            created_by TEXT NOT NULL, PRIMARY KEY (team, sha256)
+        )
+        """,
+        """
+        CREATE TABLE vectors (
+            team TEXT NOT NULL REFERENCES teams (id), sha256 TEXT NOT NULL, byte_count BIGINT NOT NULL,
+            file_name TEXT NOT NULL, created BIGINT NOT NULL, created_by TEXT NOT NULL, PRIMARY KEY (team, sha256)
+        )
+        """,
+        """
+        CREATE TABLE releases (
+            app TEXT NOT NULL, collection TEXT NOT NULL, number BIGINT NOT NULL, document BYTES NOT NULL,
+            sha256 TEXT NOT NULL, note TEXT NOT NULL, created BIGINT NOT NULL, created_by TEXT NOT NULL,
+            PRIMARY KEY (app, collection, number), FOREIGN KEY (app, collection) REFERENCES collections (app, id)
+        )
+        """,
+        """
+        CREATE TABLE deployments (
+            id TEXT NOT NULL PRIMARY KEY, app TEXT NOT NULL, collection TEXT NOT NULL, environment TEXT NOT NULL,
+            name TEXT NOT NULL, state TEXT NOT NULL, definition TEXT NOT NULL, rollout TEXT NOT NULL,
+            created BIGINT NOT NULL, created_by TEXT NOT NULL, changed BIGINT NOT NULL,
+            FOREIGN KEY (app, collection) REFERENCES collections (app, id)
+        )
+        """,
+        "CREATE INDEX deployments_of_collection ON deployments (app, collection, environment, created)",
+        """
+        CREATE TABLE policies (
+            app TEXT NOT NULL, collection TEXT NOT NULL, environment TEXT NOT NULL, version BIGINT NOT NULL,
+            deployment TEXT NOT NULL, signed BYTES NOT NULL, issued BIGINT NOT NULL, expires BIGINT NOT NULL,
+            PRIMARY KEY (app, collection, environment)
+        )
+        """,
+        """
+        CREATE TABLE live (
+            app TEXT NOT NULL, collection TEXT NOT NULL, environment TEXT NOT NULL, since BIGINT NOT NULL,
+            version BIGINT NOT NULL, deployment TEXT NOT NULL, summary TEXT NOT NULL,
+            PRIMARY KEY (app, collection, environment, version)
+        )
+        """,
+        """
+        CREATE TABLE trust_metadata (
+            team TEXT NOT NULL REFERENCES teams (id), name TEXT NOT NULL, version BIGINT NOT NULL, is_current BIGINT NOT NULL,
+            signed BYTES NOT NULL, expires BIGINT NOT NULL, PRIMARY KEY (team, name, version)
+        )
+        """,
+        """
+        CREATE TABLE signing_keys (
+            team TEXT NOT NULL REFERENCES teams (id), role TEXT NOT NULL, key_id TEXT NOT NULL, public_key TEXT NOT NULL,
+            place TEXT NOT NULL, created BIGINT NOT NULL, PRIMARY KEY (team, role, key_id)
+        )
+        """,
+        """
+        CREATE TABLE model_keys (
+            team TEXT NOT NULL REFERENCES teams (id), key_id TEXT NOT NULL, name TEXT NOT NULL, public_file BYTES NOT NULL,
+            place TEXT NOT NULL, created BIGINT NOT NULL, created_by TEXT NOT NULL, revoked BIGINT,
+            PRIMARY KEY (team, key_id)
+        )
+        """,
+        """
+        CREATE TABLE audit (
+            sequence BIGINT NOT NULL PRIMARY KEY, at BIGINT NOT NULL, team TEXT NOT NULL, actor TEXT NOT NULL,
+            action TEXT NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, previous BYTES NOT NULL, hash BYTES NOT NULL
+        )
+        """,
+        "CREATE INDEX audit_of_team ON audit (team, sequence)",
+        """
+        CREATE TABLE report_counts (
+            app TEXT NOT NULL, collection TEXT NOT NULL, environment TEXT NOT NULL, hour BIGINT NOT NULL,
+            release_number BIGINT NOT NULL, event TEXT NOT NULL, reason TEXT NOT NULL, operating_system TEXT NOT NULL,
+            device_class TEXT NOT NULL, count BIGINT NOT NULL,
+            PRIMARY KEY (app, collection, environment, hour, release_number, event, reason, operating_system, device_class)
+        )
+        """,
+        """
+        CREATE TABLE report_devices (
+            app TEXT NOT NULL, collection TEXT NOT NULL, environment TEXT NOT NULL, hour BIGINT NOT NULL,
+            release_number BIGINT NOT NULL, registers BYTES NOT NULL,
+            PRIMARY KEY (app, collection, environment, hour, release_number)
+        )
+        """
+    )
+]

@@ -1,0 +1,245 @@
+import Foundation
+import ServerDatabase
+import UpdateFramework
+
+/// The signed metadata of a team (The Update Framework), as the server changes it: what devices trust.
+///
+/// Names of roles and files are those of `Documentation/Formats/trust.md`.
+struct TeamTrust {
+    /// How long what is signed is good for, in days.
+    enum Lifetime {
+        static let root = 365
+        static let targets = 180
+        static let snapshot = 7
+        static let timestamp = 1
+    }
+
+    private var metadata: RepositoryMetadata
+    private let team: String
+    private let keys: SigningKeyFolder
+    private let time: UTCTime
+
+    // MARK: Making and loading
+
+    /// The metadata of a new team, and its keys.
+    init(newTeam team: String, keys: SigningKeyFolder, at time: Date) throws {
+        var roles: [MetadataType: (keys: [PublicKey], threshold: Int)] = [:]
+        for type in MetadataType.allCases {
+            roles[type] = ([try keys.make(team: team, role: type.rawValue).publicKey], 1)
+        }
+        self.team = team
+        self.keys = keys
+        self.time = UTCTime(time)
+        metadata = try RepositoryMetadata(
+            roles: roles,
+            rootExpires: self.time + UTCTime.days(Lifetime.root),
+            signers: try keys.keys(team: team, role: "root")
+        )
+        let leases = try keys.make(team: team, role: Self.leaseRole(team)).publicKey
+        try metadata.updateTargets(expires: self.time + UTCTime.days(Lifetime.targets), signers: try signers("targets")) {
+            targets throws(UpdateError) in
+            try targets.delegate(
+                to: Self.leaseRole(team), keys: [leases], threshold: 1, paths: .patterns(["teams/\(team)/leases/*"]),
+                isTerminating: true)
+        }
+    }
+
+    /// The metadata of a team as it was stored last.
+    init(team: String, _ connection: any Connection, keys: SigningKeyFolder, at time: Date) throws {
+        var documents: [String: SignedDocument] = [:]
+        for row in try connection.query("SELECT name, signed FROM trust_metadata WHERE team = ? AND is_current = 1", team) {
+            let name = try row.text("name")
+            documents[name] = try SignedDocument(parsing: try row.bytes("signed"), role: name)
+        }
+        guard let root = documents.removeValue(forKey: "root") else { throw ServiceError.notFound("team \"\(team)\"") }
+        let (snapshot, timestamp) = (
+            documents.removeValue(forKey: "snapshot"), documents.removeValue(forKey: "timestamp")
+        )
+        self.team = team
+        self.keys = keys
+        self.time = UTCTime(time)
+        metadata = try RepositoryMetadata(root: root, targets: documents, snapshot: snapshot, timestamp: timestamp)
+    }
+
+    // MARK: Roles
+
+    /// Who signs the leases of a team's keys.
+    static func leaseRole(_ team: String) -> String { "\(team)@keys" }
+    /// Who signs the policies of an app.
+    static func directorRole(_ app: String) -> String { "\(app)@director" }
+    /// Who signs the releases of a collection.
+    static func collectionRole(_ app: String, _ collection: String) -> String { "\(app).\(collection)" }
+
+    /// The keys of a role that the server holds.
+    private func signers(_ role: String) throws -> [SigningKey] {
+        let keys = try keys.keys(team: team, role: role)
+        guard !keys.isEmpty else {
+            throw ServiceError.conflict(
+                "The key of the role \"\(role)\" is not on this server: make the change with coreml trust, where it is."
+            )
+        }
+        return keys
+    }
+
+    private mutating func delegate(to role: String, paths: String) throws {
+        let key = try keys.make(team: team, role: role).publicKey
+        try metadata.updateTargets(expires: time + UTCTime.days(Lifetime.targets), signers: try signers("targets")) {
+            targets throws(UpdateError) in
+            try targets.delegate(to: role, keys: [key], threshold: 1, paths: .patterns([paths]), isTerminating: true)
+        }
+    }
+
+    /// Lets a new key sign the policies of an app.
+    mutating func addDirector(app: String) throws {
+        try delegate(to: Self.directorRole(app), paths: "apps/\(app)/policies/*")
+    }
+
+    /// Lets a new key sign the releases of a collection.
+    mutating func addCollection(app: String, collection: String) throws {
+        let role = Self.collectionRole(app, collection)
+        try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
+        try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
+    }
+
+    /// Vouches for a release of a collection.
+    mutating func addRelease(app: String, collection: String, path: String, bytes: [UInt8]) throws {
+        let role = Self.collectionRole(app, collection)
+        try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role)) {
+            targets throws(UpdateError) in
+            targets.set(Target(path: path, bytes: bytes))
+        }
+    }
+
+    /// Signs what expires within `margin` seconds anew.
+    /// - Returns: whether anything had to be.
+    mutating func renew(margin: Int64) throws -> Bool {
+        guard let timestamp = metadata.timestamp else { return true }
+        let expires = try Timestamp(timestamp.signed, role: "timestamp").expires
+        return expires < time + margin
+    }
+
+    // MARK: Storing
+
+    /// Makes the snapshot and the timestamp of what has changed, and stores all that is new.
+    mutating func store(_ connection: any Connection) throws {
+        try metadata.updateSnapshot(expires: time + UTCTime.days(Lifetime.snapshot), signers: try signers("snapshot"))
+        try storeTimestamp(connection)
+    }
+
+    /// Signs the timestamp anew, and the snapshot when its time is near, and stores them.
+    mutating func storeTimestamp(_ connection: any Connection) throws {
+        if let snapshot = metadata.snapshot,
+            try Snapshot(snapshot.signed, role: "snapshot").expires < time + UTCTime.days(2)
+        {
+            try metadata.updateSnapshot(expires: time + UTCTime.days(Lifetime.snapshot), signers: try signers("snapshot"))
+        }
+        try metadata.updateTimestamp(expires: time + UTCTime.days(Lifetime.timestamp), signers: try signers("timestamp"))
+        try store(connection, "root", metadata.root, Root.self)
+        for (name, document) in metadata.targets { try store(connection, name.text, document, Targets.self) }
+        if let snapshot = metadata.snapshot { try store(connection, "snapshot", snapshot, Snapshot.self) }
+        if let timestamp = metadata.timestamp { try store(connection, "timestamp", timestamp, Timestamp.self) }
+        // Only the newest timestamp is ever asked for.
+        try connection.execute(
+            "DELETE FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 0", team)
+    }
+
+    private func store<Metadata: RoleMetadata>(
+        _ connection: any Connection,
+        _ name: String,
+        _ document: SignedDocument,
+        _ type: Metadata.Type
+    ) throws {
+        let metadata = try Metadata(document.signed, role: name)
+        guard
+            try connection.first(
+                "SELECT version FROM trust_metadata WHERE team = ? AND name = ? AND version = ?", team, name, metadata.version)
+                == nil
+        else { return }
+        try connection.execute("UPDATE trust_metadata SET is_current = 0 WHERE team = ? AND name = ?", team, name)
+        try connection.execute(
+            "INSERT INTO trust_metadata (team, name, version, is_current, signed, expires) VALUES (?, ?, ?, 1, ?, ?)",
+            team, name, metadata.version, document.bytes, Int(metadata.expires.secondsSince1970) * 1000)
+    }
+}
+
+extension Service {
+    func makeTrust(team: String) throws -> TeamTrust { try TeamTrust(newTeam: team, keys: keys, at: now()) }
+
+    /// Changes the signed metadata of a team and whatever goes with it, as one transaction.
+    func changeTrust<R: Sendable>(
+        of team: String,
+        _ body: @escaping @Sendable (any Connection, inout TeamTrust) throws -> R
+    ) async throws -> R {
+        let (keys, time) = (keys, now())
+        return try await database.write { connection in
+            var trust = try TeamTrust(team: team, connection, keys: keys, at: time)
+            let result = try body(connection, &trust)
+            try trust.store(connection)
+            return result
+        }
+    }
+
+    // MARK: What devices fetch
+
+    /// A file of a team's metadata: `3.root.json`, `timestamp.json`, `5.shop.FlowerModels.json`.
+    public func trustMetadata(team: String, file: String) async throws -> [UInt8]? {
+        guard file.hasSuffix(".json") else { return nil }
+        let name = String(file.dropLast(5))
+        return try await database.read { connection in
+            if name == "timestamp" {
+                return try connection.first(
+                    "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 1", team
+                )?.bytes("signed")
+            }
+            guard let dot = name.firstIndex(of: "."), let version = Int(name[..<dot]) else { return nil }
+            return try connection.first(
+                "SELECT signed FROM trust_metadata WHERE team = ? AND name = ? AND version = ?",
+                team, String(name[name.index(after: dot)...]), version
+            )?.bytes("signed")
+        }
+    }
+
+    /// A release as devices fetch it, by its path below a team's targets: `apps/A/collections/C/HASH.3.json`.
+    public func target(team: String, path: String) async throws -> [UInt8]? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, parts[0] == "apps", parts[2] == "collections", parts[4].hasSuffix(".json") else { return nil }
+        let name = parts[4].dropLast(5).split(separator: ".")
+        guard name.count == 2, let number = Int(name[1]) else { return nil }
+        let hash = String(name[0])
+        return try await database.read { connection in
+            try connection.first(
+                "SELECT r.document FROM releases r JOIN apps a ON a.id = r.app "
+                    + "WHERE a.team = ? AND r.app = ? AND r.collection = ? AND r.number = ? AND r.sha256 = ?",
+                team, parts[1], parts[3], number, hash
+            )?.bytes("document")
+        }
+    }
+
+    /// The first root of a team, which apps carry.
+    func firstRoot(team: String) async throws -> [UInt8]? {
+        try await database.read { connection in
+            try connection.first(
+                "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'root' AND is_current = 1", team
+            )?.bytes("signed")
+        }
+    }
+
+    /// Signs anew what is about to expire: timestamps and policies.  Called by the server's clock.
+    public func renewSignatures(margin: Int = 23 * 3600) async throws {
+        let teams = try await database.read { connection in
+            try connection.query("SELECT id FROM teams").map { try $0.text("id") }
+        }
+        let (keys, time) = (keys, now())
+        for team in teams {
+            try await database.write { connection in
+                var trust = try TeamTrust(team: team, connection, keys: keys, at: time)
+                if try trust.renew(margin: Int64(margin)) { try trust.storeTimestamp(connection) }
+            }
+        }
+        try await renewPolicies(margin: margin)
+    }
+}
+
+extension UTCTime {
+    init(_ date: Date) { self.init(secondsSince1970: Int64(date.timeIntervalSince1970)) }
+}

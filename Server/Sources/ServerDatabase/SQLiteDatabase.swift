@@ -1,0 +1,100 @@
+import Foundation
+import GRDB
+
+/// A database in one file, for servers that stand alone.
+public final class SQLiteDatabase: Database {
+    /// How much a crash of the machine, not of the server, may cost.
+    public enum Durability: String, Sendable {
+        /// Nothing that was acknowledged.
+        case full = "FULL"
+        /// The last moments: for counts.
+        case normal = "NORMAL"
+    }
+
+    private let pool: DatabasePool
+
+    public init(path: String, durability: Durability = .full) throws {
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
+        }
+        configuration.busyMode = .timeout(10)
+        pool = try translating { try DatabasePool(path: path, configuration: configuration) }
+    }
+
+    public var dialect: Dialect { Dialect(bytes: "BLOB") }
+
+    public func read<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
+        try await pool.read { database in try body(SQLiteConnection(database: database)) }
+    }
+
+    public func write<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
+        try await pool.write { database in try body(SQLiteConnection(database: database)) }
+    }
+
+    public func close() async throws { try translating { try pool.close() } }
+
+    /// Copies the database, as it is at one moment, to a new file while it is used.
+    public func backUp(to path: String) throws {
+        try translating {
+            let target = try DatabaseQueue(path: path)
+            try pool.backup(to: target)
+            try target.close()
+        }
+    }
+}
+
+private struct SQLiteConnection: Connection {
+    let database: GRDB.Database
+
+    func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
+        try translating {
+            try database.cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments.map(\.stored)))
+            return database.changesCount
+        }
+    }
+
+    func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
+        try translating {
+            let statement = try database.cachedStatement(sql: sql)
+            let names = Dictionary(statement.columnNames.enumerated().map { ($1, $0) }) { first, _ in first }
+            let rows = try GRDB.Row.fetchCursor(statement, arguments: StatementArguments(arguments.map(\.stored)))
+            var result: [Row] = []
+            while let row = try rows.next() {
+                result.append(Row(names: names, values: row.databaseValues.map(Value.init)))
+            }
+            return result
+        }
+    }
+}
+
+extension Value {
+    fileprivate var stored: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .bytes(let value): Data(value).databaseValue
+        }
+    }
+
+    fileprivate init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let value): self = .text(value)
+        case .blob(let value): self = .bytes(Array(value))
+        }
+    }
+}
+
+/// Runs `body`; SQLite's errors leave it as the server's.
+private func translating<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as GRDB.DatabaseError {
+        let message = error.message ?? "\(error.resultCode)"
+        throw error.resultCode == .SQLITE_CONSTRAINT
+            ? DatabaseError.constraint(message) : DatabaseError.failure(message)
+    }
+}

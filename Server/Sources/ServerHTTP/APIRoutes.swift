@@ -1,0 +1,299 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import ServerBlobs
+import ServerCore
+
+/// The routes of `/api/v1`, as `openapi.yaml` describes them.
+struct APIRoutes {
+    let service: Service
+    /// Where clients reach the server, such as `https://models.example.org`; from the request when it was not given.
+    let publicAddress: String?
+
+    private func address(_ request: Request) -> String {
+        publicAddress ?? "http://\(request.head.authority ?? "localhost")"
+    }
+
+    func add(to router: RouterGroup<Context>) {
+        router.get("me", use: me)
+        router.get("teams", use: teams)
+        router.post("teams", use: createTeam)
+        router.get("teams/:team") { request, context in
+            Answers.json(try await service.team(context.name("team"), as: context.actor))
+        }
+        router.get("teams/:team/apps") { request, context in
+            Answers.json(try await service.apps(of: context.name("team"), as: context.actor))
+        }
+        router.post("teams/:team/apps", use: createApp)
+        router.get("teams/:team/archives") { request, context in
+            Answers.json(try await service.archives(of: context.name("team"), as: context.actor))
+        }
+        router.post("teams/:team/archives", use: uploadArchive)
+        router.post("teams/:team/vectors", use: uploadVectors)
+        router.get("teams/:team/archives/:sha256") { request, context in
+            Answers.json(
+                try await service.archive(context.name("sha256"), team: context.name("team"), as: context.actor))
+        }
+        router.get("teams/:team/audit", use: audit)
+        router.get("teams/:team/tokens") { request, context in
+            Answers.json(try await service.tokens(of: context.name("team"), as: context.actor))
+        }
+        router.post("teams/:team/tokens", use: createToken)
+        router.delete("teams/:team/tokens/:token") { request, context in
+            try await service.revokeToken(context.name("token"), team: context.name("team"), as: context.actor)
+            return Answers.empty
+        }
+        router.get("apps/:app") { request, context in
+            Answers.json(try await service.app(context.name("app"), as: context.actor))
+        }
+        router.get("apps/:app/collections") { request, context in
+            Answers.json(try await service.collections(of: context.name("app"), as: context.actor))
+        }
+        router.post("apps/:app/collections", use: createCollection)
+        router.get("apps/:app/collections/:collection") { request, context in
+            Answers.json(
+                try await service.collection(context.name("collection"), app: context.name("app"), as: context.actor))
+        }
+        router.get("apps/:app/configuration", use: clientConfiguration)
+        router.get("apps/:app/collections/:collection/releases") { request, context in
+            Answers.json(
+                try await service.releases(app: context.name("app"), collection: context.name("collection"), as: context.actor))
+        }
+        router.post("apps/:app/collections/:collection/releases", use: createRelease)
+        router.get("apps/:app/collections/:collection/releases/:number", use: release)
+        router.get("apps/:app/collections/:collection/deployments") { request, context in
+            Answers.json(
+                try await service.deployments(
+                    app: context.name("app"), collection: context.name("collection"), as: context.actor))
+        }
+        router.post("apps/:app/collections/:collection/deployments", use: createDeployment)
+        router.get("apps/:app/collections/:collection/history", use: history)
+        router.get("deployments/:deployment") { request, context in
+            Answers.json(try await service.deployment(context.name("deployment"), as: context.actor))
+        }
+        router.post("deployments/:deployment/:operation", use: operate)
+    }
+
+    // MARK: Releases and deployments
+
+    @Sendable private func clientConfiguration(_ request: Request, _ context: Context) async throws -> Response {
+        let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
+        return Answers.bytes(
+            try await service.clientConfiguration(
+                app: context.name("app"), environment: environment, server: address(request), as: context.actor),
+            type: "application/json")
+    }
+
+    @Sendable private func createRelease(_ request: Request, _ context: Context) async throws -> Response {
+        let release = try await service.createRelease(
+            try await request.json(NewRelease.self, context), app: context.name("app"),
+            collection: context.name("collection"), as: context.actor)
+        return Answers.json(release, status: .created)
+    }
+
+    @Sendable private func release(_ request: Request, _ context: Context) async throws -> Response {
+        guard let number = Int(try context.name("number")) else {
+            throw ServiceError(.invalid, "A release has a number.", field: "number")
+        }
+        return Answers.json(
+            try await service.release(
+                number, app: context.name("app"), collection: context.name("collection"), as: context.actor))
+    }
+
+    private struct NewDeployment: Decodable {
+        let name: String?
+        let environment: String?
+        let definition: DeploymentDefinition
+    }
+
+    @Sendable private func createDeployment(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewDeployment.self, context)
+        let deployment = try await service.createDeployment(
+            body.definition, name: body.name ?? "", app: context.name("app"), collection: context.name("collection"),
+            environment: body.environment ?? "production", as: context.actor)
+        return Answers.json(deployment, status: .created)
+    }
+
+    @Sendable private func operate(_ request: Request, _ context: Context) async throws -> Response {
+        let name = try context.name("operation")
+        guard let operation = Service.Operation(rawValue: name) else {
+            throw ServiceError(
+                .notFound,
+                "Nothing is called \"\(name)\" here; there is "
+                    + Service.Operation.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        }
+        return Answers.json(try await service.operate(operation, context.name("deployment"), as: context.actor))
+    }
+
+    @Sendable private func history(_ request: Request, _ context: Context) async throws -> Response {
+        let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
+        return Answers.json(
+            try await service.history(
+                app: context.name("app"), collection: context.name("collection"), environment: environment,
+                as: context.actor))
+    }
+
+    // MARK: Access
+
+    private struct Me: Encodable {
+        let name: String
+        let isAdministrator: Bool
+        let app: String?
+        /// The permissions in each team.
+        let teams: [String: [String]]
+    }
+
+    @Sendable private func me(_ request: Request, _ context: Context) async throws -> Response {
+        let actor = try context.actor
+        let teams = actor.roles.keys.map { ($0, actor.permissions(in: $0).map(\.rawValue).sorted()) }
+        return Answers.json(
+            Me(
+                name: actor.name, isAdministrator: actor.isAdministrator, app: actor.app,
+                teams: Dictionary(teams) { first, _ in first })
+        )
+    }
+
+    private struct NewToken: Decodable {
+        let name: String
+        let roles: [Role]
+        let app: String?
+        let days: Int?
+    }
+
+    private struct MadeToken: Encodable {
+        let token: Token
+        /// Shown this once.
+        let text: String
+    }
+
+    @Sendable private func createToken(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewToken.self, context)
+        let (token, text) = try await service.createToken(
+            team: context.name("team"), app: body.app, name: body.name, roles: body.roles,
+            lifetime: Double(body.days ?? 90) * 86_400, as: context.actor)
+        return Answers.json(MadeToken(token: token, text: text), status: .created)
+    }
+
+    @Sendable private func audit(_ request: Request, _ context: Context) async throws -> Response {
+        Answers.json(
+            try await service.audit(
+                of: context.name("team"), before: request.integer("before"), limit: request.integer("limit") ?? 100,
+                as: context.actor))
+    }
+
+    // MARK: Teams and apps
+
+    @Sendable private func teams(_ request: Request, _ context: Context) async throws -> Response {
+        Answers.json(try await service.teams(of: context.actor))
+    }
+
+    private struct NewTeam: Decodable {
+        let id: String
+        let name: String?
+    }
+
+    @Sendable private func createTeam(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewTeam.self, context)
+        return Answers.json(
+            try await service.createTeam(body.id, name: body.name ?? body.id, as: context.actor), status: .created)
+    }
+
+    private struct NewApp: Decodable {
+        let id: String
+        let name: String?
+        let environments: [String]?
+    }
+
+    @Sendable private func createApp(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewApp.self, context)
+        let app = try await service.createApp(
+            body.id, team: context.name("team"), name: body.name ?? body.id,
+            environments: body.environments ?? ["production"], as: context.actor)
+        return Answers.json(app, status: .created)
+    }
+
+    private struct NewCollection: Decodable {
+        let id: String
+        let description: String?
+        let models: [String]
+    }
+
+    @Sendable private func createCollection(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewCollection.self, context)
+        let collection = try await service.createCollection(
+            body.id, app: context.name("app"), description: body.description ?? "", models: body.models, as: context.actor)
+        return Answers.json(collection, status: .created)
+    }
+
+    // MARK: Archives
+
+    /// The largest archive that is taken.
+    static let largestArchive = 10 << 30
+
+    @Sendable private func uploadArchive(_ request: Request, _ context: Context) async throws -> Response {
+        let (team, actor) = (try context.name("team"), try context.actor)
+        let archive = try await upload(request, context) { upload, name, expected in
+            try await service.finishArchive(upload, team: team, fileName: name, expecting: expected, as: actor)
+        }
+        return Answers.json(archive, status: .created)
+    }
+
+    @Sendable private func uploadVectors(_ request: Request, _ context: Context) async throws -> Response {
+        let (team, actor) = (try context.name("team"), try context.actor)
+        let vectors = try await upload(request, context) { upload, name, expected in
+            try await service.finishVectors(upload, team: team, fileName: name, expecting: expected, as: actor)
+        }
+        return Answers.json(vectors, status: .created)
+    }
+
+    /// Takes the body of a request into the store of files.
+    private func upload<Stored>(
+        _ request: Request,
+        _ context: Context,
+        finish: (any BlobUpload, _ name: String, _ expected: BlobDigest?) async throws -> Stored
+    ) async throws -> Stored {
+        let expected = try request.uri.queryParameters["sha256"].map { text in
+            guard let digest = BlobDigest(String(text)) else {
+                throw ServiceError(.invalid, "A hash has 64 lower-case hexadecimal digits.", field: "sha256")
+            }
+            return digest
+        }
+        let name = request.uri.queryParameters["name"].map(String.init) ?? ""
+        let upload = try await service.uploadArchive(team: context.name("team"), as: context.actor)
+        do {
+            var byteCount = 0
+            for try await buffer in request.body {
+                byteCount += buffer.readableBytes
+                guard byteCount <= Self.largestArchive else {
+                    throw ServiceError(.tooLarge, "A file has at most \(Self.largestArchive >> 30) GiB.")
+                }
+                try await upload.append(Array(buffer: buffer))
+            }
+            return try await finish(upload, name, expected)
+        } catch {
+            await upload.cancel()
+            throw error
+        }
+    }
+}
+
+extension Context {
+    /// A part of the address.
+    func name(_ parameter: String) throws -> String { try parameters.require(parameter) }
+}
+
+extension Request {
+    /// The body, which must be JSON.
+    func json<Value: Decodable>(_ type: Value.Type, _ context: Context) async throws -> Value {
+        let buffer = try await body.collect(upTo: context.maxUploadSize)
+        return try JSONDecoder().decode(type, from: Data(buffer: buffer))
+    }
+
+    /// A number among the address's parameters.
+    func integer(_ name: String) throws -> Int? {
+        try uri.queryParameters[Substring(name)].map { text in
+            guard let value = Int(text) else { throw ServiceError(.invalid, "This must be a number.", field: name) }
+            return value
+        }
+    }
+}

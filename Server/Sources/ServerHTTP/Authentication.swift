@@ -1,0 +1,23 @@
+import HTTPTypes
+import Hummingbird
+import ServerCore
+
+/// Finds out who asks by the token of the request.
+struct Authentication: RouterMiddleware {
+    let service: Service
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard let header = request.headers[.authorization] else { return try await next(request, context) }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw ServiceError(.unauthenticated, "Only Authorization: Bearer is known here.")
+        }
+        var context = context
+        context.principal = try await service.principal(token: String(parts[1]))
+        return try await next(request, context)
+    }
+}

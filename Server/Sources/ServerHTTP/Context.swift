@@ -1,0 +1,31 @@
+public import Hummingbird
+import ServerCore
+
+/// What is known of a request while it is answered.
+public struct Context: RequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The address that the request came from.
+    public let remoteAddress: String
+    /// Who asks, on routes that demand to know.
+    var principal: Principal?
+    /// What a form of the dashboard must hold.
+    var csrf: String?
+
+    /// JSON bodies of requests; archives are streamed.
+    public var maxUploadSize: Int { 1 << 20 }
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        remoteAddress = source.channel.remoteAddress?.ipAddress ?? "local"
+    }
+
+    /// Who asks; routes behind `Authentication` have it.
+    var actor: Principal {
+        get throws {
+            guard let principal else {
+                throw ServiceError(.unauthenticated, "This takes a token: send it as Authorization: Bearer mlk_….")
+            }
+            return principal
+        }
+    }
+}

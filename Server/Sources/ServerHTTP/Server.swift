@@ -1,0 +1,15 @@
+public import Hummingbird
+public import Logging
+public import ServerCore
+import Foundation
+
+/// The routes of the server.
+public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
+    let router = Router(context: Context.self)
+    router.add(middleware: ErrorAnswers())
+    router.get("health") { _, _ in "ok\n" }
+    DeviceRoutes(service: service).add(to: router)
+    let api = router.group("api/v1").add(middleware: Authentication(service: service))
+    APIRoutes(service: service, publicAddress: publicAddress).add(to: api)
+    return router
+}

@@ -1,0 +1,10 @@
+import ArgumentParser
+
+@main
+struct CoreMLServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coreml-server",
+        abstract: "Delivers collections of Core ML models to devices: a server of your own.",
+        subcommands: [Serve.self, AdminLink.self]
+    )
+}

@@ -1,0 +1,50 @@
+import DeploymentClient
+import DeploymentPolicy
+import Foundation
+
+/// Where an app's configuration and its models are.
+enum ConfigurationFile {
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// `ModelDeployment.json`: where `COREML_DEPLOYMENT` says, in the app's bundle, or in the resources of one of its targets.
+    static func path() -> String? {
+        if let path = environment["COREML_DEPLOYMENT"], !path.isEmpty { return path }
+        let name = DeploymentConfiguration.fileName
+        let beside = Bundle.main.bundlePath
+        let folders = ((try? FileManager.default.contentsOfDirectory(atPath: beside)) ?? []).filter {
+            $0.hasSuffix(".resources") || $0.hasSuffix(".bundle")
+        }
+        let places = [Bundle.main.resourcePath, beside].compactMap { $0 } + folders.sorted().map { beside + "/" + $0 }
+        return places.map { $0 + "/" + name }.first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    /// The folder of an app's models, by the conventions of the XDG base directories.
+    static func dataFolder(of configuration: DeploymentConfiguration) -> String {
+        let base =
+            environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+            ?? FileManager.default.homeDirectoryForCurrentUser.path + "/.local/share"
+        return "\(base)/swift-coreml/collections/\(configuration.app)/\(configuration.environment)"
+    }
+
+    /// The device with what `COREML_DEVICE` says of it, a JSON object of attributes: so one machine stands for several.
+    static func simulated(_ device: DeviceAttributes) -> DeviceAttributes {
+        guard let text = environment["COREML_DEVICE"], let other = try? DeviceAttributes(json: Array(text.utf8)) else {
+            return device
+        }
+        var device = device
+        device.languageCode = other.languageCode ?? device.languageCode
+        device.regionCode = other.regionCode ?? device.regionCode
+        device.deviceClass = other.deviceClass ?? device.deviceClass
+        device.operatingSystem = other.operatingSystem ?? device.operatingSystem
+        device.osVersion = other.osVersion ?? device.osVersion
+        device.appVersion = other.appVersion ?? device.appVersion
+        device.appBuild = other.appBuild ?? device.appBuild
+        device.deviceModel = other.deviceModel ?? device.deviceModel
+        device.memory = other.memory ?? device.memory
+        device.cores = other.cores ?? device.cores
+        device.accelerator = other.accelerator ?? device.accelerator
+        device.channel = other.channel ?? device.channel
+        device.custom.merge(other.custom) { $1 }
+        return device
+    }
+}

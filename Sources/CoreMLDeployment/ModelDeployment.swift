@@ -1,0 +1,134 @@
+import CCollectionRegistration
+public import CoreML
+import CoreMLEncryption
+import DeploymentClient
+import DeploymentPolicy
+import Synchronization
+
+/// The client of a deployment server: what brings `MLModelCollection`s to this device.
+///
+/// An app that is linked with this product and has `ModelDeployment.json` among its resources needs nothing of this; it is for
+/// apps that choose the file, describe their devices, or want to decide when to ask.
+public enum ModelDeployment {
+    /// A signal of the app's own that rules of deployments can ask for, as `custom.NAME`.
+    public enum Signal: Sendable {
+        case text(String)
+        case number(Double)
+        case flag(Bool)
+    }
+
+    /// How the app wants to be served.
+    public struct Configuration: Sendable {
+        /// Where `ModelDeployment.json` lies; by default among the resources of the app, or where the variable
+        /// `COREML_DEPLOYMENT` says.
+        public var url: URL?
+        /// Where models are kept; by default in the user's data folder (`XDG_DATA_HOME`), by the names of the app and its
+        /// environment.
+        public var folder: URL?
+        /// Which of several lines of releases the device follows, such as `beta`.
+        public var channel: String?
+        /// The version of the app; that of its bundle by default.
+        public var appVersion: String?
+        /// What else rules can ask for.
+        public var signals: [String: Signal] = [:]
+
+        public init() {}
+    }
+
+    /// How a check went.
+    public enum CheckResult: Sendable {
+        /// The app has what it is to have.
+        case current
+        /// Other models have arrived, which the app gets at its next launch.
+        case arrived
+        /// Another process of the app asks just now.
+        case elsewhere
+    }
+
+    private struct State {
+        var configuration = Configuration()
+        var client: CollectionClient?
+    }
+
+    private static let state = Mutex(State())
+
+    /// Sets how the app wants to be served; to be called before the first collection is accessed.
+    public static func configure(_ configuration: Configuration) {
+        state.withLock { $0 = State(configuration: configuration) }
+    }
+
+    /// Asks the server now what the device is to have of a collection, and fetches it.
+    /// - Throws: `MLModelError.modelCollection`.
+    public static func checkNow(for identifier: String) async throws -> CheckResult {
+        do throws(DeploymentError) {
+            switch try await client().check(identifier).result {
+            case .current: return .current
+            case .staged: return .arrived
+            case .elsewhere: return .elsewhere
+            }
+        } catch { throw MLModelError(error, of: identifier) }
+    }
+
+    /// The client of this process.
+    static func client() throws(DeploymentError) -> CollectionClient {
+        let result = state.withLock { state -> Result<CollectionClient, DeploymentError> in
+            if let client = state.client { return .success(client) }
+            do throws(DeploymentError) {
+                let client = try makeClient(state.configuration)
+                state.client = client
+                return .success(client)
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private static func makeClient(_ wish: Configuration) throws(DeploymentError) -> CollectionClient {
+        guard let path = wish.url?.path ?? ConfigurationFile.path() else {
+            throw DeploymentError(
+                .configuration, DeploymentConfiguration.fileName,
+                "The file is not among the resources of the app: write it with coreml deploy configuration and add it to the "
+                    + "target, or name it in ModelDeployment.configure.")
+        }
+        let configuration = try DeploymentConfiguration(contentsOf: path)
+        let folder = wish.folder?.path ?? ConfigurationFile.dataFolder(of: configuration)
+        let store = try CollectionStore(folder: folder)
+        let installID = try DeviceDescription.installID(in: folder)
+        let updater = Updater(
+            configuration: configuration,
+            store: store,
+            transport: URLSessionTransport(),
+            attributes: { describe(wish, folder: folder, installID: installID) },
+            prefetchKey: { (path) throws(DeploymentError) in
+                do { try await ModelKeys.prefetch(for: URL(fileURLWithPath: path)) } catch {
+                    throw DeploymentError(.key, path, error.localizedDescription)
+                }
+            }
+        )
+        var events = CollectionClient.Events()
+        events.staged = { CollectionProvider.shared.announce($0) }
+        return CollectionClient(store: store, updater: updater, test: ReleaseTest.run, events: events)
+    }
+
+    private static func describe(_ wish: Configuration, folder: String, installID: String) -> DeviceAttributes {
+        var device = DeviceDescription.detected(folder: folder, installID: installID)
+        device.channel = wish.channel
+        if let version = wish.appVersion { device.appVersion = VersionNumber(version) }
+        device.custom = wish.signals.mapValues { signal in
+            switch signal {
+            case .text(let text): .text(text)
+            case .number(let number): .number(number)
+            case .flag(let flag): .flag(flag)
+            }
+        }
+        return ConfigurationFile.simulated(device)
+    }
+}
+
+extension MLModelError {
+    /// The public form of a client's error.
+    init(_ error: DeploymentError, of collection: String) {
+        self.init(
+            error.code == .key ? .modelDecryptionKeyFetch : .modelCollection,
+            "The collection \"\(collection)\" cannot be brought up to date (\(error.code.rawValue)): \(error.description)")
+    }
+}

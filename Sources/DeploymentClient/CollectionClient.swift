@@ -1,0 +1,170 @@
+import DeploymentPolicy
+import Foundation
+import Synchronization
+
+/// The collections of an app on a device: what it uses now, and bringing that up to date.
+package final class CollectionClient: Sendable {
+    /// Shows that a release works: throws `DeploymentError` when a model of it cannot be loaded or answers wrongly.
+    package typealias Test = @Sendable (CollectionStore.Use, CollectionStore) async throws(DeploymentError) -> Void
+
+    package struct Events: Sendable {
+        /// Other models of a collection have arrived.
+        package var staged: @Sendable (_ collection: String) -> Void = { _ in }
+        /// A release did not pass its trial, or a check failed.
+        package var failed: @Sendable (_ collection: String, _ release: Int, DeploymentError) -> Void = { _, _, _ in }
+
+        package init() {}
+    }
+
+    /// What is being accessed in this process.
+    private struct Access {
+        let opening: Task<CollectionStore.Use, any Error>
+        var checks: Task<Void, Never>?
+    }
+
+    package let store: CollectionStore
+    package let updater: Updater
+    private let test: Test
+    private let events: Events
+    private let active = Mutex<[String: Access]>([:])
+    private let checking = CheckQueue()
+
+    package init(store: CollectionStore, updater: Updater, test: @escaping Test, events: Events = Events()) {
+        self.store = store
+        self.updater = updater
+        self.test = test
+        self.events = events
+    }
+
+    // MARK: Accessing
+
+    /// What the app uses of a collection, for as long as this process accesses it.
+    package func open(_ collection: String) async throws(DeploymentError) -> CollectionStore.Use {
+        let opening = active.withLock { active in
+            if let access = active[collection] { return access.opening }
+            let task = Task { [self] () async throws -> CollectionStore.Use in try await use(collection) }
+            active[collection] = Access(opening: task)
+            return task
+        }
+        do { return try await opening.value } catch {
+            active.withLock { active in
+                if active[collection]?.opening == opening { active[collection] = nil }
+            }
+            throw error as? DeploymentError ?? DeploymentError(.cancelled, collection, "\(error)")
+        }
+    }
+
+    /// Pins what is current; a release that is on trial is tested first.
+    private func use(_ collection: String) async throws(DeploymentError) -> CollectionStore.Use {
+        let use = try store.use(collection) { failed in
+            let message = "The process ended during the test of the release, \(CollectionStore.mostAttempts) times."
+            events.failed(collection, failed.number, DeploymentError(.crash, collection, message))
+        }
+        guard use.isOnTrial else { return use }
+        do throws(DeploymentError) {
+            try await test(use, store)
+            return try store.endTrial(collection, of: use, succeeded: true)
+        } catch {
+            events.failed(collection, use.installed.number, error)
+            return try store.endTrial(collection, of: use, succeeded: false)
+        }
+    }
+
+    /// Ends the access: checks stop, and the models are removed when no process uses them.
+    package func end(_ collection: String) async throws(DeploymentError) -> Bool {
+        let access = active.withLock { $0.removeValue(forKey: collection) }
+        access?.checks?.cancel()
+        return try store.end(collection)
+    }
+
+    // MARK: Checking
+
+    /// Asks the server and fetches what is new.  Checks of one process run one after the other.
+    package func check(
+        _ collection: String,
+        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws(DeploymentError) -> Check {
+        let updater = updater
+        do throws(DeploymentError) {
+            let check = try await checking.run(updater, collection, progress)
+            if check.result == .staged { events.staged(collection) }
+            return check
+        } catch {
+            events.failed(collection, 0, error)
+            throw error
+        }
+    }
+
+    /// Checks now and from time to time, until the access ends.
+    ///
+    /// - Parameter first: called with how the first check went.
+    package func keepUpToDate(
+        _ collection: String,
+        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
+        first: @escaping @Sendable (Result<Check, DeploymentError>) -> Void
+    ) -> Task<Void, Never> {
+        let task = Task { [self] in
+            var failures = 0
+            var isFirst = true
+            while !Task.isCancelled {
+                let result: Result<Check, DeploymentError>
+                do throws(DeploymentError) {
+                    result = .success(try await check(collection, progress: isFirst ? progress : { _, _ in }))
+                } catch { result = .failure(error) }
+                if isFirst { first(result) }
+                isFirst = false
+                failures = (try? result.get()) == nil ? failures + 1 : 0
+                let delay = Schedule.delay(after: result, failures: failures)
+                guard (try? await Task.sleep(for: .seconds(delay))) != nil else { return }
+            }
+        }
+        active.withLock { active in
+            active[collection]?.checks?.cancel()
+            active[collection]?.checks = task
+        }
+        return task
+    }
+}
+
+/// When to ask again.
+package enum Schedule {
+    static let shortest = 60.0
+    static let longestBackOff = 6 * 3600.0
+
+    /// Seconds until the next check: the policy's interval, or a delay that doubles with every failure; spread at random, so
+    /// that devices that woke at one time do not stay together.
+    package static func delay(
+        after result: Result<Check, DeploymentError>,
+        failures: Int,
+        random: Double = .random(in: 0..<1)
+    ) -> Double {
+        switch result {
+        case .success(let check): return Double(check.pollInterval) * (1 + 0.2 * random)
+        case .failure(let error):
+            let backOff = min(longestBackOff, shortest * Double(1 << min(failures, 20)))
+            return max(Double(error.retryAfter ?? 0), backOff / 2) * (1 + random)
+        }
+    }
+}
+
+/// Lets one check run after the other.
+private actor CheckQueue {
+    private var last: Task<Void, Never>?
+
+    func run(
+        _ updater: Updater,
+        _ collection: String,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws(DeploymentError) -> Check {
+        let before = last
+        let task = Task { () async -> Result<Check, DeploymentError> in
+            await before?.value
+            do throws(DeploymentError) { return .success(try await updater.check(collection, progress: progress)) } catch {
+                return .failure(error)
+            }
+        }
+        last = Task { _ = await task.value }
+        let result = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        return try result.get()
+    }
+}

@@ -1,0 +1,305 @@
+package import DeploymentPolicy
+import Foundation
+import Glibc
+import MLArchive
+import MLFiles
+import MLNumerics
+
+/// The models of an app's collections on a device.
+///
+/// ```
+/// trust/…                         signed metadata
+/// partial/HASH                    archives that are being fetched; their pieces are checked by their hashes
+/// models/HASH/NAME.mlmodelc/…     models, by the hashes of their archives
+/// models/HASH/header.json         the header of the archive, for later versions that share pieces with it
+/// vectors/HASH.npz                what models are tested with
+/// releases/HASH.json              releases, whose models are all there
+/// collections/ID/state.json       what the app uses, and uses next
+/// collections/ID/policy.json      the newest policy
+/// collections/ID/uses/HASH        locked by processes that use a release
+/// lock, update.lock, trial.lock
+/// ```
+///
+/// Every change is one rename, so that whoever is interrupted anywhere leaves a state that can be gone on from.
+package final class CollectionStore: Sendable {
+    package let folder: String
+
+    /// - Parameter folder: made when it does not exist.
+    package init(folder: String) throws(DeploymentError) {
+        self.folder = folder
+        for name in ["partial", "models", "vectors", "releases", "collections"] {
+            try Durable.makeFolder(folder + "/" + name)
+        }
+    }
+
+    // MARK: Places
+
+    func modelFolder(_ archive: String) -> String { "\(folder)/models/\(archive)" }
+    func partialPath(_ archive: String) -> String { "\(folder)/partial/\(archive)" }
+    func vectorsPath(_ hash: String) -> String { "\(folder)/vectors/\(hash).npz" }
+    func releasePath(_ hash: String) -> String { "\(folder)/releases/\(hash).json" }
+    func collectionFolder(_ identifier: String) -> String { "\(folder)/collections/\(identifier)" }
+    private func statePath(_ identifier: String) -> String { collectionFolder(identifier) + "/state.json" }
+    private func usePath(_ identifier: String, _ release: String) -> String {
+        collectionFolder(identifier) + "/uses/" + release
+    }
+    private var lockPath: String { folder + "/lock" }
+    private var updateLockPath: String { folder + "/update.lock" }
+
+    /// Where a model of a release lies; `nil` while it is not there.
+    func modelPath(_ archive: String) -> String? {
+        let place = modelFolder(archive)
+        guard let names = try? FileAccess.names(in: place) else { return nil }
+        return names.first { $0.hasSuffix(".mlmodelc") }.map { place + "/" + $0 }
+    }
+
+    // MARK: State
+
+    package func state(_ identifier: String) throws(DeploymentError) -> CollectionState {
+        guard let text = try Durable.read(statePath(identifier)) else { return CollectionState() }
+        do throws(ModelError) { return try CollectionState(text: text) } catch {
+            throw DeploymentError(
+                .storage, statePath(identifier),
+                "The state of the collection was damaged by something else than this program; remove the file.")
+        }
+    }
+
+    /// Changes the state of a collection, alone among threads and processes.
+    package func change<R>(
+        _ identifier: String,
+        _ body: (inout CollectionState) throws(DeploymentError) -> R
+    ) throws(DeploymentError) -> R {
+        try Durable.makeFolder(collectionFolder(identifier) + "/uses")
+        return try FileLock.with(lockPath) { () throws(DeploymentError) in
+            let old = try state(identifier)
+            var new = old
+            let result = try body(&new)
+            if new != old || FileAccess.kind(of: statePath(identifier)) == nil {
+                try Durable.write(new.text, to: statePath(identifier))
+            }
+            return result
+        }
+    }
+
+    /// The collections that the app has asked for.
+    package func collections() throws(DeploymentError) -> [String] {
+        try Durable.files { () throws(ModelError) in try FileAccess.names(in: folder + "/collections") }
+    }
+
+    // MARK: Using
+
+    /// A release that a process uses: it stays on the disk meanwhile.
+    package struct Use: Sendable {
+        package let installed: CollectionState.Installed
+        /// Where the models lie, by their names: none for the models of the app's bundle.
+        package let models: [String: String]
+        /// Whether the release has not shown yet that it works here.
+        package let isOnTrial: Bool
+        /// Whether the server has ever said what the device is to have.
+        package let isDecided: Bool
+        let lock: FileLock?
+    }
+
+    /// How often a release may be tried before it counts as one that crashes.
+    static let mostAttempts = 2
+
+    /// Begins to use a collection, for a process: what has arrived since becomes current, if no process uses the old.
+    ///
+    /// - Parameter failure: called for a release that is given up because its test never came to an end.
+    package func use(
+        _ identifier: String,
+        failure: (CollectionState.Installed) -> Void
+    ) throws(DeploymentError) -> Use {
+        try change(identifier) { (state) throws(DeploymentError) in
+            state.isAccessed = true
+            if state.next != nil, try isFree(identifier, state.current) { state.flip() }
+            if let trial = state.trial, let current = state.current {
+                if trial.attempts >= Self.mostAttempts {
+                    failure(current)
+                    state.fallBack()
+                } else {
+                    state.trial?.attempts += 1
+                }
+            }
+            return try pin(identifier, &state)
+        }
+    }
+
+    /// Locks what is current; what has vanished from the disk is given up.
+    private func pin(_ identifier: String, _ state: inout CollectionState) throws(DeploymentError) -> Use {
+        while let current = state.current, let release = current.release {
+            if let models = try models(of: release) {
+                let lock = try FileLock.take(usePath(identifier, release), .shared, waits: true)
+                return Use(installed: current, models: models, isOnTrial: state.trial != nil, isDecided: true, lock: lock)
+            }
+            state.current = state.previous
+            state.previous = nil
+            state.trial = nil
+        }
+        return Use(
+            installed: state.current ?? .bundled(""),
+            models: [:],
+            isOnTrial: false,
+            isDecided: state.current != nil,
+            lock: nil
+        )
+    }
+
+    /// Whether no process uses a release.
+    private func isFree(_ identifier: String, _ installed: CollectionState.Installed?) throws(DeploymentError) -> Bool {
+        guard let release = installed?.release else { return true }
+        return try FileLock.take(usePath(identifier, release), .exclusive, waits: false) != nil
+    }
+
+    /// The models of a release; `nil` when not all of them are on the disk.
+    func models(of release: String) throws(DeploymentError) -> [String: String]? {
+        guard let document = try self.release(release) else { return nil }
+        var models: [String: String] = [:]
+        for model in document.models {
+            guard let path = modelPath(model.archive.sha256) else { return nil }
+            models[model.name] = path
+        }
+        return models
+    }
+
+    /// A release that was installed.
+    package func release(_ hash: String) throws(DeploymentError) -> ReleaseDocument? {
+        guard let bytes = try Durable.read(releasePath(hash)) else { return nil }
+        do throws(PolicyError) { return try ReleaseDocument(bytes) } catch {
+            throw DeploymentError(.storage, releasePath(hash), "The release was damaged on the disk: \(error)")
+        }
+    }
+
+    /// Says how the test of what is on trial ended.
+    /// - Returns: what to use from now on.
+    package func endTrial(_ identifier: String, of use: Use, succeeded: Bool) throws(DeploymentError) -> Use {
+        try change(identifier) { (state) throws(DeploymentError) in
+            guard state.current == use.installed, state.trial != nil else { return try pin(identifier, &state) }
+            guard !succeeded else {
+                state.trial = nil
+                return Use(
+                    installed: use.installed,
+                    models: use.models,
+                    isOnTrial: false,
+                    isDecided: true,
+                    lock: use.lock
+                )
+            }
+            state.fallBack()
+            return try pin(identifier, &state)
+        }
+    }
+
+    /// Ends the use of a collection: its models may be removed when no process uses them.
+    /// - Returns: whether it was used.
+    package func end(_ identifier: String) throws(DeploymentError) -> Bool {
+        guard FileAccess.kind(of: statePath(identifier)) != nil else { return false }
+        let wasAccessed = try change(identifier) { (state) throws(DeploymentError) in
+            defer { state.isAccessed = false }
+            return state.isAccessed
+        }
+        try collectGarbage()
+        return wasAccessed
+    }
+
+    // MARK: Garbage
+
+    /// Removes what no collection needs and no process uses, unless another process is bringing something.
+    package func collectGarbage() throws(DeploymentError) {
+        guard let update = try FileLock.take(updateLockPath, .exclusive, waits: false) else { return }
+        defer { withExtendedLifetime(update) {} }
+        try sweepAll()
+    }
+
+    /// Removes what no collection needs and no process uses; the caller is the one that updates.
+    func sweepAll() throws(DeploymentError) {
+        try FileLock.with(lockPath) { () throws(DeploymentError) in
+            var needed: Set<String> = []
+            for identifier in try collections() {
+                let state = try state(identifier)
+                if state.isAccessed { needed.formUnion(state.needed) }
+                let uses = collectionFolder(identifier) + "/uses"
+                for release in try names(uses) where !(state.isAccessed && state.needed.contains(release)) {
+                    if try FileLock.take(uses + "/" + release, .exclusive, waits: false) == nil {
+                        needed.insert(release)
+                    } else {
+                        try Durable.remove(uses + "/" + release)
+                    }
+                }
+            }
+            var files: Set<String> = []
+            for release in needed {
+                for model in try self.release(release)?.models ?? [] {
+                    files.insert(model.archive.sha256)
+                    if let test = model.selfTest { files.insert(test.vectors.sha256 + ".npz") }
+                }
+            }
+            try sweep("releases") { needed.contains(String($0.dropLast(5))) }
+            try sweep("models") { files.contains($0) }
+            try sweep("vectors") { files.contains($0) }
+        }
+    }
+
+    private func names(_ folder: String) throws(DeploymentError) -> [String] {
+        guard FileAccess.kind(of: folder) == .folder else { return [] }
+        return try Durable.files { () throws(ModelError) in try FileAccess.names(in: folder) }
+    }
+
+    private func sweep(_ name: String, isNeeded: (String) -> Bool) throws(DeploymentError) {
+        let place = folder + "/" + name
+        for file in try names(place) where !isNeeded(file) { try Durable.remove(place + "/" + file) }
+    }
+
+    // MARK: Installing
+
+    /// Runs `body` in the one process that updates this store; returns `nil` when another does.
+    func updating<R>(_ body: () async throws(DeploymentError) -> R) async throws(DeploymentError) -> R? {
+        guard let lock = try FileLock.take(updateLockPath, .exclusive, waits: false) else { return nil }
+        defer { withExtendedLifetime(lock) {} }
+        return try await body()
+    }
+
+    /// Unpacks an archive whose bytes are all there and right.
+    func install(archive hash: String) throws(DeploymentError) {
+        let (partial, place) = (partialPath(hash), modelFolder(hash))
+        guard FileAccess.kind(of: place) == nil else { return try discardPartial(hash) }
+        let temporary = folder + "/partial/" + hash + ".unpacked"
+        try Durable.remove(temporary)
+        try Durable.makeFolder(temporary)
+        let archive = try Durable.files { () throws(ModelError) in try ModelArchive(partial) }
+        try Faults.reach("unpack")
+        do throws(ModelError) {
+            try archive.extract(to: "\(temporary)/\(archive.header.model.name).mlmodelc")
+            try FileAccess.write(archive.header.text, to: temporary + "/header.json")
+        } catch { throw DeploymentError(.storage, hash, error.description) }
+        try Faults.reach("unpacked")
+        try Durable.synchronizeTree(temporary)
+        try Durable.rename(temporary, to: place)
+        try discardPartial(hash)
+    }
+
+    func discardPartial(_ hash: String) throws(DeploymentError) {
+        try Durable.remove(partialPath(hash))
+    }
+
+    /// Makes a release, whose models are all there, the next one of its collection.
+    /// - Returns: whether that is news.
+    func stage(
+        _ installed: CollectionState.Installed,
+        document: [UInt8],
+        of identifier: String
+    ) throws(DeploymentError) -> Bool {
+        if let release = installed.release { try Durable.write(document, to: releasePath(release)) }
+        return try change(identifier) { (state) throws(DeploymentError) in
+            if state.current?.release == installed.release, state.current != nil {
+                let hadNext = state.next != nil
+                state.next = nil
+                state.current?.deployment = installed.deployment
+                return hadNext
+            }
+            guard state.next != installed else { return false }
+            state.next = installed
+            return true
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import MLFiles
+import MLNumerics
+import Synchronization
+
+/// Changes to files that outlive a crash of the machine.
+enum Durable {
+    /// Runs `body`; errors of files leave it as the client's.
+    static func files<R>(_ body: () throws(ModelError) -> R) throws(DeploymentError) -> R {
+        do throws(ModelError) { return try body() } catch { throw DeploymentError(.storage, "", error.description) }
+    }
+
+    /// Replaces a file: afterwards, and whatever happens meanwhile, it has the old bytes or the new ones.
+    static func write(_ bytes: [UInt8], to path: String) throws(DeploymentError) {
+        try Faults.reach("write")
+        let temporary = FileAccess.temporaryName(for: path)
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("write", path) }
+        do throws(DeploymentError) {
+            try append(bytes, to: file, path)
+            try Faults.reach("written")
+            guard fsync(file) == 0 else { throw failure("write", path) }
+            close(file)
+        } catch {
+            close(file)
+            unlink(temporary)
+            throw error
+        }
+        try rename(temporary, to: path)
+    }
+
+    private static func append(_ bytes: [UInt8], to file: Int32, _ path: String) throws(DeploymentError) {
+        var position = 0
+        while position < bytes.count {
+            let count = bytes[position...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                throw failure("write", path)
+            }
+            position += count
+        }
+    }
+
+    /// Gives a file or folder whose contents are on the disk another name, for good.
+    static func rename(_ old: String, to new: String) throws(DeploymentError) {
+        try Faults.reach("rename")
+        guard Glibc.rename(old, new) == 0 else { throw failure("name", new) }
+        try Faults.reach("renamed")
+        try synchronize(FileAccess.folder(of: new))
+    }
+
+    /// Brings what was written to a file, or the names in a folder, to the disk.
+    static func synchronize(_ path: String) throws(DeploymentError) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure("open", path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw failure("write", path) }
+    }
+
+    /// Brings a folder and all in it to the disk.
+    static func synchronizeTree(_ path: String) throws(DeploymentError) {
+        let names = try files { () throws(ModelError) in try FileAccess.names(in: path) }
+        for name in names {
+            let place = path + "/" + name
+            if FileAccess.kind(of: place) == .folder { try synchronizeTree(place) } else { try synchronize(place) }
+        }
+        try synchronize(path)
+    }
+
+    /// Makes a folder and those that it lies in, for good.
+    static func makeFolder(_ path: String) throws(DeploymentError) {
+        guard FileAccess.kind(of: path) == nil else { return }
+        let parent = FileAccess.folder(of: path)
+        try makeFolder(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
+        try synchronize(parent)
+    }
+
+    /// Removes a file or a folder, if it is there.
+    static func remove(_ path: String) throws(DeploymentError) {
+        try Faults.reach("remove")
+        try files { () throws(ModelError) in try FileAccess.remove(path) }
+    }
+
+    /// The contents of a small file; `nil` when there is none.
+    static func read(_ path: String) throws(DeploymentError) -> [UInt8]? {
+        guard FileAccess.kind(of: path) != nil else { return nil }
+        return try files { () throws(ModelError) in try FileAccess.read(path) }
+    }
+
+    /// The error of the call that just failed.
+    static func failure(_ action: String, _ path: String) -> DeploymentError {
+        let number = errno
+        let remedy = number == ENOSPC || number == EDQUOT ? "; free space, and it will be tried again" : ""
+        return DeploymentError(.storage, path, "Cannot \(action) it: \(String(cString: strerror(number)))\(remedy).")
+    }
+}
+
+/// Locks that processes take on files; the system lets go of them when a process ends.
+final class FileLock: Sendable {
+    enum Kind { case shared, exclusive }
+
+    private let descriptor: Int32
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Takes the lock of the file at `path`, which is made when it is missing.
+    /// - Returns: `nil` when another has it and `waits` is false.
+    static func take(_ path: String, _ kind: Kind, waits: Bool) throws(DeploymentError) -> FileLock? {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Durable.failure("lock", path) }
+        let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (waits ? 0 : LOCK_NB)
+        while flock(descriptor, operation) != 0 {
+            if errno == EINTR { continue }
+            guard errno == EWOULDBLOCK else {
+                defer { close(descriptor) }
+                throw Durable.failure("lock", path)
+            }
+            close(descriptor)
+            return nil
+        }
+        return FileLock(descriptor: descriptor)
+    }
+
+    /// Runs `body` while nobody else has the lock of the file at `path`.
+    static func with<R>(_ path: String, _ body: () throws(DeploymentError) -> R) throws(DeploymentError) -> R {
+        let lock = try take(path, .exclusive, waits: true)
+        defer { withExtendedLifetime(lock) {} }
+        return try body()
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// Points at which tests end the process or let a call fail: `COREML_DEPLOYMENT_FAULT=N:kill` or `N:full` at the Nth.
+///
+/// Without the variable, reaching one costs a comparison.
+enum Faults {
+    private struct Plan {
+        let number: Int
+        let kind: String
+    }
+
+    private static let plan: Plan? = {
+        guard let text = getenv("COREML_DEPLOYMENT_FAULT").map({ String(cString: $0) }) else { return nil }
+        let parts = text.split(separator: ":")
+        guard parts.count == 2, let number = Int(parts[0]) else { return nil }
+        return Plan(number: number, kind: String(parts[1]))
+    }()
+    private static let count = Counter()
+
+    static func reach(_ name: StaticString) throws(DeploymentError) {
+        guard let plan else { return }
+        let number = count.next()
+        switch plan.kind {
+        case "count": FileHandle.standardError.write(Data("fault point \(number) \(name)\n".utf8))
+        case "kill" where number == plan.number: kill(getpid(), SIGKILL)
+        case "full" where number >= plan.number:
+            throw DeploymentError(.storage, "\(name)", "No space is left on the device (a test).")
+        default: break
+        }
+    }
+}
+
+private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,334 @@
+import Crypto
+package import DeploymentPolicy
+package import Foundation
+import Glibc
+import MLFiles
+import MLNumerics
+import Synchronization
+import UpdateFramework
+
+/// Hashes as texts.
+enum Hashes {
+    static func text(_ bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+    }
+}
+
+/// What a check found.
+package struct Check: Sendable {
+    package enum Result: Sendable, Equatable {
+        /// What the app has is what it is to have.
+        case current
+        /// Something has arrived, which the app uses from its next launch on.
+        case staged
+        /// Another process brings the collection up to date.
+        case elsewhere
+    }
+
+    package let result: Result
+    /// Seconds until the server wants to be asked again.
+    package let pollInterval: Int
+}
+
+/// Brings collections up to date: asks for the policy, decides by it, and fetches what both the director and the publisher
+/// vouch for.
+package struct Updater: Sendable {
+    let configuration: DeploymentConfiguration
+    let store: CollectionStore
+    let transport: any Transport
+    /// What the device knows about itself.
+    let attributes: @Sendable () -> DeviceAttributes
+    /// The clock.
+    let now: @Sendable () -> Date
+    /// Gets the keys of a model that was installed, so that it can be loaded without a network.
+    let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
+
+    package init(
+        configuration: DeploymentConfiguration,
+        store: CollectionStore,
+        transport: any Transport,
+        attributes: @escaping @Sendable () -> DeviceAttributes,
+        now: @escaping @Sendable () -> Date = { Date() },
+        prefetchKey: @escaping @Sendable (String) async throws(DeploymentError) -> Void = { (_) throws(DeploymentError) in }
+    ) {
+        self.configuration = configuration
+        self.store = store
+        self.transport = transport
+        self.attributes = attributes
+        self.now = now
+        self.prefetchKey = prefetchKey
+    }
+
+    private var addresses: Addresses { Addresses(configuration: configuration) }
+    private static let largestPolicy = 2 << 20
+
+    // MARK: Checking
+
+    /// Asks what the device is to have of a collection, and fetches it.
+    /// - Parameter progress: called with bytes that are there now, and bytes that all in all are to be there.
+    package func check(
+        _ collection: String,
+        progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async throws(DeploymentError) -> Check {
+        let result = try await store.updating { () async throws(DeploymentError) in
+            try await update(collection, progress)
+        }
+        return result ?? Check(result: .elsewhere, pollInterval: Poll().interval)
+    }
+
+    private func update(
+        _ collection: String,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws(DeploymentError) -> Check {
+        let start = try trustedTime()
+        let updater = try makeUpdater()
+        var trusted = try await metadata { () async throws(UpdateError) in
+            try await updater.refresh(at: UTCTime(secondsSince1970: Int64(start.secondsSince1970)))
+        }
+        let policy = try await policy(collection, trusted, start)
+        let decision = try decide(policy)
+        let isNews: Bool
+        switch decision.outcome {
+        case .keep: isNews = try keep(collection, policy)
+        case .bundled, .holdout:
+            isNews = try store.stage(.bundled(policy.deployment), document: [], of: collection)
+        case .release:
+            guard let reference = decision.release else {
+                throw DeploymentError(.policyMalformed, collection, "The policy names a release and does not say where it is.")
+            }
+            isNews = try await install(reference, policy, updater, &trusted, progress)
+        }
+        try store.sweepAll()
+        return Check(result: isNews ? .staged : .current, pollInterval: policy.poll.interval(at: start))
+    }
+
+    /// Keeps what the device has, unless the policy's emergency floor forbids it.
+    private func keep(_ collection: String, _ policy: Policy) throws(DeploymentError) -> Bool {
+        let state = try store.state(collection)
+        guard let current = state.current, current.release != nil, current.counter < policy.minimumCounter else {
+            return false
+        }
+        return try store.stage(.bundled(policy.deployment), document: [], of: collection)
+    }
+
+    private func metadata<R>(_ body: () async throws(UpdateError) -> R) async throws(DeploymentError) -> R {
+        do throws(UpdateError) { return try await body() } catch {
+            if let cause = error.cause as? DeploymentError { throw cause }
+            throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description)
+        }
+    }
+
+    private func makeUpdater() throws(DeploymentError) -> MetadataUpdater {
+        do throws(UpdateError) {
+            return MetadataUpdater(
+                metadata: MetadataSource(base: addresses.metadata, transport: transport),
+                targets: MetadataSource(base: addresses.targets, transport: transport),
+                store: try FileMetadataStore(folder: store.folder + "/trust"),
+                bundledRoot: configuration.root)
+        } catch { throw DeploymentError(.storage, "trust", error.description) }
+    }
+
+    // MARK: Time
+
+    private var clockPath: String { store.folder + "/clock" }
+
+    /// The time that expiry is compared with: the clock's, or the newest time that somebody signed when the clock is behind it.
+    private func trustedTime() throws(DeploymentError) -> PolicyDate {
+        let clock = PolicyDate(secondsSince1970: Int(now().timeIntervalSince1970))
+        guard let text = try Durable.read(clockPath), let newest = PolicyDate(String(decoding: text, as: UTF8.self)) else {
+            return clock
+        }
+        return max(clock, newest)
+    }
+
+    private func remember(_ signed: PolicyDate, _ start: PolicyDate) throws(DeploymentError) {
+        let newest = try Durable.read(clockPath).flatMap { PolicyDate(String(decoding: $0, as: UTF8.self)) }
+        guard signed <= start, newest.map({ $0 < signed }) ?? true else { return }
+        try Durable.write(Array(signed.description.utf8), to: clockPath)
+    }
+
+    // MARK: Policy
+
+    private func policyPath(_ collection: String) -> String { store.collectionFolder(collection) + "/policy.json" }
+
+    /// The policy that counts now: signed by the director, of this collection, no older than one seen before, not expired.
+    private func policy(
+        _ collection: String,
+        _ trusted: TrustedMetadata,
+        _ start: PolicyDate
+    ) async throws(DeploymentError) -> Policy {
+        let stored = try Durable.read(policyPath(collection))
+        let url = addresses.policy(collection)
+        var request = TransportRequest(url, limit: Self.largestPolicy)
+        if let stored { request.headers["If-None-Match"] = "\"\(Hashes.text(stored).prefix(32))\"" }
+        let answer = try await transport.send(request)
+        let bytes: [UInt8]
+        switch (answer.status, stored) {
+        case (200, _): bytes = answer.body
+        case (304, let stored?): bytes = stored
+        case (404, _):
+            throw DeploymentError(
+                .server, url.absoluteString, "The server has no deployment of the collection \"\(collection)\" for this app.")
+        default: throw answer.error(url)
+        }
+        let policy = try verify(bytes, collection, trusted, start)
+        try store.change(collection) { (state) throws(DeploymentError) in
+            guard policy.version >= state.policyVersion else {
+                throw DeploymentError(
+                    .policyRollback, collection,
+                    "The policy that arrived (\(policy.version)) is older than one that was seen (\(state.policyVersion)): somebody "
+                        + "replays it, or the server was restored from a backup.")
+            }
+            state.policyVersion = policy.version
+        }
+        if bytes != stored { try Durable.write(bytes, to: policyPath(collection)) }
+        try remember(policy.issued, start)
+        return policy
+    }
+
+    private func verify(
+        _ bytes: [UInt8],
+        _ collection: String,
+        _ trusted: TrustedMetadata,
+        _ start: PolicyDate
+    ) throws(DeploymentError) -> Policy {
+        let role = "\(configuration.app)@director"
+        let signed: [UInt8]
+        do throws(UpdateError) {
+            guard let keys = trusted.keys(ofDelegated: role) else {
+                throw UpdateError(
+                    .threshold, role, "the team's metadata does not name who signs policies", remedy: "Make the app anew on the server")
+            }
+            let document = try SignedDocument(parsing: bytes, role: role)
+            try document.verify(keys)
+            signed = try document.message(of: role)
+        } catch { throw DeploymentError(.policySignature, collection, error.description) }
+        let policy: Policy
+        do throws(PolicyError) { policy = try Policy(signed) } catch {
+            throw DeploymentError(.policyMalformed, collection, error.description)
+        }
+        guard policy.app == configuration.app, policy.environment == configuration.environment,
+            policy.collection == collection
+        else {
+            throw DeploymentError(
+                .policyMismatch, collection,
+                "The policy that arrived is that of \(policy.app), \(policy.environment), \(policy.collection).")
+        }
+        guard !policy.isExpired(at: start) else {
+            throw DeploymentError(
+                .policyExpired, collection,
+                "The policy was good until \(policy.expires), and it is \(start): the server has not signed it anew, or somebody "
+                    + "holds back what it signs.")
+        }
+        return policy
+    }
+
+    private func decide(_ policy: Policy) throws(DeploymentError) -> Decision {
+        do throws(PolicyError) { return try PolicyEvaluator(policy).evaluate(attributes()) } catch {
+            throw DeploymentError(.policyMalformed, policy.collection, error.description)
+        }
+    }
+
+    // MARK: Installing
+
+    private func install(
+        _ reference: ReleaseReference,
+        _ policy: Policy,
+        _ updater: MetadataUpdater,
+        _ trusted: inout TrustedMetadata,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws(DeploymentError) -> Bool {
+        let state = try store.state(policy.collection)
+        guard !state.failed.contains(reference.sha256) else { return false }
+        let installed = CollectionState.Installed(
+            release: reference.sha256, number: reference.number, counter: reference.counter, deployment: policy.deployment)
+        let bytes = try await document(reference, policy, updater, &trusted)
+        let document: ReleaseDocument
+        do throws(PolicyError) {
+            document = try ReleaseDocument(bytes)
+            try document.check(against: reference, of: policy)
+        } catch {
+            throw DeploymentError(
+                error.code == .mismatch ? .releaseMismatch : .releaseMalformed, reference.target, error.description)
+        }
+        try await fetch(document, progress)
+        for model in document.models where model.encryption != nil {
+            guard let path = store.modelPath(model.archive.sha256) else { continue }
+            try await prefetchKey(path)
+        }
+        return try store.stage(installed, document: bytes, of: policy.collection)
+    }
+
+    /// The release that both the director's policy and the publisher's metadata name.
+    private func document(
+        _ reference: ReleaseReference,
+        _ policy: Policy,
+        _ updater: MetadataUpdater,
+        _ trusted: inout TrustedMetadata
+    ) async throws(DeploymentError) -> [UInt8] {
+        let target: Target?
+        do throws(UpdateError) { target = try await updater.target(reference.target, in: &trusted) } catch {
+            if let cause = error.cause as? DeploymentError { throw cause }
+            throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description)
+        }
+        guard let target else {
+            throw DeploymentError(
+                .releaseMissing, reference.target,
+                "The policy names a release that its publisher does not vouch for: whoever signs policies is not who signs models.")
+        }
+        guard target.hashes.sha256 == reference.sha256, target.length == reference.length else {
+            throw DeploymentError(
+                .releaseMismatch, reference.target,
+                "The policy and the publisher name different releases of the same number.")
+        }
+        let (found, current) = (target, trusted)
+        return try await metadata { () async throws(UpdateError) in try await updater.download(found, in: current) }
+    }
+
+    /// Brings all models of a release to the device.
+    private func fetch(
+        _ document: ReleaseDocument,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws(DeploymentError) {
+        let source = BlobSource(addresses: addresses, transport: transport)
+        let missing = document.models.filter { store.modelPath($0.archive.sha256) == nil }
+        let total = missing.reduce(0) { $0 + $1.archive.length }
+        let meter = Meter(total: total, report: progress)
+        progress(0, total)
+        for model in missing {
+            let download = ArchiveDownload(
+                hash: model.archive.sha256, byteCount: model.archive.length, store: store, source: source,
+                progress: { meter.add($0) })
+            try await download.run()
+            try store.install(archive: model.archive.sha256)
+        }
+        for test in document.models.compactMap(\.selfTest) {
+            let path = store.vectorsPath(test.vectors.sha256)
+            guard FileAccess.kind(of: path) == nil else { continue }
+            guard test.vectors.length <= Self.largestVectors else {
+                throw DeploymentError(.releaseMalformed, test.vectors.sha256, "The test vectors are too large.")
+            }
+            try Durable.write(
+                try await source.file(test.vectors.sha256, byteCount: test.vectors.length), to: path)
+        }
+    }
+
+    private static let largestVectors = 64 << 20
+}
+
+/// Counts what has arrived.
+private final class Meter: Sendable {
+    private let done = Atomic<Int>(0)
+    private let total: Int
+    private let report: @Sendable (Int, Int) -> Void
+
+    init(total: Int, report: @escaping @Sendable (Int, Int) -> Void) {
+        self.total = total
+        self.report = report
+    }
+
+    func add(_ count: Int) {
+        let (_, now) = done.wrappingAdd(count, ordering: .relaxed)
+        report(min(now, total), total)
+    }
+}
