@@ -326,6 +326,14 @@ let package = Package(
             "CoreMLEncryption",
             ["CVaultRegistration", "CoreML", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]
         ),
+        library("UpdateFramework", crypto),
+        tests("UpdateFrameworkTests", ["UpdateFramework"] + crypto),
+        .executableTarget(
+            name: "UpdateFrameworkRunner",
+            dependencies: ["UpdateFramework"],
+            path: "Tests/UpdateFrameworkRunner",
+            swiftSettings: settings
+        ),
         library("BackgroundTasks"),
         tests("BackgroundTasksTests", ["BackgroundTasks"]),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),

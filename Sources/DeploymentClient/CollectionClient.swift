@@ -103,26 +103,37 @@ package final class CollectionClient: Sendable {
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
         first: @escaping @Sendable (Result<Check, DeploymentError>) -> Void
     ) -> Task<Void, Never> {
-        let task = Task { [self] in
-            var failures = 0
-            var isFirst = true
-            while !Task.isCancelled {
-                let result: Result<Check, DeploymentError>
-                do throws(DeploymentError) {
-                    result = .success(try await check(collection, progress: isFirst ? progress : { _, _ in }))
-                } catch { result = .failure(error) }
-                if isFirst { first(result) }
-                isFirst = false
-                failures = (try? result.get()) == nil ? failures + 1 : 0
-                let delay = Schedule.delay(after: result, failures: failures)
-                guard (try? await Task.sleep(for: .seconds(delay))) != nil else { return }
-            }
-        }
+        let task = Task { [self] in await checkRepeatedly(collection, progress, first) }
         active.withLock { active in
             active[collection]?.checks?.cancel()
             active[collection]?.checks = task
         }
         return task
+    }
+
+    private func checkRepeatedly(
+        _ collection: String,
+        _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
+        _ first: @Sendable (Result<Check, DeploymentError>) -> Void
+    ) async {
+        var result = await outcome(of: collection, progress)
+        first(result)
+        var failures = 0
+        while !Task.isCancelled {
+            if case .failure = result { failures += 1 } else { failures = 0 }
+            let delay = Schedule.delay(after: result, failures: failures)
+            guard (try? await Task.sleep(for: .seconds(delay))) != nil else { return }
+            result = await outcome(of: collection) { _, _ in }
+        }
+    }
+
+    private func outcome(
+        of collection: String,
+        _ progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
+    ) async -> Result<Check, DeploymentError> {
+        do throws(DeploymentError) { return .success(try await check(collection, progress: progress)) } catch {
+            return .failure(error)
+        }
     }
 }
 

@@ -1,0 +1,334 @@
+/// Brings a client's trusted metadata up to date and finds targets in it (TUF specification, section 5).
+///
+/// Each update yields a `TrustedMetadata` of its own, so an app may keep the last good one while it asks for the next.  Whatever
+/// fails, the next update begins with what was trusted before.  One update at a time may use a store.
+public struct MetadataUpdater: Sendable {
+    private let metadata: any MetadataFetcher
+    private let targets: any MetadataFetcher
+    private let store: any MetadataStore
+    private let bundledRoot: [UInt8]?
+    private let limits: UpdateLimits
+
+    /// - Parameters:
+    ///   - metadata: fetches below the repository's folder of metadata.
+    ///   - targets: fetches below its folder of targets.
+    ///   - bundledRoot: the root that came with the app.  The stored one is used when it is newer; without either there is
+    ///     nothing to trust.
+    public init(
+        metadata: any MetadataFetcher,
+        targets: any MetadataFetcher,
+        store: any MetadataStore,
+        bundledRoot: [UInt8]?,
+        limits: UpdateLimits = UpdateLimits()
+    ) {
+        self.metadata = metadata
+        self.targets = targets
+        self.store = store
+        self.bundledRoot = bundledRoot
+        self.limits = limits
+    }
+
+    // MARK: Updating
+
+    /// Fetches whatever is newer than what is stored and verifies it.
+    /// - Parameter start: the time that expiry is compared with: the clock's, or the latest time that is known to have passed if
+    ///   the clock is behind it.
+    public func refresh(at start: UTCTime) async throws(UpdateError) -> TrustedMetadata {
+        try checkClock(start)
+        var trusted = try loadRoot(start, .refuse)
+        try await updateRoot(&trusted)
+        try await updateTimestamp(&trusted)
+        try await updateSnapshot(&trusted)
+        _ = try await loadTargets(trusted.root.keys(of: .targets), &trusted)
+        return trusted
+    }
+
+    /// What is stored, without asking the network.  Metadata past its time is noted (`expired`), and nothing may be installed by it.
+    /// - Throws: when what is stored does not belong together or nothing is stored.
+    public func cached(at start: UTCTime) throws(UpdateError) -> TrustedMetadata {
+        try checkClock(start)
+        var trusted = try loadRoot(start, .note)
+        try trusted.finishRoot()
+        try trusted.restoreTimestamp(try requireStored("timestamp"))
+        try trusted.finishTimestamp()
+        guard try trusted.restoreSnapshot(try requireStored("snapshot")) else {
+            throw UpdateError(
+                .wrongVersion,
+                "snapshot",
+                "the stored one is older than the stored timestamp",
+                remedy: "Update from the repository; the last update was not finished"
+            )
+        }
+        try trusted.updateTargets(try requireStored("targets"))
+        return trusted
+    }
+
+    private func checkClock(_ start: UTCTime) throws(UpdateError) {
+        guard start < limits.earliestStart else { return }
+        throw UpdateError(
+            .clock,
+            "clock",
+            "it says \(start), before \(limits.earliestStart)",
+            remedy: "Set the clock, or pass the time when the app was built"
+        )
+    }
+
+    /// The newer one of the stored and the bundled root.  A stored one that cannot be used counts for nothing when there is another.
+    private func loadRoot(_ start: UTCTime, _ rule: TrustedMetadata.ExpiryRule) throws(UpdateError) -> TrustedMetadata {
+        let stored = try load("root")
+        guard let bundledRoot else {
+            guard let stored else {
+                throw UpdateError(
+                    .noRoot,
+                    "root",
+                    "none is stored, and none came with the app",
+                    remedy: "Bundle the repository's root with the app"
+                )
+            }
+            return try TrustedMetadata(trustedRoot: stored, start: start, expiryRule: rule)
+        }
+        let bundled = try TrustedMetadata(trustedRoot: bundledRoot, start: start, expiryRule: rule)
+        guard let stored,
+            case .success(let own) = Self.attempt({ () throws(UpdateError) in
+                try TrustedMetadata(trustedRoot: stored, start: start, expiryRule: rule)
+            }), own.root.version > bundled.root.version
+        else { return bundled }
+        return own
+    }
+
+    private func updateRoot(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
+        let first = trusted.root
+        for _ in 0..<limits.roots {
+            let (version, isTooLarge) = trusted.root.version.addingReportingOverflow(1)
+            if isTooLarge { break }
+            let name = "\(version).root.json"
+            guard let bytes = try await fetch(name, from: metadata, role: "root", limit: limits.rootLength) else {
+                break
+            }
+            try trusted.updateRoot(bytes)
+            try write("root", bytes)
+        }
+        try trusted.finishRoot()
+        for type in [MetadataType.timestamp, .snapshot] {
+            try removeIfRotated(type, from: first, to: trusted.root)
+        }
+    }
+
+    /// After new keys, stored metadata that they did not sign is dropped, so that a publisher whose keys were stolen can go back to
+    /// lower versions (section 5.3.11).  What the new keys signed, too, keeps protecting from rollback.
+    private func removeIfRotated(_ type: MetadataType, from old: Root, to new: Root) throws(UpdateError) {
+        let (before, after) = (old.keys(of: type), new.keys(of: type))
+        guard !before.hasSameKeys(as: after), let bytes = try load(type.rawValue) else { return }
+        let isSigned = Self.attempt { () throws(UpdateError) in
+            try SignedDocument(parsing: bytes, role: type.rawValue).verify(after)
+        }
+        if case .success = isSigned { return }
+        do { try store.remove(type.rawValue) } catch { throw Self.storage(type.rawValue, error) }
+    }
+
+    private func updateTimestamp(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
+        if let stored = try load("timestamp") {
+            // What cannot be used any more (other keys, damage) protects from nothing; the repository's takes its place.
+            trusted =
+                Self.updated(trusted) { (next) throws(UpdateError) in try next.restoreTimestamp(stored) } ?? trusted
+        }
+        let bytes = try await require("timestamp.json", role: "timestamp", limit: limits.timestampLength)
+        if try trusted.updateTimestamp(bytes) { try write("timestamp", bytes) }
+    }
+
+    private func updateSnapshot(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
+        if let stored = try load("snapshot") {
+            var isNewest = false
+            trusted =
+                Self.updated(trusted) { (next) throws(UpdateError) in isNewest = try next.restoreSnapshot(stored) }
+                ?? trusted
+            if isNewest { return }
+        }
+        guard let promised = trusted.timestamp?.snapshot else { return }
+        let name = fileName("snapshot", promised.version, trusted)
+        let bytes = try await require(name, role: "snapshot", limit: promised.length ?? limits.snapshotLength)
+        try trusted.updateSnapshot(bytes)
+        try write("snapshot", bytes)
+    }
+
+    /// Targets metadata as the keys of its delegator verify it: what was loaded, what is stored, or what the repository has.
+    private func loadTargets(
+        _ keys: RoleKeys,
+        _ trusted: inout TrustedMetadata
+    ) async throws(UpdateError) -> Targets {
+        if let loaded = trusted.loaded(keys) { return loaded }
+        let promised = try trusted.file(of: keys.role)
+        if let stored = try load(keys.role) {
+            let next = Self.updated(trusted) { (next) throws(UpdateError) in
+                try next.updateTargets(stored, keys)
+            }
+            if let next, let targets = next.loaded(keys) {
+                trusted = next
+                return targets
+            }
+        }
+        let name = fileName(keys.role, promised.version, trusted)
+        let bytes = try await require(name, role: keys.role, limit: promised.length ?? limits.targetsLength)
+        try trusted.updateTargets(bytes, keys)
+        try write(keys.role, bytes)
+        guard let targets = trusted.loaded(keys) else { throw Self.noTarget(keys.role) }
+        return targets
+    }
+
+    // MARK: Targets
+
+    /// Looks for a target, in the top-level role first, then in the roles it delegates to, depth first (section 5.6.7).
+    ///
+    /// Metadata of delegated roles is fetched when it is needed and added to `trusted`.
+    /// - Returns: `nil` when no role that is trusted for the path has it.
+    public func target(_ path: String, in trusted: inout TrustedMetadata) async throws(UpdateError) -> Target? {
+        try trusted.requireCurrent()
+        var search = TargetSearch(path, trusted.root.keys(of: .targets))
+        while let keys = search.next(limit: limits.delegations) {
+            let targets = try await loadTargets(keys, &trusted)
+            if let target = targets.target(path) { return target }
+            search.descend(targets)
+        }
+        return nil
+    }
+
+    /// Looks for a target in what is stored.
+    ///
+    /// - Throws: `expired` when something that vouches for it is past its time; `missing` when a role would have to be fetched.
+    public func cachedTarget(_ path: String, in trusted: inout TrustedMetadata) throws(UpdateError) -> Target? {
+        var search = TargetSearch(path, trusted.root.keys(of: .targets))
+        while let keys = search.next(limit: limits.delegations) {
+            if trusted.loaded(keys) == nil { try trusted.updateTargets(try requireStored(keys.role), keys) }
+            try trusted.requireCurrent()
+            guard let targets = trusted.loaded(keys) else { return nil }
+            if let target = targets.target(path) { return target }
+            search.descend(targets)
+        }
+        return nil
+    }
+
+    /// The bytes of a target, which are those that were signed.
+    public func download(_ target: Target, in trusted: TrustedMetadata) async throws(UpdateError) -> [UInt8] {
+        try trusted.requireCurrent()
+        let location = location(of: target, in: trusted)
+        guard let bytes = try await fetch(location, from: targets, role: target.path, limit: target.length) else {
+            throw Self.missing(target.path, location)
+        }
+        try target.verify(bytes)
+        return bytes
+    }
+
+    /// Where a target lies below the repository's folder of targets, for those who fetch it themselves; percent-encoded.
+    public func location(of target: Target, in trusted: TrustedMetadata) -> String {
+        PercentEncoding.encode(path: target.location(hasConsistentSnapshots: trusted.root.hasConsistentSnapshots))
+    }
+
+    // MARK: Files
+
+    private func fileName(_ role: String, _ version: Int, _ trusted: TrustedMetadata) -> String {
+        let name = PercentEncoding.encode(role) + ".json"
+        return trusted.root.hasConsistentSnapshots ? "\(version).\(name)" : name
+    }
+
+    private func require(_ name: String, role: String, limit: Int) async throws(UpdateError) -> [UInt8] {
+        guard let bytes = try await fetch(name, from: metadata, role: role, limit: limit) else {
+            throw Self.missing(role, name)
+        }
+        return bytes
+    }
+
+    private func fetch(
+        _ path: String,
+        from fetcher: any MetadataFetcher,
+        role: String,
+        limit: Int
+    ) async throws(UpdateError) -> [UInt8]? {
+        let bytes: [UInt8]?
+        do { bytes = try await fetcher.fetch(path, limit: limit) } catch let error as UpdateError { throw error } catch
+        {
+            throw UpdateError(
+                .network,
+                role,
+                "\(path) cannot be fetched",
+                remedy: "Try again later; what was trusted stays",
+                cause: error
+            )
+        }
+        guard let bytes, bytes.count > limit else { return bytes }
+        throw UpdateError(
+            .tooLarge,
+            role,
+            "\(path) has more than \(limit) bytes",
+            remedy: "Publish a smaller file; this may be an attack"
+        )
+    }
+
+    private func load(_ role: String) throws(UpdateError) -> [UInt8]? {
+        do { return try store.load(role) } catch { throw Self.storage(role, error) }
+    }
+
+    private func requireStored(_ role: String) throws(UpdateError) -> [UInt8] {
+        guard let bytes = try load(role) else {
+            throw UpdateError(.missing, role, "none is stored", remedy: "Update from the repository first")
+        }
+        return bytes
+    }
+
+    private func write(_ role: String, _ bytes: [UInt8]) throws(UpdateError) {
+        do { try store.store(role, bytes) } catch { throw Self.storage(role, error) }
+    }
+
+    private static func storage(_ role: String, _ error: any Error) -> UpdateError {
+        if let error = error as? UpdateError { return error }
+        return UpdateError(.storage, role, "the store failed", remedy: "See to the disk and try again", cause: error)
+    }
+
+    private static func missing(_ role: String, _ path: String) -> UpdateError {
+        UpdateError(.missing, role, "the repository has no \(path)", remedy: "Publish the file, or try again later")
+    }
+
+    private static func noTarget(_ path: String) -> UpdateError {
+        UpdateError(.noTarget, path, "no role that is trusted for it has it", remedy: "Check the path, or publish it")
+    }
+
+    private static func attempt<Value>(_ body: () throws(UpdateError) -> Value) -> Result<Value, UpdateError> {
+        do throws(UpdateError) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    /// `trusted` after a step; `nil` when the step was refused.
+    private static func updated(
+        _ trusted: TrustedMetadata,
+        _ step: (inout TrustedMetadata) throws(UpdateError) -> Void
+    ) -> TrustedMetadata? {
+        var next = trusted
+        do throws(UpdateError) { try step(&next) } catch { return nil }
+        return next
+    }
+}
+
+/// The order in which roles are asked for a target: preorder, depth first, each role once (section 5.6.7).
+struct TargetSearch {
+    private let path: String
+    private var open: [RoleKeys]
+    private var visited: Set<Name> = []
+
+    init(_ path: String, _ keys: RoleKeys) {
+        self.path = path
+        open = [keys]
+    }
+
+    /// The next role, and the keys by which its delegator trusts it.
+    mutating func next(limit: Int) -> RoleKeys? {
+        while visited.count <= limit, let next = open.popLast() {
+            if visited.insert(Name(next.role)).inserted { return next }
+        }
+        return nil
+    }
+
+    /// Adds those that a role delegates the path to; behind one that terminates nobody else is asked.
+    mutating func descend(_ targets: Targets) {
+        guard let (roles, isTerminated) = targets.delegations?.roles(for: path) else { return }
+        if isTerminated { open = [] }
+        open += roles.reversed().compactMap { targets.keys(ofDelegated: $0.name) }
+    }
+}

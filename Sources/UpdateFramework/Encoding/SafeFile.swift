@@ -1,0 +1,114 @@
+import Glibc
+
+/// Files that are either whole or not there, also after the machine lost power.
+enum SafeFile {
+    struct Contents {
+        let bytes: [UInt8]
+        let mode: UInt32
+    }
+
+    /// A file of at most `limit` bytes; `nil` when there is none.
+    /// - Throws: `tooLarge`, `storage`.
+    static func read(_ path: String, limit: Int) throws(UpdateError) -> Contents? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("read", path)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw UpdateError(.storage, path, "it is no file", remedy: "Remove it")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 14)
+        while bytes.count <= limit {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read", path) }
+            if count == 0 { return Contents(bytes: bytes, mode: status.st_mode) }
+            bytes += buffer[..<count]
+        }
+        throw UpdateError(.tooLarge, path, "it has more than \(limit) bytes", remedy: "Remove the file")
+    }
+
+    /// Writes under a temporary name, forces the bytes to the disk, and gives the file its name; an older one is there until then.
+    static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(UpdateError) {
+        let folder = folder(of: path)
+        let temporary = folder + "/.new-\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else { throw failure("write", path) }
+        guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
+            let error = failure("write", path)
+            close(descriptor)
+            unlink(temporary)
+            throw error
+        }
+        guard close(descriptor) == 0, rename(temporary, path) == 0 else {
+            let error = failure("write", path)
+            unlink(temporary)
+            throw error
+        }
+        try flush(folder: folder)
+    }
+
+    /// Removes a file.  None there is no error.
+    static func remove(_ path: String) throws(UpdateError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove", path) }
+        try flush(folder: folder(of: path))
+    }
+
+    static func makeFolder(_ path: String) throws(UpdateError) {
+        if mkdir(path, 0o777) == 0 { return }
+        if errno == ENOENT {
+            let parent = folder(of: path)
+            guard parent != path, parent != "." else { throw failure("make the folder", path) }
+            try makeFolder(parent)
+            if mkdir(path, 0o777) == 0 { return }
+        }
+        var status = stat()
+        guard errno == EEXIST, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw failure("make the folder", path)
+        }
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    /// Forces the names in a folder to the disk.
+    private static func flush(folder: String) throws(UpdateError) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open the folder", folder) }
+        defer { close(descriptor) }
+        // Some file systems have no way to flush a folder and say so.
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("write", folder) }
+    }
+
+    static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func failure(_ action: String, _ path: String) -> UpdateError {
+        let number = errno
+        let remedy =
+            switch number {
+            case EACCES, EPERM, EROFS: "Check the permissions"
+            case ENOSPC, EDQUOT: "Free some space"
+            case ENOENT, ENOTDIR: "Check the path"
+            default: "See what the system says of errno \(number)"
+            }
+        return UpdateError(.storage, path, "cannot \(action): \(String(cString: strerror(number)))", remedy: remedy)
+    }
+}

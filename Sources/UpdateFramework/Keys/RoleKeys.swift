@@ -1,0 +1,47 @@
+/// Which keys may sign for a role, and how many of them must (TUF specification, sections 4.3 and 4.5).
+public struct RoleKeys: Sendable {
+    /// The role's name, for errors.
+    public let role: String
+    public let threshold: Int
+    /// The ids of the keys that may sign, each once.
+    public let keyIDs: [String]
+    /// The keys by id.  An id without a key counts for nobody.
+    public let keys: [Name: PublicKey]
+
+    public init(role: String, threshold: Int, keyIDs: [String], keys: [Name: PublicKey]) {
+        self.role = role
+        self.threshold = threshold
+        self.keyIDs = keyIDs
+        self.keys = keys
+    }
+
+    /// The given keys under the ids that publishers give them.
+    public init(role: String, threshold: Int, keys: [PublicKey]) throws(UpdateError) {
+        var (ids, named) = ([String](), [Name: PublicKey]())
+        for key in keys {
+            let id = try key.id
+            if named.updateValue(key, forKey: Name(id)) == nil { ids.append(id) }
+        }
+        self.init(role: role, threshold: threshold, keyIDs: ids, keys: named)
+    }
+
+    /// Equal for the same role with the same keys, under the same ids, and the same threshold.
+    struct Identity: Hashable, Sendable {
+        fileprivate let role: Name
+        fileprivate let threshold: Int
+        fileprivate let keys: [Name: Name]
+    }
+
+    var identity: Identity {
+        Identity(
+            role: Name(role),
+            threshold: threshold,
+            keys: keys.mapValues { Name("\($0.keyType) \($0.scheme.rawValue) \($0.value)") }
+        )
+    }
+
+    /// Whether the same keys may sign in the same number.
+    func hasSameKeys(as other: RoleKeys) -> Bool {
+        threshold == other.threshold && Set(keyIDs.map { Name($0) }) == Set(other.keyIDs.map { Name($0) })
+    }
+}

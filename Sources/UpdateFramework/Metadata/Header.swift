@@ -1,0 +1,77 @@
+/// What the `signed` parts of all roles have in common (TUF specification, section 4.2.1).
+public struct Header: Sendable {
+    /// The version of the specification that the metadata follows: `1.0.34`.
+    public var specVersion = "1.0.34"
+    public var version: Int
+    /// From this moment on nobody trusts the metadata.
+    public var expires: UTCTime
+
+    public init(version: Int, expires: UTCTime) {
+        self.version = version
+        self.expires = expires
+    }
+
+    /// - Throws: `wrongType` when the metadata is another role's.
+    init(_ fields: inout Fields, type: MetadataType) throws(UpdateError) {
+        let role = fields.role
+        let found = try fields.string("_type")
+        guard let known = MetadataType.allCases.first(where: { Name($0.rawValue) == Name(found) }) else {
+            throw .malformed(role, "\"\(found.prefix(40))\" is no type of metadata")
+        }
+        guard known == type else {
+            throw UpdateError(
+                .wrongType,
+                role,
+                "it is \(known.rawValue) metadata in the place of \(type.rawValue) metadata",
+                remedy: "Publish the right file under this name; somebody may have swapped them"
+            )
+        }
+        specVersion = try fields.string("spec_version")
+        try Self.check(specVersion, role: role)
+        version = try fields.int("version", atLeast: 1)
+        let expires = try fields.string("expires")
+        guard let time = UTCTime(expires) else {
+            throw .malformed(role, "\"\(expires.prefix(40))\" is no date like 2026-11-23T14:00:00Z")
+        }
+        self.expires = time
+    }
+
+    /// Versions are `1.N` or `1.N.N`; a new first number may change what metadata means.
+    private static func check(_ text: String, role: String) throws(UpdateError) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isVersion = 2...3 ~= parts.count && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { 0x30...0x39 ~= $0 } }
+        guard isVersion, parts[0].elementsEqual("1".utf8) else {
+            throw .malformed(role, "it follows version \(text.prefix(40)) of the specification, this client 1.0")
+        }
+    }
+
+    func members(_ type: MetadataType) -> [Name: MetadataValue] {
+        [
+            "_type": .string(type.rawValue), "spec_version": .string(specVersion), "version": .integer(version),
+            "expires": .string(expires.description),
+        ]
+    }
+}
+
+/// The types of metadata.  Delegated roles are of type `targets`.
+public enum MetadataType: String, Sendable, CaseIterable { case root, timestamp, snapshot, targets }
+
+/// The `signed` part of a role's metadata.
+public protocol RoleMetadata: Sendable {
+    static var type: MetadataType { get }
+    var header: Header { get set }
+    /// - Parameter role: the role's name, for errors.
+    init(_ signed: MetadataValue, role: String) throws(UpdateError)
+    /// The part as it is signed, with members that the specification does not know.
+    var signed: MetadataValue { get }
+}
+
+extension RoleMetadata {
+    public var version: Int { header.version }
+    public var expires: UTCTime { header.expires }
+
+    /// Reads metadata without verifying anything.
+    public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
+        try self.init(try SignedDocument(parsing: bytes, role: role).signed, role: role)
+    }
+}
