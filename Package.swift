@@ -231,7 +231,7 @@ let package = Package(
         .executableTarget(
             name: "CommandLineTool",
             dependencies: [
-                "CompilerCommands", "EncryptedCommands",
+                "CompilerCommands", "DeployCommands", "EncryptedCommands",
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
                 "Combine", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML",
@@ -272,11 +272,16 @@ let package = Package(
                 "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "UpdateFramework",
             ] + crypto
         ),
+        library(
+            "DeployCommands",
+            ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+        ),
         .target(name: "CCollectionRegistration", dependencies: ["CModelCollections"]),
         library(
             "CoreMLDeployment",
             [
-                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentPolicy", "MLEngine",
+                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentPolicy",
+                "MLEngine",
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]
         ),
@@ -284,7 +289,8 @@ let package = Package(
         library(
             "CoreML",
             [
-                "CModelCollections", "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles", "MLImages", "MLNumerics",
+                "CModelCollections", "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles",
+                "MLImages", "MLNumerics",
                 "MLOperators", "MLSpecification", "MLTraining",
             ]
         ),
@@ -369,6 +375,12 @@ let package = Package(
             name: "ExampleSupport",
             dependencies: ["CoreML"],
             path: "Examples/Support",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        .executableTarget(
+            name: "demo-flower-shop",
+            dependencies: ["CoreML", "CoreMLDeployment"],
+            path: "Examples/FlowerShop",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
         example("demo-stickers", path: "Examples/Stickers"),

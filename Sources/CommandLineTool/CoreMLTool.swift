@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompilerCommands
+import DeployCommands
 import EncryptedCommands
 import MLNumerics
 
@@ -40,6 +41,7 @@ struct CoreMLTool: ParsableCommand {
             TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
+            DeployCommand.self,
             Update.self, Edit.self,
             ConvertWire.self,
         ]

@@ -55,8 +55,14 @@ final class CollectionProvider: ModelCollectionProvider {
                     .failure(
                         MLModelError(
                             DeploymentError(
-                                .offline, "", "The server has not answered within \(Int(Self.patience)) seconds; it is still asked."),
-                            of: identifier)))
+                                .offline,
+                                "",
+                                "The server has not answered within \(Int(Self.patience)) seconds; it is still asked."
+                            ),
+                            of: identifier
+                        )
+                    )
+                )
             } catch {
                 meter.stop()
                 completion(.failure(MLModelError(error, of: identifier)))
@@ -79,7 +85,10 @@ final class CollectionProvider: ModelCollectionProvider {
     func announce(_ identifier: String) {
         let collection = given.withLock { $0[identifier] }
         NotificationCenter.default.post(
-            name: MLModelCollection.didChangeNotification, object: collection, userInfo: ["identifier": identifier])
+            name: MLModelCollection.didChangeNotification,
+            object: collection,
+            userInfo: ["identifier": identifier]
+        )
     }
 }
 
@@ -137,7 +146,8 @@ extension ModelCollectionAccess {
         self.init(
             identifier: identifier,
             deploymentID: use.installed.release == nil ? "" : use.installed.deployment,
-            models: use.models.mapValues { URL(fileURLWithPath: $0) })
+            models: use.models.mapValues { URL(fileURLWithPath: $0) }
+        )
     }
 }
 

@@ -85,9 +85,11 @@ public enum ModelDeployment {
     private static func makeClient(_ wish: Configuration) throws(DeploymentError) -> CollectionClient {
         guard let path = wish.url?.path ?? ConfigurationFile.path() else {
             throw DeploymentError(
-                .configuration, DeploymentConfiguration.fileName,
+                .configuration,
+                DeploymentConfiguration.fileName,
                 "The file is not among the resources of the app: write it with coreml deploy configuration and add it to the "
-                    + "target, or name it in ModelDeployment.configure.")
+                    + "target, or name it in ModelDeployment.configure."
+            )
         }
         let configuration = try DeploymentConfiguration(contentsOf: path)
         let folder = wish.folder?.path ?? ConfigurationFile.dataFolder(of: configuration)
@@ -129,6 +131,7 @@ extension MLModelError {
     init(_ error: DeploymentError, of collection: String) {
         self.init(
             error.code == .key ? .modelDecryptionKeyFetch : .modelCollection,
-            "The collection \"\(collection)\" cannot be brought up to date (\(error.code.rawValue)): \(error.description)")
+            "The collection \"\(collection)\" cannot be brought up to date (\(error.code.rawValue)): \(error.description)"
+        )
     }
 }

@@ -170,12 +170,18 @@ private actor CheckQueue {
         let before = last
         let task = Task { () async -> Result<Check, DeploymentError> in
             await before?.value
-            do throws(DeploymentError) { return .success(try await updater.check(collection, progress: progress)) } catch {
+            do throws(DeploymentError) {
+                return .success(try await updater.check(collection, progress: progress))
+            } catch {
                 return .failure(error)
             }
         }
         last = Task { _ = await task.value }
-        let result = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         return try result.get()
     }
 }

@@ -29,7 +29,10 @@ package struct DeploymentConfiguration: Sendable {
     private init(_ json: JSONValue) throws(ModelError) {
         func text(_ name: String) throws(ModelError) -> String {
             guard let text = json[name]?.string, !text.isEmpty else {
-                throw ModelError(.malformed, "The text \"\(name)\" is missing: write the file anew with coreml deploy configuration.")
+                throw ModelError(
+                    .malformed,
+                    "The text \"\(name)\" is missing: write the file anew with coreml deploy configuration."
+                )
             }
             return text
         }
@@ -37,11 +40,15 @@ package struct DeploymentConfiguration: Sendable {
             throw ModelError(.unsupported, "The file is of another format than 1; use a newer swift-coreml.")
         }
         let address = try text("server")
-        guard let server = URL(string: address), let scheme = server.scheme, ["http", "https", "file"].contains(scheme) else {
+        guard let server = URL(string: address), let scheme = server.scheme, ["http", "https", "file"].contains(scheme)
+        else {
             throw ModelError(.malformed, "\"\(address)\" is no address of a server.")
         }
         guard let root = Base64.bytes(Array(try text("root").utf8)) else {
-            throw ModelError(.malformed, "The root of trust is no base64: write the file anew with coreml deploy configuration.")
+            throw ModelError(
+                .malformed,
+                "The root of trust is no base64: write the file anew with coreml deploy configuration."
+            )
         }
         self.root = root
         (self.server, team, app, environment) = (server, try text("team"), try text("app"), try text("environment"))

@@ -45,7 +45,8 @@ package enum DeviceDescription {
     private static func language() -> String? {
         let environment = ProcessInfo.processInfo.environment
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
-        guard let name = names.first(where: { !$0.isEmpty })?.split(separator: ".").first, name != "C", name != "POSIX" else {
+        guard let name = names.first(where: { !$0.isEmpty })?.split(separator: ".").first, name != "C", name != "POSIX"
+        else {
             return nil
         }
         return String(name).replacing("_", with: "-")

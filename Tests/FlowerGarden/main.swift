@@ -1,11 +1,20 @@
 // Makes the model of Examples/Flowers, and pictures to ask it about: flowers that are drawn here, and a small network that
-// learns to tell them apart.  `FlowerGarden MODEL PICTURES [SEED]`; another seed gives other weights for the same interface.
+// learns to tell them apart.  `FlowerGarden MODEL PICTURES [SEED [VERSION]]`; another seed gives other weights for the same
+// interface.  `FlowerGarden effect NAME MODEL [VERSION]` makes a model that tints pictures.
 
 import CoreML
 import CoreMLExtras
 import MLDrawing
 
 let arguments = CommandLine.arguments
+if arguments.count >= 4, arguments[1] == "effect" {
+    guard let effect = Effect(rawValue: arguments[2]) else {
+        print("the effects are \(Effect.allCases.map(\.rawValue).joined(separator: ", "))")
+        exit(64)
+    }
+    try effect.network(version: arguments.dropFirst(4).first ?? "").write(to: URL(fileURLWithPath: arguments[3]))
+    exit(0)
+}
 guard arguments.count >= 3, let seed = arguments.count > 3 ? UInt64(arguments[3]) : 1 else {
     print("usage: FlowerGarden MODEL PICTURES [SEED]")
     exit(64)
@@ -37,7 +46,9 @@ guard right >= 76 else {
 }
 let compiled = folder.appendingPathComponent("Learned.mlmodelc")
 try learned.write(to: compiled)
-try ModelSpecification(contentsOf: compiled).write(to: URL(fileURLWithPath: arguments[1]))
+var editor = try ModelEditor(contentsOf: compiled)
+if arguments.count > 4 { editor.metadata.version = arguments[4] }
+try editor.finished().write(to: URL(fileURLWithPath: arguments[1]))
 
 let pictures = URL(fileURLWithPath: arguments[2])
 try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)

@@ -33,12 +33,21 @@ enum Audit {
         let text = try JSON.text(detail)
         let milliseconds = time.milliseconds
         let hash = hash(
-            previous, [String(sequence), String(milliseconds), team, actor.name, action, subject, text]
+            previous,
+            [String(sequence), String(milliseconds), team, actor.name, action, subject, text]
         )
         try connection.execute(
             "INSERT INTO audit (sequence, at, team, actor, action, subject, detail, previous, hash) "
                 + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            sequence, milliseconds, team, actor.name, action, subject, text, previous, hash
+            sequence,
+            milliseconds,
+            team,
+            actor.name,
+            action,
+            subject,
+            text,
+            previous,
+            hash
         )
     }
 

@@ -22,7 +22,9 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
             case "keep": self = .keep
             case let text:
                 throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "The number of a release, \"bundled\" or \"keep\" is needed, not \"\(text)\".")
+                    in: container,
+                    debugDescription: "The number of a release, \"bundled\" or \"keep\" is needed, not \"\(text)\"."
+                )
             }
         }
 
@@ -61,7 +63,12 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
         public var rest: Choice?
 
         public init(
-            id: String, note: String? = nil, when: AnyJSON, serve: Choice, percentage: Double? = nil, rest: Choice? = nil
+            id: String,
+            note: String? = nil,
+            when: AnyJSON,
+            serve: Choice,
+            percentage: Double? = nil,
+            rest: Choice? = nil
         ) {
             self.id = id
             self.note = note
@@ -107,12 +114,28 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     func fill(_ policy: inout Policy, salt: String) throws {
         policy.rules = try rules.enumerated().map { index, rule in
             let serve = try Self.serving(
-                rule.serve, rule.percentage, rest: rule.rest ?? `default`, holdout: nil, salt: "\(salt)/\(rule.id)",
-                "rules[\(index)]")
-            return DeploymentPolicy.Rule(rule.id, note: rule.note, when: try Self.condition(rule.when, index), serve: serve)
+                rule.serve,
+                rule.percentage,
+                rest: rule.rest ?? `default`,
+                holdout: nil,
+                salt: "\(salt)/\(rule.id)",
+                "rules[\(index)]"
+            )
+            return DeploymentPolicy.Rule(
+                rule.id,
+                note: rule.note,
+                when: try Self.condition(rule.when, index),
+                serve: serve
+            )
         }
         policy.fallback = try Self.serving(
-            `default`, percentage, rest: rest ?? .bundled, holdout: holdout, salt: salt, "default")
+            `default`,
+            percentage,
+            rest: rest ?? .bundled,
+            holdout: holdout,
+            salt: salt,
+            "default"
+        )
         policy.segments = (segments ?? [:]).sorted { $0.key < $1.key }.map {
             Segment($0.key, salt: "\(salt)/\($0.key)", installIDs: $0.value)
         }
@@ -121,12 +144,21 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     }
 
     private static func serving(
-        _ choice: Choice, _ percentage: Double?, rest: Choice, holdout: Double?, salt: String, _ field: String
+        _ choice: Choice,
+        _ percentage: Double?,
+        rest: Choice,
+        holdout: Double?,
+        salt: String,
+        _ field: String
     ) throws -> Serving {
         if percentage == nil, holdout == nil { return Serving(choice.outcome) }
         return .rollout(
-            salt: salt, choice.outcome, share: try buckets(percentage ?? 100, "\(field).percentage"),
-            holdout: try buckets(holdout ?? 0, "holdout"), rest: rest.outcome)
+            salt: salt,
+            choice.outcome,
+            share: try buckets(percentage ?? 100, "\(field).percentage"),
+            holdout: try buckets(holdout ?? 0, "holdout"),
+            rest: rest.outcome
+        )
     }
 
     /// Per cent as buckets: thousandths of a percent.
@@ -139,8 +171,11 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
 
     private static func condition(_ json: AnyJSON, _ index: Int) throws -> Condition {
         let text = try JSON.text(json)
-        do { return try Condition(json: Array(text.utf8)) } catch {
-            throw ServiceError.invalid("rules[\(index)].when" + (error.path.isEmpty ? "" : "." + error.path), error.message)
+        do throws(PolicyError) { return try Condition(json: Array(text.utf8)) } catch {
+            throw ServiceError.invalid(
+                "rules[\(index)].when" + (error.path.isEmpty ? "" : "." + error.path),
+                error.message
+            )
         }
     }
 }

@@ -89,7 +89,9 @@ public struct Principal: Sendable {
             throw .forbidden("\(name) may not do this in the team \"\(team)\": it takes \(permission.rawValue).")
         }
         guard self.app == nil || app != nil || permission == .view else {
-            throw .forbidden("\(name) is good for the app \"\(self.app ?? "")\" only, and this concerns the whole team.")
+            throw .forbidden(
+                "\(name) is good for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
+            )
         }
     }
 }

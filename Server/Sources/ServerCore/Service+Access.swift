@@ -38,15 +38,22 @@ extension Service {
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
             let id: String
-            if let row = try connection.first("SELECT id FROM accounts WHERE is_administrator = 1 AND password IS NULL") {
+            if let row = try connection.first("SELECT id FROM accounts WHERE is_administrator = 1 AND password IS NULL")
+            {
                 id = try row.text("id")
-                guard try connection.first("SELECT created FROM sessions WHERE account = ?", id) == nil else { return nil }
+                guard try connection.first("SELECT created FROM sessions WHERE account = ?", id) == nil else {
+                    return nil
+                }
             } else {
                 guard try connection.first("SELECT id FROM accounts") == nil else { return nil }
                 id = Self.identifier()
                 try connection.execute(
                     "INSERT INTO accounts (id, email, name, password, is_administrator, created) VALUES (?, ?, ?, ?, 1, ?)",
-                    id, "admin@localhost", "Administrator", nil, time.milliseconds
+                    id,
+                    "admin@localhost",
+                    "Administrator",
+                    nil,
+                    time.milliseconds
                 )
             }
             try Self.addLink(connection, secret, account: id, until: time.addingTimeInterval(86_400))
@@ -58,7 +65,10 @@ extension Service {
     public func administratorLink() async throws -> String {
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
-            guard let row = try connection.first("SELECT id FROM accounts WHERE is_administrator = 1 ORDER BY created LIMIT 1")
+            guard
+                let row = try connection.first(
+                    "SELECT id FROM accounts WHERE is_administrator = 1 ORDER BY created LIMIT 1"
+                )
             else { throw ServiceError.notFound("administrator") }
             let id = try row.text("id")
             try Self.addLink(connection, secret, account: id, until: time.addingTimeInterval(900))
@@ -70,7 +80,9 @@ extension Service {
     private static func addLink(_ connection: any Connection, _ secret: String, account: String, until: Date) throws {
         try connection.execute(
             "INSERT INTO sign_in_links (secret_hash, account, expires) VALUES (?, ?, ?)",
-            Secrets.hash(secret), account, until.milliseconds
+            Secrets.hash(secret),
+            account,
+            until.milliseconds
         )
     }
 
@@ -79,19 +91,29 @@ extension Service {
         let time = now()
         return try await database.write { connection in
             let hash = Secrets.hash(secret)
-            guard let row = try connection.first("SELECT account, expires FROM sign_in_links WHERE secret_hash = ?", hash),
+            guard
+                let row = try connection.first(
+                    "SELECT account, expires FROM sign_in_links WHERE secret_hash = ?",
+                    hash
+                ),
                 try row.date("expires") > time
             else {
                 throw ServiceError(
-                    .unauthenticated, "The link was used or has expired: run coreml-server admin-link to get another."
+                    .unauthenticated,
+                    "The link was used or has expired: run coreml-server admin-link to get another."
                 )
             }
             try connection.execute("DELETE FROM sign_in_links WHERE secret_hash = ?", hash)
-            let session = Session(secret: Secrets.make(), csrf: Secrets.make())
+            let text = TokenText(kind: "session", id: Self.identifier(), secret: Secrets.make())
+            let session = Session(secret: text.text, csrf: Secrets.make())
             let account = try row.text("account")
             try connection.execute(
                 "INSERT INTO sessions (secret_hash, account, csrf, created, seen) VALUES (?, ?, ?, ?, ?)",
-                Secrets.hash(session.secret), account, session.csrf, time.milliseconds, time.milliseconds
+                Secrets.hash(session.secret),
+                account,
+                session.csrf,
+                time.milliseconds,
+                time.milliseconds
             )
             try Audit.record(connection, at: time, .server, team: "", "account.signIn", account)
             return session
@@ -121,7 +143,9 @@ extension Service {
         if try time.timeIntervalSince(row.date("seen")) > 60 {
             try await database.write { connection in
                 _ = try connection.execute(
-                    "UPDATE sessions SET seen = ? WHERE secret_hash = ?", time.milliseconds, Secrets.hash(secret)
+                    "UPDATE sessions SET seen = ? WHERE secret_hash = ?",
+                    time.milliseconds,
+                    Secrets.hash(secret)
                 )
             }
         }
@@ -166,8 +190,16 @@ extension Service {
         let text = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())
         let time = now()
         let token = Token(
-            id: text.id, team: team, app: app, name: name, roles: roles, created: time, createdBy: actor.name,
-            expires: time.addingTimeInterval(lifetime), lastUsed: nil, revoked: nil
+            id: text.id,
+            team: team,
+            app: app,
+            name: name,
+            roles: roles,
+            created: time,
+            createdBy: actor.name,
+            expires: time.addingTimeInterval(lifetime),
+            lastUsed: nil,
+            revoked: nil
         )
         try await database.write { connection in
             if let app {
@@ -176,11 +208,24 @@ extension Service {
             try connection.execute(
                 "INSERT INTO tokens (id, team, app, name, roles, secret_hash, networks, created, created_by, expires) "
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                token.id, team, app, name, try JSON.text(roles), Secrets.hash(text.secret), "[]",
-                time.milliseconds, actor.name, token.expires.milliseconds
+                token.id,
+                team,
+                app,
+                name,
+                try JSON.text(roles),
+                Secrets.hash(text.secret),
+                "[]",
+                time.milliseconds,
+                actor.name,
+                token.expires.milliseconds
             )
             try Audit.record(
-                connection, at: time, actor, team: team, "token.create", token.id,
+                connection,
+                at: time,
+                actor,
+                team: team,
+                "token.create",
+                token.id,
                 ["name": name, "roles": roles.map(\.rawValue).joined(separator: ", "), "app": app ?? ""]
             )
         }
@@ -199,7 +244,10 @@ extension Service {
         let time = now()
         try await database.write { connection in
             let count = try connection.execute(
-                "UPDATE tokens SET revoked = ? WHERE id = ? AND team = ? AND revoked IS NULL", time.milliseconds, id, team
+                "UPDATE tokens SET revoked = ? WHERE id = ? AND team = ? AND revoked IS NULL",
+                time.milliseconds,
+                id,
+                team
             )
             guard count == 1 else { throw ServiceError.notFound("token \"\(id)\" that is in use") }
             try Audit.record(connection, at: time, actor, team: team, "token.revoke", id)
@@ -225,7 +273,10 @@ extension Service {
             }
         }
         return Principal(
-            kind: .token(id: token.id), name: "token:\(token.name)", roles: [token.team: Set(token.roles)], app: token.app
+            kind: .token(id: token.id),
+            name: "token:\(token.name)",
+            roles: [token.team: Set(token.roles)],
+            app: token.app
         )
     }
 

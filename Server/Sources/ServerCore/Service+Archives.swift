@@ -91,22 +91,42 @@ extension Service {
         }
         try Self.checkIdentifier(summary.name, "archive")
         let archive = StoredArchive(
-            team: team, sha256: digest.description, byteCount: byteCount, fileName: fileName, name: summary.name,
-            summary: StoredArchive.Summary(summary), created: now(), createdBy: actor.name
+            team: team,
+            sha256: digest.description,
+            byteCount: byteCount,
+            fileName: fileName,
+            name: summary.name,
+            summary: StoredArchive.Summary(summary),
+            created: now(),
+            createdBy: actor.name
         )
         try await database.write { connection in
             guard
                 try connection.first(
-                    "SELECT sha256 FROM archives WHERE team = ? AND sha256 = ?", team, archive.sha256) == nil
+                    "SELECT sha256 FROM archives WHERE team = ? AND sha256 = ?",
+                    team,
+                    archive.sha256
+                ) == nil
             else { return }
             try connection.execute(
                 "INSERT INTO archives (team, sha256, byte_count, file_name, name, summary, created, created_by) "
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                team, archive.sha256, byteCount, fileName, archive.name, try JSON.text(archive.summary),
-                archive.created.milliseconds, actor.name
+                team,
+                archive.sha256,
+                byteCount,
+                fileName,
+                archive.name,
+                try JSON.text(archive.summary),
+                archive.created.milliseconds,
+                actor.name
             )
             try Audit.record(
-                connection, at: archive.created, actor, team: team, "archive.upload", archive.sha256,
+                connection,
+                at: archive.created,
+                actor,
+                team: team,
+                "archive.upload",
+                archive.sha256,
                 ["name": archive.name, "bytes": String(byteCount)]
             )
         }
@@ -128,18 +148,38 @@ extension Service {
         guard start == [0x50, 0x4B, 0x03, 0x04], byteCount <= Self.largestVectors else {
             try await removeUnreferenced(digest)
             throw ServiceError.invalid(
-                "vectors", "Test vectors are a NumPy archive (.npz) of at most \(Self.largestVectors >> 20) MiB.")
+                "vectors",
+                "Test vectors are a NumPy archive (.npz) of at most \(Self.largestVectors >> 20) MiB."
+            )
         }
         let vectors = StoredVectors(
-            team: team, sha256: digest.description, byteCount: byteCount, fileName: fileName, created: now(),
-            createdBy: actor.name)
+            team: team,
+            sha256: digest.description,
+            byteCount: byteCount,
+            fileName: fileName,
+            created: now(),
+            createdBy: actor.name
+        )
         try await database.write { connection in
             guard try Self.vectors(vectors.sha256, team: team, connection) == nil else { return }
             try connection.execute(
                 "INSERT INTO vectors (team, sha256, byte_count, file_name, created, created_by) VALUES (?, ?, ?, ?, ?, ?)",
-                team, vectors.sha256, byteCount, fileName, vectors.created.milliseconds, actor.name)
+                team,
+                vectors.sha256,
+                byteCount,
+                fileName,
+                vectors.created.milliseconds,
+                actor.name
+            )
             try Audit.record(
-                connection, at: vectors.created, actor, team: team, "vectors.upload", vectors.sha256, ["name": fileName])
+                connection,
+                at: vectors.created,
+                actor,
+                team: team,
+                "vectors.upload",
+                vectors.sha256,
+                ["name": fileName]
+            )
         }
         return vectors
     }
@@ -163,7 +203,9 @@ extension Service {
     public func archives(of team: String, as actor: Principal) async throws -> [StoredArchive] {
         try actor.require(.view, in: team)
         return try await database.read { connection in
-            try connection.query("SELECT * FROM archives WHERE team = ? ORDER BY created DESC, name", team).map(Self.archive)
+            try connection.query("SELECT * FROM archives WHERE team = ? ORDER BY created DESC, name", team).map(
+                Self.archive
+            )
         }
     }
 

@@ -58,23 +58,49 @@ extension Service {
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid(
                 "environment",
-                "The app has no environment \"\(environment)\"; it has \(owner.environments.joined(separator: ", ")).")
+                "The app has no environment \"\(environment)\"; it has \(owner.environments.joined(separator: ", "))."
+            )
         }
         let (id, time) = (Self.identifier(), now())
         return try await database.write { connection in
             _ = try Self.collection(collection, app: app, connection)
             let deployment = Deployment(
-                id: id, app: app, collection: collection, environment: environment, name: name, state: .draft,
-                definition: definition, created: time, createdBy: actor.name, changed: time)
+                id: id,
+                app: app,
+                collection: collection,
+                environment: environment,
+                name: name,
+                state: .draft,
+                definition: definition,
+                created: time,
+                createdBy: actor.name,
+                changed: time
+            )
             _ = try Self.policy(of: deployment, version: 1, at: time, connection)
             try connection.execute(
                 "INSERT INTO deployments (id, app, collection, environment, name, state, definition, rollout, created, "
                     + "created_by, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                id, app, collection, environment, name, deployment.state.rawValue, try JSON.text(definition), "{}",
-                time.milliseconds, actor.name, time.milliseconds)
+                id,
+                app,
+                collection,
+                environment,
+                name,
+                deployment.state.rawValue,
+                try JSON.text(definition),
+                "{}",
+                time.milliseconds,
+                actor.name,
+                time.milliseconds
+            )
             try Audit.record(
-                connection, at: time, actor, team: owner.team, "deployment.create", id,
-                ["collection": "\(app)/\(collection)", "environment": environment, "name": name])
+                connection,
+                at: time,
+                actor,
+                team: owner.team,
+                "deployment.create",
+                id,
+                ["collection": "\(app)/\(collection)", "environment": environment, "name": name]
+            )
             return deployment
         }
     }
@@ -83,13 +109,17 @@ extension Service {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
             try connection.query(
-                "SELECT * FROM deployments WHERE app = ? AND collection = ? ORDER BY created DESC", app, collection
+                "SELECT * FROM deployments WHERE app = ? AND collection = ? ORDER BY created DESC",
+                app,
+                collection
             ).map(Self.deployment)
         }
     }
 
     public func deployment(
-        _ id: String, as actor: Principal, for permission: Permission = .view
+        _ id: String,
+        as actor: Principal,
+        for permission: Permission = .view
     ) async throws -> Deployment {
         let row = try await database.read { connection in
             try connection.first("SELECT * FROM deployments WHERE id = ?", id)
@@ -140,18 +170,33 @@ extension Service {
                 try connection.execute(
                     "UPDATE deployments SET state = ?, changed = ? WHERE app = ? AND collection = ? AND environment = ? "
                         + "AND state IN ('active', 'paused', 'halted')",
-                    Deployment.State.replaced.rawValue, time.milliseconds, old.app, old.collection, old.environment)
+                    Deployment.State.replaced.rawValue,
+                    time.milliseconds,
+                    old.app,
+                    old.collection,
+                    old.environment
+                )
             }
             try connection.execute(
-                "UPDATE deployments SET state = ?, changed = ? WHERE id = ?", state.rawValue, time.milliseconds, id)
+                "UPDATE deployments SET state = ?, changed = ? WHERE id = ?",
+                state.rawValue,
+                time.milliseconds,
+                id
+            )
             guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id) else {
                 throw ServiceError.notFound("deployment \"\(id)\"")
             }
             let new = try Self.deployment(row)
             try Self.publish(new, team: app.team, keys, at: time, connection)
             try Audit.record(
-                connection, at: time, actor, team: app.team, "deployment.\(operation.rawValue)", id,
-                ["before": old.state.rawValue, "after": state.rawValue])
+                connection,
+                at: time,
+                actor,
+                team: app.team,
+                "deployment.\(operation.rawValue)",
+                id,
+                ["before": old.state.rawValue, "after": state.rawValue]
+            )
             return new
         }
     }
@@ -163,7 +208,9 @@ extension Service {
         case (.resume, .paused), (.resume, .halted): .active
         case (.halt, .active), (.halt, .paused): .halted
         default:
-            throw ServiceError.conflict("A deployment that is \(state.rawValue) cannot be the object of \"\(operation.rawValue)\".")
+            throw ServiceError.conflict(
+                "A deployment that is \(state.rawValue) cannot be the object of \"\(operation.rawValue)\"."
+            )
         }
     }
 
@@ -171,44 +218,70 @@ extension Service {
 
     /// The policy that a deployment makes.
     private static func policy(
-        of deployment: Deployment, version: Int, at time: Date, _ connection: any Connection
+        of deployment: Deployment,
+        version: Int,
+        at time: Date,
+        _ connection: any Connection
     ) throws -> Policy {
         var policy = Policy(
-            version: version, issued: PolicyDate(time), expires: PolicyDate(time.addingTimeInterval(policyLifetime)),
-            app: deployment.app, environment: deployment.environment, collection: deployment.collection,
-            deployment: deployment.id)
+            version: version,
+            issued: PolicyDate(time),
+            expires: PolicyDate(time.addingTimeInterval(policyLifetime)),
+            app: deployment.app,
+            environment: deployment.environment,
+            collection: deployment.collection,
+            deployment: deployment.id
+        )
         switch deployment.state {
         case .paused: policy.state = .paused
         case .halted: policy.state = .halted
         case .draft, .approved, .active, .replaced: policy.state = .active
         }
         policy.reporting = Reporting(
-            path: "/v1/apps/\(deployment.app)/environments/\(deployment.environment)/collections/\(deployment.collection)/reports")
+            path:
+                "/v1/apps/\(deployment.app)/environments/\(deployment.environment)/collections/\(deployment.collection)/reports"
+        )
         try deployment.definition.fill(&policy, salt: deployment.id)
         policy.releases = try deployment.definition.releases.sorted().map { number in
             guard
                 let reference = try reference(
-                    number, app: deployment.app, collection: deployment.collection, connection)
+                    number,
+                    app: deployment.app,
+                    collection: deployment.collection,
+                    connection
+                )
             else { throw ServiceError.invalid("definition", "The collection has no release \(number).") }
             return reference
         }
-        do { try policy.check() } catch { throw ServiceError.invalid("definition.\(error.path)", error.message) }
+        do throws(PolicyError) { try policy.check() } catch {
+            throw ServiceError.invalid("definition.\(error.path)", error.message)
+        }
         return policy
     }
 
     /// Signs the policy of a deployment as the next version, and makes it what devices fetch.
     private static func publish(
-        _ deployment: Deployment, team: String, _ keys: SigningKeyFolder, at time: Date, isNews: Bool = true,
+        _ deployment: Deployment,
+        team: String,
+        _ keys: SigningKeyFolder,
+        at time: Date,
+        isNews: Bool = true,
         _ connection: any Connection
     ) throws {
         let place = [deployment.app, deployment.collection, deployment.environment]
         let last = try connection.first(
-            "SELECT version FROM policies WHERE app = ? AND collection = ? AND environment = ?", place[0], place[1], place[2])
+            "SELECT version FROM policies WHERE app = ? AND collection = ? AND environment = ?",
+            place[0],
+            place[1],
+            place[2]
+        )
         let version = try (last?.integer("version") ?? 0) + 1
         let policy = try policy(of: deployment, version: version, at: time, connection)
         let body = String(decoding: try policy.bytes(), as: UTF8.self)
         var document = try SignedDocument(
-            parsing: Array("{\"signatures\":[],\"signed\":\(body)}".utf8), role: "policy")
+            parsing: Array("{\"signatures\":[],\"signed\":\(body)}".utf8),
+            role: "policy"
+        )
         let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app))
         guard !signers.isEmpty else {
             throw ServiceError.conflict("The director's key of the app \"\(deployment.app)\" is not on this server.")
@@ -220,11 +293,26 @@ extension Service {
                 + "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (app, collection, environment) DO UPDATE SET "
                 + "version = excluded.version, deployment = excluded.deployment, signed = excluded.signed, "
                 + "issued = excluded.issued, expires = excluded.expires",
-            place[0], place[1], place[2], version, deployment.id, document.bytes, time.milliseconds, expires)
+            place[0],
+            place[1],
+            place[2],
+            version,
+            deployment.id,
+            document.bytes,
+            time.milliseconds,
+            expires
+        )
         guard isNews else { return }
         try connection.execute(
             "INSERT INTO live (app, collection, environment, since, version, deployment, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            place[0], place[1], place[2], time.milliseconds, version, deployment.id, try JSON.text(deployment))
+            place[0],
+            place[1],
+            place[2],
+            time.milliseconds,
+            version,
+            deployment.id,
+            try JSON.text(deployment)
+        )
     }
 
     /// Signs policies anew that expire within `margin` seconds.
@@ -234,7 +322,10 @@ extension Service {
             let limit = time.milliseconds + margin * 1000
             for row in try connection.query("SELECT app, deployment FROM policies WHERE expires < ?", limit) {
                 guard
-                    let stored = try connection.first("SELECT * FROM deployments WHERE id = ?", try row.text("deployment")),
+                    let stored = try connection.first(
+                        "SELECT * FROM deployments WHERE id = ?",
+                        try row.text("deployment")
+                    ),
                     let app = try Self.app(try row.text("app"), connection)
                 else { throw DatabaseError.unexpected("deployment", row["deployment"]) }
                 let deployment = try Self.deployment(stored)
@@ -247,7 +338,9 @@ extension Service {
     public func signedPolicy(app: String, collection: String, environment: String) async throws -> [UInt8]? {
         try await database.read { connection in
             try connection.first(
-                "SELECT signed FROM policies WHERE app = ? AND collection = ? AND environment = ?", app, collection,
+                "SELECT signed FROM policies WHERE app = ? AND collection = ? AND environment = ?",
+                app,
+                collection,
                 environment
             )?.bytes("signed")
         }
@@ -255,17 +348,25 @@ extension Service {
 
     /// What was live, the latest first.
     public func history(
-        app: String, collection: String, environment: String, as actor: Principal
+        app: String,
+        collection: String,
+        environment: String,
+        as actor: Principal
     ) async throws -> [LiveEntry] {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
             try connection.query(
-                "SELECT * FROM live WHERE app = ? AND collection = ? AND environment = ? ORDER BY version DESC", app,
-                collection, environment
+                "SELECT * FROM live WHERE app = ? AND collection = ? AND environment = ? ORDER BY version DESC",
+                app,
+                collection,
+                environment
             ).map {
                 LiveEntry(
-                    since: try $0.date("since"), version: try $0.integer("version"), deployment: try $0.text("deployment"),
-                    summary: try $0.text("summary"))
+                    since: try $0.date("since"),
+                    version: try $0.integer("version"),
+                    deployment: try $0.text("deployment"),
+                    summary: try $0.text("summary")
+                )
             }
         }
     }
@@ -274,13 +375,18 @@ extension Service {
 
     /// What an app carries to find and trust its collections: `ModelDeployment.json`.
     public func clientConfiguration(
-        app: String, environment: String, server: String, as actor: Principal
+        app: String,
+        environment: String,
+        server: String,
+        as actor: Principal
     ) async throws -> [UInt8] {
         let owner = try await self.app(app, as: actor)
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid("environment", "The app has no environment \"\(environment)\".")
         }
-        guard let root = try await firstRoot(team: owner.team) else { throw ServiceError.notFound("team \"\(owner.team)\"") }
+        guard let root = try await firstRoot(team: owner.team) else {
+            throw ServiceError.notFound("team \"\(owner.team)\"")
+        }
         let members: [String: AnyJSON] = [
             "format": .integer(1), "server": .text(server), "team": .text(owner.team), "app": .text(app),
             "environment": .text(environment), "root": .text(Data(root).base64EncodedString()),

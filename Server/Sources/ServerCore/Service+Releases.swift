@@ -53,7 +53,10 @@ public struct NewRelease: Sendable, Codable {
     public var metrics: [String: Double]?
 
     public init(
-        models: [String: Model], minimumRuntime: String? = nil, note: String? = nil, metrics: [String: Double]? = nil
+        models: [String: Model],
+        minimumRuntime: String? = nil,
+        note: String? = nil,
+        metrics: [String: Double]? = nil
     ) {
         self.models = models
         self.minimumRuntime = minimumRuntime
@@ -83,22 +86,43 @@ extension Service {
             let collection = try Self.collection(id, app: app, connection)
             let number = collection.releases + 1
             var document = ReleaseDocument(
-                app: app, collection: id, number: number, counter: number,
-                created: PolicyDate(time), models: try Self.models(new, of: collection, team: owner.team, connection))
+                app: app,
+                collection: id,
+                number: number,
+                counter: number,
+                created: PolicyDate(time),
+                models: try Self.models(new, of: collection, team: owner.team, connection)
+            )
             document.minimumRuntime = runtime
             document.notes = new.note?.isEmpty == false ? new.note : nil
             document.metrics = (new.metrics ?? [:]).sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }
             let bytes: [UInt8]
-            do { bytes = try document.bytes() } catch { throw ServiceError.invalid(error.path, error.message) }
+            do throws(PolicyError) { bytes = try document.bytes() } catch {
+                throw ServiceError.invalid(error.path, error.message)
+            }
             try connection.execute("UPDATE collections SET releases = ? WHERE app = ? AND id = ?", number, app, id)
             try connection.execute(
                 "INSERT INTO releases (app, collection, number, document, sha256, note, created, created_by) "
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                app, id, number, bytes, Self.sha256(bytes), new.note ?? "", time.milliseconds, actor.name)
+                app,
+                id,
+                number,
+                bytes,
+                Self.sha256(bytes),
+                new.note ?? "",
+                time.milliseconds,
+                actor.name
+            )
             try trust.addRelease(app: app, collection: id, path: document.target, bytes: bytes)
             try Audit.record(
-                connection, at: time, actor, team: owner.team, "release.create", "\(app)/\(id)/\(number)",
-                Dictionary(document.models.map { ($0.name, $0.archive.sha256) }) { first, _ in first })
+                connection,
+                at: time,
+                actor,
+                team: owner.team,
+                "release.create",
+                "\(app)/\(id)/\(number)",
+                Dictionary(document.models.map { ($0.name, $0.archive.sha256) }) { first, _ in first }
+            )
             return try Self.release(number, app: app, collection: id, connection)
         }
     }
@@ -114,23 +138,34 @@ extension Service {
             throw ServiceError.invalid(
                 "models.\(name)",
                 "The collection \"\(collection.id)\" has no model of this name; it has "
-                    + collection.models.joined(separator: ", ") + ".")
+                    + collection.models.joined(separator: ", ") + "."
+            )
         }
         return try collection.models.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { name in
             guard let choice = new.models[name] else {
-                throw ServiceError.invalid("models.\(name)", "A release holds every model of its collection: this one is missing.")
+                throw ServiceError.invalid(
+                    "models.\(name)",
+                    "A release holds every model of its collection: this one is missing."
+                )
             }
             guard let archive = try archive(choice.archive, team: team, connection) else {
-                throw ServiceError.invalid("models.\(name).archive", "The team has no archive \(choice.archive): upload it first.")
+                throw ServiceError.invalid(
+                    "models.\(name).archive",
+                    "The team has no archive \(choice.archive): upload it first."
+                )
             }
             var model = ReleaseDocument.Model(
-                name, archive: .init(sha256: archive.sha256, length: archive.byteCount))
+                name,
+                archive: .init(sha256: archive.sha256, length: archive.byteCount)
+            )
             model.version = archive.summary.version
             model.encryption = archive.summary.encryption.map { .init(keyID: $0.keyID, team: $0.team) }
             if let hash = choice.selfTest {
                 guard let length = try vectors(hash, team: team, connection) else {
                     throw ServiceError.invalid(
-                        "models.\(name).selfTest", "The team has no test vectors \(hash): upload them first.")
+                        "models.\(name).selfTest",
+                        "The team has no test vectors \(hash): upload them first."
+                    )
                 }
                 model.selfTest = .init(vectors: .init(sha256: hash, length: length), tolerance: choice.tolerance)
             }
@@ -142,7 +177,9 @@ extension Service {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
             try connection.query(
-                "SELECT * FROM releases WHERE app = ? AND collection = ? ORDER BY number DESC", app, collection
+                "SELECT * FROM releases WHERE app = ? AND collection = ? ORDER BY number DESC",
+                app,
+                collection
             ).map(Self.release)
         }
     }
@@ -155,11 +192,18 @@ extension Service {
     }
 
     static func release(
-        _ number: Int, app: String, collection: String, _ connection: any Connection
+        _ number: Int,
+        app: String,
+        collection: String,
+        _ connection: any Connection
     ) throws -> Release {
         guard
             let row = try connection.first(
-                "SELECT * FROM releases WHERE app = ? AND collection = ? AND number = ?", app, collection, number)
+                "SELECT * FROM releases WHERE app = ? AND collection = ? AND number = ?",
+                app,
+                collection,
+                number
+            )
         else { throw ServiceError.notFound("release \(number) of the collection \"\(collection)\"") }
         return try release(row)
     }
@@ -173,8 +217,12 @@ extension Service {
             sha256: try row.text("sha256"),
             models: document.models.map {
                 Release.Model(
-                    name: $0.name, archive: $0.archive.sha256, byteCount: $0.archive.length, keyID: $0.encryption?.keyID,
-                    selfTest: $0.selfTest?.vectors.sha256)
+                    name: $0.name,
+                    archive: $0.archive.sha256,
+                    byteCount: $0.archive.length,
+                    keyID: $0.encryption?.keyID,
+                    selfTest: $0.selfTest?.vectors.sha256
+                )
             },
             minimumRuntime: document.minimumRuntime?.description,
             note: try row.text("note"),
@@ -185,18 +233,29 @@ extension Service {
 
     /// How policies name a release.
     static func reference(
-        _ number: Int, app: String, collection: String, _ connection: any Connection
+        _ number: Int,
+        app: String,
+        collection: String,
+        _ connection: any Connection
     ) throws -> ReleaseReference? {
         guard
             let row = try connection.first(
-                "SELECT document, sha256 FROM releases WHERE app = ? AND collection = ? AND number = ?", app, collection,
-                number)
+                "SELECT document, sha256 FROM releases WHERE app = ? AND collection = ? AND number = ?",
+                app,
+                collection,
+                number
+            )
         else { return nil }
         let bytes = try row.bytes("document")
         let document = try ReleaseDocument(bytes)
         return ReleaseReference(
-            number: number, counter: document.counter, target: document.target, sha256: try row.text("sha256"),
-            length: bytes.count, minimumRuntime: document.minimumRuntime)
+            number: number,
+            counter: document.counter,
+            target: document.target,
+            sha256: try row.text("sha256"),
+            length: bytes.count,
+            minimumRuntime: document.minimumRuntime
+        )
     }
 }
 

@@ -48,12 +48,16 @@ extension Service {
             }
             try connection.execute(
                 "INSERT INTO teams (id, name, created) VALUES (?, ?, ?)",
-                id, team.name, team.created.milliseconds
+                id,
+                team.name,
+                team.created.milliseconds
             )
             if case .account(let account) = actor.kind {
                 try connection.execute(
                     "INSERT INTO memberships (team, account, roles) VALUES (?, ?, ?)",
-                    id, account, try JSON.text([Role.owner])
+                    id,
+                    account,
+                    try JSON.text([Role.owner])
                 )
             }
             var trust = trust
@@ -103,7 +107,11 @@ extension Service {
         }
         for environment in environments { try Self.checkName(environment, "environments") }
         let app = App(
-            id: id, team: team, name: name.isEmpty ? id : name, environments: environments, created: now()
+            id: id,
+            team: team,
+            name: name.isEmpty ? id : name,
+            environments: environments,
+            created: now()
         )
         try await changeTrust(of: team) { connection, trust in
             guard try connection.first("SELECT id FROM apps WHERE id = ?", id) == nil else {
@@ -111,7 +119,11 @@ extension Service {
             }
             try connection.execute(
                 "INSERT INTO apps (id, team, name, environments, created) VALUES (?, ?, ?, ?, ?)",
-                id, team, app.name, try JSON.text(environments), app.created.milliseconds
+                id,
+                team,
+                app.name,
+                try JSON.text(environments),
+                app.created.milliseconds
             )
             try trust.addDirector(app: id)
             try Audit.record(connection, at: app.created, actor, team: team, "app.create", id, ["name": app.name])
@@ -166,7 +178,12 @@ extension Service {
         }
         for (index, model) in models.enumerated() { try Self.checkIdentifier(model, "models[\(index)]") }
         let collection = ModelCollection(
-            app: app, id: id, description: description, models: models, releases: 0, created: now()
+            app: app,
+            id: id,
+            description: description,
+            models: models,
+            releases: 0,
+            created: now()
         )
         try await changeTrust(of: owner.team) { connection, trust in
             guard try connection.first("SELECT id FROM collections WHERE app = ? AND id = ?", app, id) == nil else {
@@ -174,11 +191,21 @@ extension Service {
             }
             try connection.execute(
                 "INSERT INTO collections (app, id, description, models, releases, created) VALUES (?, ?, ?, ?, ?, ?)",
-                app, id, description, try JSON.text(models), 0, collection.created.milliseconds
+                app,
+                id,
+                description,
+                try JSON.text(models),
+                0,
+                collection.created.milliseconds
             )
             try trust.addCollection(app: app, collection: id)
             try Audit.record(
-                connection, at: collection.created, actor, team: owner.team, "collection.create", "\(app)/\(id)",
+                connection,
+                at: collection.created,
+                actor,
+                team: owner.team,
+                "collection.create",
+                "\(app)/\(id)",
                 ["models": models.joined(separator: ", ")]
             )
         }
@@ -218,12 +245,16 @@ extension Service {
     // MARK: Audit
 
     /// The latest entries first.
-    public func audit(of team: String, before: Int? = nil, limit: Int = 100, as actor: Principal) async throws -> [AuditEntry] {
+    public func audit(of team: String, before: Int? = nil, limit: Int = 100, as actor: Principal) async throws
+        -> [AuditEntry]
+    {
         try actor.require(.audit, in: team)
         return try await database.read { connection in
             try connection.query(
                 "SELECT * FROM audit WHERE team = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
-                team, before ?? Int(Int32.max), min(max(limit, 1), 1000)
+                team,
+                before ?? Int(Int32.max),
+                min(max(limit, 1), 1000)
             ).map(Audit.entry)
         }
     }

@@ -32,24 +32,31 @@ public struct Service: Sendable {
 
     /// Checks a name that stands in addresses and in signed documents.
     static func checkName(_ name: String, _ field: String) throws(ServiceError) {
-        let isRight = !name.isEmpty && name.utf8.count <= 64 && name.first != "-" && name.last != "-"
+        let isRight =
+            !name.isEmpty && name.utf8.count <= 64 && name.first != "-" && name.last != "-"
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         guard isRight else {
-            throw .invalid(field, "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with none of the "
-                + "latter; \"\(name)\" has not.")
+            throw .invalid(
+                field,
+                "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with none of the "
+                    + "latter; \"\(name)\" has not."
+            )
         }
     }
 
     /// Checks the identifier of a collection or the name of a model, as code spells them.
     static func checkIdentifier(_ name: String, _ field: String) throws(ServiceError) {
-        let isRight = !name.isEmpty && name.utf8.count <= 128 && name != "." && name != ".."
+        let isRight =
+            !name.isEmpty && name.utf8.count <= 128 && name != "." && name != ".."
             && name.utf8.allSatisfy {
                 (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
                     || $0 == 0x2E || $0 == 0x5F
             }
         guard isRight else {
             throw .invalid(
-                field, "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores; \"\(name)\" has not.")
+                field,
+                "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores; \"\(name)\" has not."
+            )
         }
     }
 

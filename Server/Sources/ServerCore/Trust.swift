@@ -36,18 +36,26 @@ struct TeamTrust {
             signers: try keys.keys(team: team, role: "root")
         )
         let leases = try keys.make(team: team, role: Self.leaseRole(team)).publicKey
-        try metadata.updateTargets(expires: self.time + UTCTime.days(Lifetime.targets), signers: try signers("targets")) {
+        try metadata.updateTargets(expires: self.time + UTCTime.days(Lifetime.targets), signers: try signers("targets"))
+        {
             targets throws(UpdateError) in
             try targets.delegate(
-                to: Self.leaseRole(team), keys: [leases], threshold: 1, paths: .patterns(["teams/\(team)/leases/*"]),
-                isTerminating: true)
+                to: Self.leaseRole(team),
+                keys: [leases],
+                threshold: 1,
+                paths: .patterns(["teams/\(team)/leases/*"]),
+                isTerminating: true
+            )
         }
     }
 
     /// The metadata of a team as it was stored last.
     init(team: String, _ connection: any Connection, keys: SigningKeyFolder, at time: Date) throws {
         var documents: [String: SignedDocument] = [:]
-        for row in try connection.query("SELECT name, signed FROM trust_metadata WHERE team = ? AND is_current = 1", team) {
+        for row in try connection.query(
+            "SELECT name, signed FROM trust_metadata WHERE team = ? AND is_current = 1",
+            team
+        ) {
             let name = try row.text("name")
             documents[name] = try SignedDocument(parsing: try row.bytes("signed"), role: name)
         }
@@ -131,16 +139,24 @@ struct TeamTrust {
         if let snapshot = metadata.snapshot,
             try Snapshot(snapshot.signed, role: "snapshot").expires < time + UTCTime.days(2)
         {
-            try metadata.updateSnapshot(expires: time + UTCTime.days(Lifetime.snapshot), signers: try signers("snapshot"))
+            try metadata.updateSnapshot(
+                expires: time + UTCTime.days(Lifetime.snapshot),
+                signers: try signers("snapshot")
+            )
         }
-        try metadata.updateTimestamp(expires: time + UTCTime.days(Lifetime.timestamp), signers: try signers("timestamp"))
+        try metadata.updateTimestamp(
+            expires: time + UTCTime.days(Lifetime.timestamp),
+            signers: try signers("timestamp")
+        )
         try store(connection, "root", metadata.root, Root.self)
         for (name, document) in metadata.targets { try store(connection, name.text, document, Targets.self) }
         if let snapshot = metadata.snapshot { try store(connection, "snapshot", snapshot, Snapshot.self) }
         if let timestamp = metadata.timestamp { try store(connection, "timestamp", timestamp, Timestamp.self) }
         // Only the newest timestamp is ever asked for.
         try connection.execute(
-            "DELETE FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 0", team)
+            "DELETE FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 0",
+            team
+        )
     }
 
     private func store<Metadata: RoleMetadata>(
@@ -152,13 +168,22 @@ struct TeamTrust {
         let metadata = try Metadata(document.signed, role: name)
         guard
             try connection.first(
-                "SELECT version FROM trust_metadata WHERE team = ? AND name = ? AND version = ?", team, name, metadata.version)
+                "SELECT version FROM trust_metadata WHERE team = ? AND name = ? AND version = ?",
+                team,
+                name,
+                metadata.version
+            )
                 == nil
         else { return }
         try connection.execute("UPDATE trust_metadata SET is_current = 0 WHERE team = ? AND name = ?", team, name)
         try connection.execute(
             "INSERT INTO trust_metadata (team, name, version, is_current, signed, expires) VALUES (?, ?, ?, 1, ?, ?)",
-            team, name, metadata.version, document.bytes, Int(metadata.expires.secondsSince1970) * 1000)
+            team,
+            name,
+            metadata.version,
+            document.bytes,
+            Int(metadata.expires.secondsSince1970) * 1000
+        )
     }
 }
 
@@ -188,13 +213,16 @@ extension Service {
         return try await database.read { connection in
             if name == "timestamp" {
                 return try connection.first(
-                    "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 1", team
+                    "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 1",
+                    team
                 )?.bytes("signed")
             }
             guard let dot = name.firstIndex(of: "."), let version = Int(name[..<dot]) else { return nil }
             return try connection.first(
                 "SELECT signed FROM trust_metadata WHERE team = ? AND name = ? AND version = ?",
-                team, String(name[name.index(after: dot)...]), version
+                team,
+                String(name[name.index(after: dot)...]),
+                version
             )?.bytes("signed")
         }
     }
@@ -202,7 +230,9 @@ extension Service {
     /// A release as devices fetch it, by its path below a team's targets: `apps/A/collections/C/HASH.3.json`.
     public func target(team: String, path: String) async throws -> [UInt8]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 5, parts[0] == "apps", parts[2] == "collections", parts[4].hasSuffix(".json") else { return nil }
+        guard parts.count == 5, parts[0] == "apps", parts[2] == "collections", parts[4].hasSuffix(".json") else {
+            return nil
+        }
         let name = parts[4].dropLast(5).split(separator: ".")
         guard name.count == 2, let number = Int(name[1]) else { return nil }
         let hash = String(name[0])
@@ -210,7 +240,11 @@ extension Service {
             try connection.first(
                 "SELECT r.document FROM releases r JOIN apps a ON a.id = r.app "
                     + "WHERE a.team = ? AND r.app = ? AND r.collection = ? AND r.number = ? AND r.sha256 = ?",
-                team, parts[1], parts[3], number, hash
+                team,
+                parts[1],
+                parts[3],
+                number,
+                hash
             )?.bytes("document")
         }
     }
@@ -219,7 +253,8 @@ extension Service {
     func firstRoot(team: String) async throws -> [UInt8]? {
         try await database.read { connection in
             try connection.first(
-                "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'root' AND is_current = 1", team
+                "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'root' AND is_current = 1",
+                team
             )?.bytes("signed")
         }
     }

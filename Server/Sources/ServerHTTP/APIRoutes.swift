@@ -15,6 +15,7 @@ struct APIRoutes {
     }
 
     func add(to router: RouterGroup<Context>) {
+        router.post("sessions", use: signIn)
         router.get("me", use: me)
         router.get("teams", use: teams)
         router.post("teams", use: createTeam)
@@ -32,7 +33,8 @@ struct APIRoutes {
         router.post("teams/:team/vectors", use: uploadVectors)
         router.get("teams/:team/archives/:sha256") { request, context in
             Answers.json(
-                try await service.archive(context.name("sha256"), team: context.name("team"), as: context.actor))
+                try await service.archive(context.name("sha256"), team: context.name("team"), as: context.actor)
+            )
         }
         router.get("teams/:team/audit", use: audit)
         router.get("teams/:team/tokens") { request, context in
@@ -52,19 +54,29 @@ struct APIRoutes {
         router.post("apps/:app/collections", use: createCollection)
         router.get("apps/:app/collections/:collection") { request, context in
             Answers.json(
-                try await service.collection(context.name("collection"), app: context.name("app"), as: context.actor))
+                try await service.collection(context.name("collection"), app: context.name("app"), as: context.actor)
+            )
         }
         router.get("apps/:app/configuration", use: clientConfiguration)
         router.get("apps/:app/collections/:collection/releases") { request, context in
             Answers.json(
-                try await service.releases(app: context.name("app"), collection: context.name("collection"), as: context.actor))
+                try await service.releases(
+                    app: context.name("app"),
+                    collection: context.name("collection"),
+                    as: context.actor
+                )
+            )
         }
         router.post("apps/:app/collections/:collection/releases", use: createRelease)
         router.get("apps/:app/collections/:collection/releases/:number", use: release)
         router.get("apps/:app/collections/:collection/deployments") { request, context in
             Answers.json(
                 try await service.deployments(
-                    app: context.name("app"), collection: context.name("collection"), as: context.actor))
+                    app: context.name("app"),
+                    collection: context.name("collection"),
+                    as: context.actor
+                )
+            )
         }
         router.post("apps/:app/collections/:collection/deployments", use: createDeployment)
         router.get("apps/:app/collections/:collection/history", use: history)
@@ -80,14 +92,22 @@ struct APIRoutes {
         let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
         return Answers.bytes(
             try await service.clientConfiguration(
-                app: context.name("app"), environment: environment, server: address(request), as: context.actor),
-            type: "application/json")
+                app: context.name("app"),
+                environment: environment,
+                server: address(request),
+                as: context.actor
+            ),
+            type: "application/json"
+        )
     }
 
     @Sendable private func createRelease(_ request: Request, _ context: Context) async throws -> Response {
         let release = try await service.createRelease(
-            try await request.json(NewRelease.self, context), app: context.name("app"),
-            collection: context.name("collection"), as: context.actor)
+            try await request.json(NewRelease.self, context),
+            app: context.name("app"),
+            collection: context.name("collection"),
+            as: context.actor
+        )
         return Answers.json(release, status: .created)
     }
 
@@ -97,7 +117,12 @@ struct APIRoutes {
         }
         return Answers.json(
             try await service.release(
-                number, app: context.name("app"), collection: context.name("collection"), as: context.actor))
+                number,
+                app: context.name("app"),
+                collection: context.name("collection"),
+                as: context.actor
+            )
+        )
     }
 
     private struct NewDeployment: Decodable {
@@ -109,8 +134,13 @@ struct APIRoutes {
     @Sendable private func createDeployment(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(NewDeployment.self, context)
         let deployment = try await service.createDeployment(
-            body.definition, name: body.name ?? "", app: context.name("app"), collection: context.name("collection"),
-            environment: body.environment ?? "production", as: context.actor)
+            body.definition,
+            name: body.name ?? "",
+            app: context.name("app"),
+            collection: context.name("collection"),
+            environment: body.environment ?? "production",
+            as: context.actor
+        )
         return Answers.json(deployment, status: .created)
     }
 
@@ -120,7 +150,8 @@ struct APIRoutes {
             throw ServiceError(
                 .notFound,
                 "Nothing is called \"\(name)\" here; there is "
-                    + Service.Operation.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+                    + Service.Operation.allCases.map(\.rawValue).joined(separator: ", ") + "."
+            )
         }
         return Answers.json(try await service.operate(operation, context.name("deployment"), as: context.actor))
     }
@@ -129,8 +160,12 @@ struct APIRoutes {
         let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
         return Answers.json(
             try await service.history(
-                app: context.name("app"), collection: context.name("collection"), environment: environment,
-                as: context.actor))
+                app: context.name("app"),
+                collection: context.name("collection"),
+                environment: environment,
+                as: context.actor
+            )
+        )
     }
 
     // MARK: Access
@@ -148,9 +183,27 @@ struct APIRoutes {
         let teams = actor.roles.keys.map { ($0, actor.permissions(in: $0).map(\.rawValue).sorted()) }
         return Answers.json(
             Me(
-                name: actor.name, isAdministrator: actor.isAdministrator, app: actor.app,
-                teams: Dictionary(teams) { first, _ in first })
+                name: actor.name,
+                isAdministrator: actor.isAdministrator,
+                app: actor.app,
+                teams: Dictionary(teams) { first, _ in first }
+            )
         )
+    }
+
+    private struct SignInLink: Decodable {
+        /// The last part of the link.
+        let link: String
+    }
+
+    private struct MadeSession: Encodable {
+        /// To be sent as a token.
+        let text: String
+    }
+
+    @Sendable private func signIn(_ request: Request, _ context: Context) async throws -> Response {
+        let session = try await service.signIn(link: try await request.json(SignInLink.self, context).link)
+        return Answers.json(MadeSession(text: session.secret), status: .created)
     }
 
     private struct NewToken: Decodable {
@@ -169,16 +222,25 @@ struct APIRoutes {
     @Sendable private func createToken(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(NewToken.self, context)
         let (token, text) = try await service.createToken(
-            team: context.name("team"), app: body.app, name: body.name, roles: body.roles,
-            lifetime: Double(body.days ?? 90) * 86_400, as: context.actor)
+            team: context.name("team"),
+            app: body.app,
+            name: body.name,
+            roles: body.roles,
+            lifetime: Double(body.days ?? 90) * 86_400,
+            as: context.actor
+        )
         return Answers.json(MadeToken(token: token, text: text), status: .created)
     }
 
     @Sendable private func audit(_ request: Request, _ context: Context) async throws -> Response {
         Answers.json(
             try await service.audit(
-                of: context.name("team"), before: request.integer("before"), limit: request.integer("limit") ?? 100,
-                as: context.actor))
+                of: context.name("team"),
+                before: request.integer("before"),
+                limit: request.integer("limit") ?? 100,
+                as: context.actor
+            )
+        )
     }
 
     // MARK: Teams and apps
@@ -195,7 +257,9 @@ struct APIRoutes {
     @Sendable private func createTeam(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(NewTeam.self, context)
         return Answers.json(
-            try await service.createTeam(body.id, name: body.name ?? body.id, as: context.actor), status: .created)
+            try await service.createTeam(body.id, name: body.name ?? body.id, as: context.actor),
+            status: .created
+        )
     }
 
     private struct NewApp: Decodable {
@@ -207,8 +271,12 @@ struct APIRoutes {
     @Sendable private func createApp(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(NewApp.self, context)
         let app = try await service.createApp(
-            body.id, team: context.name("team"), name: body.name ?? body.id,
-            environments: body.environments ?? ["production"], as: context.actor)
+            body.id,
+            team: context.name("team"),
+            name: body.name ?? body.id,
+            environments: body.environments ?? ["production"],
+            as: context.actor
+        )
         return Answers.json(app, status: .created)
     }
 
@@ -221,7 +289,12 @@ struct APIRoutes {
     @Sendable private func createCollection(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(NewCollection.self, context)
         let collection = try await service.createCollection(
-            body.id, app: context.name("app"), description: body.description ?? "", models: body.models, as: context.actor)
+            body.id,
+            app: context.name("app"),
+            description: body.description ?? "",
+            models: body.models,
+            as: context.actor
+        )
         return Answers.json(collection, status: .created)
     }
 
@@ -286,7 +359,7 @@ extension Request {
     /// The body, which must be JSON.
     func json<Value: Decodable>(_ type: Value.Type, _ context: Context) async throws -> Value {
         let buffer = try await body.collect(upTo: context.maxUploadSize)
-        return try JSONDecoder().decode(type, from: Data(buffer: buffer))
+        return try JSONDecoder().decode(type, from: Data(Array(buffer: buffer)))
     }
 
     /// A number among the address's parameters.

@@ -17,7 +17,10 @@ struct Authentication: RouterMiddleware {
             throw ServiceError(.unauthenticated, "Only Authorization: Bearer is known here.")
         }
         var context = context
-        context.principal = try await service.principal(token: String(parts[1]))
+        let text = String(parts[1])
+        context.principal =
+            text.hasPrefix("mlk_session_")
+            ? try await service.principal(session: text).0 : try await service.principal(token: text)
         return try await next(request, context)
     }
 }

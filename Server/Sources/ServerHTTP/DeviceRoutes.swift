@@ -19,21 +19,29 @@ struct DeviceRoutes {
 
     @Sendable private func policy(_ request: Request, _ context: Context) async throws -> Response {
         let bytes = try await service.signedPolicy(
-            app: context.name("app"), collection: context.name("collection"), environment: context.name("environment"))
+            app: context.name("app"),
+            collection: context.name("collection"),
+            environment: context.name("environment")
+        )
         guard let bytes else { throw ServiceError(.notFound, "Nothing was deployed to this collection yet.") }
         return document(bytes, for: request, caching: "no-cache")
     }
 
     @Sendable private func metadata(_ request: Request, _ context: Context) async throws -> Response {
         let file = try context.name("file")
-        guard let bytes = try await service.trustMetadata(team: context.name("team"), file: file.removingPercentEncoding ?? file)
+        guard
+            let bytes = try await service.trustMetadata(
+                team: context.name("team"),
+                file: file.removingPercentEncoding ?? file
+            )
         else { throw ServiceError(.notFound, "There is no metadata \"\(file)\".") }
         return document(bytes, for: request, caching: file == "timestamp.json" ? "no-cache" : Self.immutable)
     }
 
     @Sendable private func target(_ request: Request, _ context: Context) async throws -> Response {
         let path = context.parameters.getCatchAll().joined(separator: "/")
-        guard let bytes = try await service.target(team: context.name("team"), path: path.removingPercentEncoding ?? path)
+        guard
+            let bytes = try await service.target(team: context.name("team"), path: path.removingPercentEncoding ?? path)
         else { throw ServiceError(.notFound, "There is no target \"\(path)\".") }
         return document(bytes, for: request, caching: Self.immutable)
     }
@@ -44,7 +52,9 @@ struct DeviceRoutes {
     private func document(_ bytes: [UInt8], for request: Request, caching: String) -> Response {
         let tag = "\"" + SHA256.hash(data: bytes).prefix(16).map { String(format: "%02x", $0) }.joined() + "\""
         var headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: caching]
-        if let known = request.headers[.ifNoneMatch], known == tag { return Response(status: .notModified, headers: headers) }
+        if let known = request.headers[.ifNoneMatch], known == tag {
+            return Response(status: .notModified, headers: headers)
+        }
         headers[.contentLength] = String(bytes.count)
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }

@@ -17,7 +17,9 @@ struct ErrorAnswers: RouterMiddleware {
             return ErrorAnswers.response(error)
         } catch let error as HTTPError {
             return ErrorAnswers.response(
-                ServiceError(code(of: error.status), error.body ?? error.status.reasonPhrase), error.status)
+                ServiceError(code(of: error.status), error.body ?? error.status.reasonPhrase),
+                error.status
+            )
         } catch let error as DecodingError {
             return ErrorAnswers.response(ServiceError(.invalid, message(of: error), field: field(of: error)))
         } catch let error as BlobError {
@@ -26,7 +28,11 @@ struct ErrorAnswers: RouterMiddleware {
         } catch let error as DatabaseError {
             context.logger.error("\(error)")
             return ErrorAnswers.response(
-                ServiceError(.unavailable, "The server's database cannot be used now; its log says why.", retryAfter: 30)
+                ServiceError(
+                    .unavailable,
+                    "The server's database cannot be used now; its log says why.",
+                    retryAfter: 30
+                )
             )
         }
     }
@@ -52,7 +58,8 @@ struct ErrorAnswers: RouterMiddleware {
     private func path(of error: DecodingError) -> [any CodingKey] {
         switch error {
         case .keyNotFound(let key, let context): context.codingPath + [key]
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context): context.codingPath
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath
         @unknown default: []
         }
     }

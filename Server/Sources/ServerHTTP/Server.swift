@@ -1,7 +1,5 @@
 public import Hummingbird
-public import Logging
 public import ServerCore
-import Foundation
 
 /// The routes of the server.
 public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Router<Context> {

@@ -14,10 +14,13 @@ struct DataOptions: ParsableArguments {
     var folder: String
 
     /// The service over the folder's database, files and keys.
-    func service() async throws -> Service {
+    func service() async throws -> ServerCore.Service {
         try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        return try await Service(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        return try await ServerCore.Service(
             database: try SQLiteDatabase(path: folder + "/server.sqlite"),
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
             keys: try SigningKeyFolder(folder: folder + "/keys")
@@ -57,7 +60,7 @@ struct Serve: AsyncParsableCommand {
                 let address = given ?? "http://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
                 if let link { print("To begin, open \(address)/sign-in/\(link)") }
-                fflush(stdout)
+                fflush(nil)
             },
             logger: logger
         )
@@ -71,7 +74,7 @@ struct Renewal: ServiceLifecycle.Service {
     let logger: Logger
 
     func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do { try await service.renewSignatures() } catch {
                     logger.error("Signatures could not be renewed: \(error)")

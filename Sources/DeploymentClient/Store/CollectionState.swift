@@ -122,6 +122,10 @@ extension CollectionState.Installed {
             let deployment = json["deployment"]?.string
         else { throw ModelError(.malformed, "This is no state of a collection.") }
         self.init(
-            release: json["release"]?.string, number: Int(number), counter: Int(counter), deployment: deployment)
+            release: json["release"]?.string,
+            number: Int(number),
+            counter: Int(counter),
+            deployment: deployment
+        )
     }
 }

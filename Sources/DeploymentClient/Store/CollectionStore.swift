@@ -36,7 +36,7 @@ package final class CollectionStore: Sendable {
 
     func modelFolder(_ archive: String) -> String { "\(folder)/models/\(archive)" }
     func partialPath(_ archive: String) -> String { "\(folder)/partial/\(archive)" }
-    func vectorsPath(_ hash: String) -> String { "\(folder)/vectors/\(hash).npz" }
+    package func vectorsPath(_ hash: String) -> String { "\(folder)/vectors/\(hash).npz" }
     func releasePath(_ hash: String) -> String { "\(folder)/releases/\(hash).json" }
     func collectionFolder(_ identifier: String) -> String { "\(folder)/collections/\(identifier)" }
     private func statePath(_ identifier: String) -> String { collectionFolder(identifier) + "/state.json" }
@@ -59,8 +59,10 @@ package final class CollectionStore: Sendable {
         guard let text = try Durable.read(statePath(identifier)) else { return CollectionState() }
         do throws(ModelError) { return try CollectionState(text: text) } catch {
             throw DeploymentError(
-                .storage, statePath(identifier),
-                "The state of the collection was damaged by something else than this program; remove the file.")
+                .storage,
+                statePath(identifier),
+                "The state of the collection was damaged by something else than this program; remove the file."
+            )
         }
     }
 
@@ -130,7 +132,13 @@ package final class CollectionStore: Sendable {
         while let current = state.current, let release = current.release {
             if let models = try models(of: release) {
                 let lock = try FileLock.take(usePath(identifier, release), .shared, waits: true)
-                return Use(installed: current, models: models, isOnTrial: state.trial != nil, isDecided: true, lock: lock)
+                return Use(
+                    installed: current,
+                    models: models,
+                    isOnTrial: state.trial != nil,
+                    isDecided: true,
+                    lock: lock
+                )
             }
             state.current = state.previous
             state.previous = nil

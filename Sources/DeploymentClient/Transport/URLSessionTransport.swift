@@ -132,17 +132,22 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
             transfer.continuation.resume(returning: .failure(DeploymentError(failure.code, address, failure.message)))
         } else if let error {
             let isCancelled = (error as? URLError)?.code == .cancelled
-            let message = isCancelled ? "The transfer was cancelled." : "The server cannot be reached: \(error.localizedDescription)"
+            let message =
+                isCancelled
+                ? "The transfer was cancelled." : "The server cannot be reached: \(error.localizedDescription)"
             transfer.continuation.resume(
-                returning: .failure(DeploymentError(isCancelled ? .cancelled : .offline, address, message)))
+                returning: .failure(DeploymentError(isCancelled ? .cancelled : .offline, address, message))
+            )
         } else if let answer = transfer.answer {
             var headers: [String: String] = [:]
             for (name, value) in answer.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
             transfer.continuation.resume(
-                returning: .success(TransportAnswer(status: answer.statusCode, headers: headers, body: transfer.body)))
+                returning: .success(TransportAnswer(status: answer.statusCode, headers: headers, body: transfer.body))
+            )
         } else {
             transfer.continuation.resume(
-                returning: .failure(DeploymentError(.offline, address, "The server gave no answer.")))
+                returning: .failure(DeploymentError(.offline, address, "The server gave no answer."))
+            )
         }
     }
 }

@@ -55,7 +55,8 @@ struct ArchiveDownload {
             throw DeploymentError(.damaged, hash, "The archive's header is longer than the archive.")
         }
         let rest = try await source.bytes(hash, ArchiveStart.byteCount..<start.byteCount)
-        let header = try reading { () throws(ModelError) in try start.header(Array(rest.prefix(start.headerByteCount))) }
+        let header = try reading { () throws(ModelError) in try start.header(Array(rest.prefix(start.headerByteCount)))
+        }
         guard header.files.isEmpty || start.payloadStart + header.payloadByteCount == byteCount else {
             throw DeploymentError(.damaged, hash, "The archive's header tells of another archive.")
         }
@@ -91,7 +92,8 @@ struct ArchiveDownload {
             var last = next
             while last + 1 < missing.endIndex,
                 pieces[missing[last + 1]].range.lowerBound - pieces[missing[last]].range.upperBound <= Self.largestGap,
-                pieces[missing[last + 1]].range.upperBound - pieces[missing[next]].range.lowerBound <= Self.largestRequest
+                pieces[missing[last + 1]].range.upperBound - pieces[missing[next]].range.lowerBound
+                    <= Self.largestRequest
             { last += 1 }
             try await fetch(missing[next...last].map { pieces[$0] }, file)
             next = last + 1
@@ -108,9 +110,11 @@ struct ArchiveDownload {
             let part = bytes[piece.range.lowerBound - start..<piece.range.upperBound - start]
             guard SHA256.hash(data: part).elementsEqual(piece.hash) else {
                 throw DeploymentError(
-                    .damaged, hash,
+                    .damaged,
+                    hash,
                     "The bytes from \(piece.range.lowerBound) on are not those of the archive: somebody changed them on their "
-                        + "way, or the server's file is damaged.")
+                        + "way, or the server's file is damaged."
+                )
             }
             try file.write(Array(part), at: piece.range.lowerBound)
             progress(piece.range.count)
@@ -224,7 +228,9 @@ private struct Lenders {
     init(_ store: CollectionStore) throws(DeploymentError) {
         let models = try Durable.files { () throws(ModelError) in try FileAccess.names(in: store.folder + "/models") }
         for model in models {
-            guard let folder = store.modelPath(model), let header = Self.header(store.modelFolder(model)) else { continue }
+            guard let folder = store.modelPath(model), let header = Self.header(store.modelFolder(model)) else {
+                continue
+            }
             for file in header.files {
                 var offset = 0
                 for chunk in file.chunks {

@@ -14,7 +14,9 @@ struct Addresses {
     var targets: URL { address("/v1/trust/\(configuration.team)/targets/") }
 
     func policy(_ collection: String) -> URL {
-        address("/v1/apps/\(configuration.app)/environments/\(configuration.environment)/collections/\(collection)/policy.json")
+        address(
+            "/v1/apps/\(configuration.app)/environments/\(configuration.environment)/collections/\(collection)/policy.json"
+        )
     }
 
     func blob(_ hash: String) -> URL { address("/b/sha256/\(hash)") }
@@ -28,11 +30,17 @@ extension TransportAnswer {
         switch status {
         case 429, 503:
             return DeploymentError(
-                .busy, url.absoluteString, "The server has too much to do; it will be asked again later.", retryAfter: seconds)
+                .busy,
+                url.absoluteString,
+                "The server has too much to do; it will be asked again later.",
+                retryAfter: seconds
+            )
         case 300..<400, 200..<300:
             return DeploymentError(
-                .server, url.absoluteString,
-                "Something else than the server answered (\(status)): a proxy, or a page to sign in to a network.")
+                .server,
+                url.absoluteString,
+                "Something else than the server answered (\(status)): a proxy, or a page to sign in to a network."
+            )
         default:
             return DeploymentError(.server, url.absoluteString, "The server answered \(status).", retryAfter: seconds)
         }
@@ -72,15 +80,23 @@ struct BlobSource {
         switch answer.status {
         case 206:
             let place = answer.headers["content-range"] ?? ""
-            guard place.hasPrefix("bytes \(range.lowerBound)-\(range.upperBound - 1)/"), answer.body.count == range.count else {
+            guard place.hasPrefix("bytes \(range.lowerBound)-\(range.upperBound - 1)/"),
+                answer.body.count == range.count
+            else {
                 throw DeploymentError(
-                    .damaged, url.absoluteString, "The server sent other bytes (\(place), \(answer.body.count)) than those asked for.")
+                    .damaged,
+                    url.absoluteString,
+                    "The server sent other bytes (\(place), \(answer.body.count)) than those asked for."
+                )
             }
             return answer.body
         case 200 where range.lowerBound == 0 && answer.body.count == range.count: return answer.body
         case 200:
             throw DeploymentError(
-                .server, url.absoluteString, "The server does not answer for parts of files (Range), which downloads need.")
+                .server,
+                url.absoluteString,
+                "The server does not answer for parts of files (Range), which downloads need."
+            )
         case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")
         default: throw answer.error(url)
         }
@@ -93,7 +109,11 @@ struct BlobSource {
         switch answer.status {
         case 200:
             guard answer.body.count == byteCount, Hashes.text(answer.body) == hash else {
-                throw DeploymentError(.damaged, url.absoluteString, "The bytes that arrived are not those that were signed.")
+                throw DeploymentError(
+                    .damaged,
+                    url.absoluteString,
+                    "The bytes that arrived are not those that were signed."
+                )
             }
             return answer.body
         case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")

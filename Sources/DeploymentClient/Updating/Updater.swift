@@ -49,7 +49,9 @@ package struct Updater: Sendable {
         transport: any Transport,
         attributes: @escaping @Sendable () -> DeviceAttributes,
         now: @escaping @Sendable () -> Date = { Date() },
-        prefetchKey: @escaping @Sendable (String) async throws(DeploymentError) -> Void = { (_) throws(DeploymentError) in }
+        prefetchKey: @escaping @Sendable (String) async throws(DeploymentError) -> Void = {
+            (_) throws(DeploymentError) in
+        }
     ) {
         self.configuration = configuration
         self.store = store
@@ -94,7 +96,11 @@ package struct Updater: Sendable {
             isNews = try store.stage(.bundled(policy.deployment), document: [], of: collection)
         case .release:
             guard let reference = decision.release else {
-                throw DeploymentError(.policyMalformed, collection, "The policy names a release and does not say where it is.")
+                throw DeploymentError(
+                    .policyMalformed,
+                    collection,
+                    "The policy names a release and does not say where it is."
+                )
             }
             isNews = try await install(reference, policy, updater, &trusted, progress)
         }
@@ -124,7 +130,8 @@ package struct Updater: Sendable {
                 metadata: MetadataSource(base: addresses.metadata, transport: transport),
                 targets: MetadataSource(base: addresses.targets, transport: transport),
                 store: try FileMetadataStore(folder: store.folder + "/trust"),
-                bundledRoot: configuration.root)
+                bundledRoot: configuration.root
+            )
         } catch { throw DeploymentError(.storage, "trust", error.description) }
     }
 
@@ -135,7 +142,8 @@ package struct Updater: Sendable {
     /// The time that expiry is compared with: the clock's, or the newest time that somebody signed when the clock is behind it.
     private func trustedTime() throws(DeploymentError) -> PolicyDate {
         let clock = PolicyDate(secondsSince1970: Int(now().timeIntervalSince1970))
-        guard let text = try Durable.read(clockPath), let newest = PolicyDate(String(decoding: text, as: UTF8.self)) else {
+        guard let text = try Durable.read(clockPath), let newest = PolicyDate(String(decoding: text, as: UTF8.self))
+        else {
             return clock
         }
         return max(clock, newest)
@@ -168,16 +176,21 @@ package struct Updater: Sendable {
         case (304, let stored?): bytes = stored
         case (404, _):
             throw DeploymentError(
-                .server, url.absoluteString, "The server has no deployment of the collection \"\(collection)\" for this app.")
+                .server,
+                url.absoluteString,
+                "The server has no deployment of the collection \"\(collection)\" for this app."
+            )
         default: throw answer.error(url)
         }
         let policy = try verify(bytes, collection, trusted, start)
         try store.change(collection) { (state) throws(DeploymentError) in
             guard policy.version >= state.policyVersion else {
                 throw DeploymentError(
-                    .policyRollback, collection,
+                    .policyRollback,
+                    collection,
                     "The policy that arrived (\(policy.version)) is older than one that was seen (\(state.policyVersion)): somebody "
-                        + "replays it, or the server was restored from a backup.")
+                        + "replays it, or the server was restored from a backup."
+                )
             }
             state.policyVersion = policy.version
         }
@@ -197,7 +210,11 @@ package struct Updater: Sendable {
         do throws(UpdateError) {
             guard let keys = trusted.keys(ofDelegated: role) else {
                 throw UpdateError(
-                    .threshold, role, "the team's metadata does not name who signs policies", remedy: "Make the app anew on the server")
+                    .threshold,
+                    role,
+                    "the team's metadata does not name who signs policies",
+                    remedy: "Make the app anew on the server"
+                )
             }
             let document = try SignedDocument(parsing: bytes, role: role)
             try document.verify(keys)
@@ -211,14 +228,18 @@ package struct Updater: Sendable {
             policy.collection == collection
         else {
             throw DeploymentError(
-                .policyMismatch, collection,
-                "The policy that arrived is that of \(policy.app), \(policy.environment), \(policy.collection).")
+                .policyMismatch,
+                collection,
+                "The policy that arrived is that of \(policy.app), \(policy.environment), \(policy.collection)."
+            )
         }
         guard !policy.isExpired(at: start) else {
             throw DeploymentError(
-                .policyExpired, collection,
+                .policyExpired,
+                collection,
                 "The policy was good until \(policy.expires), and it is \(start): the server has not signed it anew, or somebody "
-                    + "holds back what it signs.")
+                    + "holds back what it signs."
+            )
         }
         return policy
     }
@@ -241,7 +262,11 @@ package struct Updater: Sendable {
         let state = try store.state(policy.collection)
         guard !state.failed.contains(reference.sha256) else { return false }
         let installed = CollectionState.Installed(
-            release: reference.sha256, number: reference.number, counter: reference.counter, deployment: policy.deployment)
+            release: reference.sha256,
+            number: reference.number,
+            counter: reference.counter,
+            deployment: policy.deployment
+        )
         let bytes = try await document(reference, policy, updater, &trusted)
         let document: ReleaseDocument
         do throws(PolicyError) {
@@ -249,7 +274,10 @@ package struct Updater: Sendable {
             try document.check(against: reference, of: policy)
         } catch {
             throw DeploymentError(
-                error.code == .mismatch ? .releaseMismatch : .releaseMalformed, reference.target, error.description)
+                error.code == .mismatch ? .releaseMismatch : .releaseMalformed,
+                reference.target,
+                error.description
+            )
         }
         try await fetch(document, progress)
         for model in document.models where model.encryption != nil {
@@ -273,13 +301,17 @@ package struct Updater: Sendable {
         }
         guard let target else {
             throw DeploymentError(
-                .releaseMissing, reference.target,
-                "The policy names a release that its publisher does not vouch for: whoever signs policies is not who signs models.")
+                .releaseMissing,
+                reference.target,
+                "The policy names a release that its publisher does not vouch for: whoever signs policies is not who signs models."
+            )
         }
         guard target.hashes.sha256 == reference.sha256, target.length == reference.length else {
             throw DeploymentError(
-                .releaseMismatch, reference.target,
-                "The policy and the publisher name different releases of the same number.")
+                .releaseMismatch,
+                reference.target,
+                "The policy and the publisher name different releases of the same number."
+            )
         }
         let (found, current) = (target, trusted)
         return try await metadata { () async throws(UpdateError) in try await updater.download(found, in: current) }
@@ -297,8 +329,12 @@ package struct Updater: Sendable {
         progress(0, total)
         for model in missing {
             let download = ArchiveDownload(
-                hash: model.archive.sha256, byteCount: model.archive.length, store: store, source: source,
-                progress: { meter.add($0) })
+                hash: model.archive.sha256,
+                byteCount: model.archive.length,
+                store: store,
+                source: source,
+                progress: { meter.add($0) }
+            )
             try await download.run()
             try store.install(archive: model.archive.sha256)
         }
@@ -309,7 +345,9 @@ package struct Updater: Sendable {
                 throw DeploymentError(.releaseMalformed, test.vectors.sha256, "The test vectors are too large.")
             }
             try Durable.write(
-                try await source.file(test.vectors.sha256, byteCount: test.vectors.length), to: path)
+                try await source.file(test.vectors.sha256, byteCount: test.vectors.length),
+                to: path
+            )
         }
     }
 

@@ -1,0 +1,232 @@
+import ArgumentParser
+import DeploymentPolicy
+import Foundation
+
+// MARK: Releases
+
+struct ReleaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Make a release: an archive for each model of a collection.",
+        discussion: """
+            Files are uploaded first; what was uploaded before can be named by its hash.
+
+            Examples:
+              coreml deploy release --app shop --collection FlowerModels \\
+                FlowerClassifier=Flowers.mlarchive FlowerStylizer=Style.mlarchive \\
+                --self-test FlowerClassifier=cases.npz --note "Trained on the spring photographs"
+            """
+    )
+
+    @OptionGroup var place: CollectionOptions
+    @Argument(help: ArgumentHelp("The archive of a model: a file or a hash.", valueName: "model=archive"))
+    var models: [String]
+    @Option(
+        name: .customLong("self-test"),
+        help: ArgumentHelp(
+            "Stored inputs and outputs (.npz) that devices test a model with before they use it.",
+            valueName: "model=file"
+        )
+    )
+    var selfTests: [String] = []
+    @Option(help: "How far answers may lie from the stored ones, absolutely and relatively.") var tolerance: Double?
+    @Option(help: "The oldest runtime that can load the models.") var minimumRuntime: String?
+    @Option(help: "What is new.") var note: String?
+    @OptionGroup var server: ServerOptions
+
+    private struct Model: Encodable {
+        let archive: String
+        let selfTest: String?
+        let tolerance: Double?
+    }
+
+    private struct Body: Encodable {
+        let models: [String: Model]
+        let minimumRuntime: String?
+        let note: String?
+    }
+
+    private struct App: Decodable { let team: String }
+    private struct Made: Decodable {
+        let number: Int
+        let sha256: String
+    }
+
+    func run() throws {
+        let client = try server.client()
+        let team = try ServerClient.decode(App.self, try client.get("apps/\(place.app)")).team
+        func hash(_ file: String, _ kind: String) throws -> String {
+            if file.utf8.count == 64, !FileManager.default.fileExists(atPath: file) { return file }
+            return try ServerClient.decode(StoredFile.self, try client.uploadFile(file, team: team, kind: kind)).sha256
+        }
+        var tests: [String: String] = [:]
+        for text in selfTests {
+            let (name, file) = try Self.pair(text)
+            tests[name] = try hash(file, "vectors")
+        }
+        var chosen: [String: Model] = [:]
+        for text in models {
+            let (name, file) = try Self.pair(text)
+            chosen[name] = Model(archive: try hash(file, "archives"), selfTest: tests[name], tolerance: tolerance)
+        }
+        let body = Body(models: chosen, minimumRuntime: minimumRuntime, note: note)
+        try server.show(try client.post(place.path + "/releases", body), as: Made.self) {
+            print("release \($0.number)")
+        }
+    }
+
+    private static func pair(_ text: String) throws -> (String, String) {
+        guard let sign = text.firstIndex(of: "=") else { throw ValidationError("\"\(text)\" is not MODEL=FILE") }
+        return (String(text[..<sign]), String(text[text.index(after: sign)...]))
+    }
+}
+
+// MARK: Deployments
+
+struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make a deployment: which devices get which release of a collection.",
+        discussion: """
+            A rule is ATTRIBUTE OPERATOR VALUE[,VALUE…]: RELEASE. Attributes: \(attributes); operators: \(operators). Rules are \
+            asked in their order, the first that matches serves.  RELEASE is a number, "bundled" (the models of the app) or \
+            "keep" (what the device has).
+
+            Examples:
+              coreml deploy create --app shop --collection FlowerModels --default 1 --activate
+              coreml deploy create --app shop --collection FlowerModels --default 1 --rule "deviceClass is tablet: 2"
+              coreml deploy create --app shop --collection FlowerModels --default 3 --percentage 5 --rest 2
+              coreml deploy create --app shop --collection FlowerModels --definition spring.json
+            """
+    )
+
+    private static let attributes = Attribute.standard.map(\.name).joined(separator: ", ") + ", custom.NAME"
+    private static let operators = Operator.allCases.map(\.rawValue).joined(separator: ", ")
+
+    @OptionGroup var place: CollectionOptions
+    @Option(help: "The environment.") var environment = "production"
+    @Option(help: "What people call it.") var name: String?
+    @Option(name: .customLong("default"), help: "What devices get that no rule matches.") var fallback: String?
+    @Option(help: "How many devices get the default, in per cent.") var percentage: Double?
+    @Option(help: "What the others get: bundled, unless this says something else.") var rest: String?
+    @Option(help: "How many devices are held out for comparison, in per cent.") var holdout: Double?
+    @Option(name: .customLong("rule"), help: "A rule; may be given again.") var rules: [String] = []
+    @Option(help: "A JSON file with the whole definition, instead of the options above.") var definition: String?
+    @Flag(help: "Make it what devices get, at once.") var activate = false
+    @OptionGroup var server: ServerOptions
+
+    private struct Made: Decodable {
+        let id: String
+        let state: String
+    }
+
+    func validate() throws {
+        guard (definition == nil) != (fallback == nil) else { throw ValidationError("say --default, or --definition") }
+    }
+
+    func run() throws {
+        let client = try server.client()
+        let definition = try self.definition.map { try JSONSerialization.jsonObject(with: Self.contents($0)) } ?? made()
+        var body: [String: Any] = ["environment": environment, "definition": definition]
+        if let name { body["name"] = name }
+        var data = try client.post(place.path + "/deployments", json: try JSONSerialization.data(withJSONObject: body))
+        if activate {
+            let made = try ServerClient.decode(Made.self, data)
+            data = try client.post("deployments/\(made.id)/activate")
+        }
+        try server.show(data, as: Made.self) { print("deployment \($0.id)\t\($0.state)") }
+    }
+
+    private static func contents(_ path: String) throws -> Data {
+        guard let data = FileManager.default.contents(atPath: path) else { throw Failure("\(path) cannot be read.") }
+        return data
+    }
+
+    private func made() throws -> [String: Any] {
+        var result: [String: Any] = ["default": Self.choice(fallback ?? "bundled")]
+        result["rules"] = try rules.enumerated().map { try Self.rule($1, number: $0 + 1) }
+        if let percentage { result["percentage"] = percentage }
+        if let rest { result["rest"] = Self.choice(rest) }
+        if let holdout { result["holdout"] = holdout }
+        return result
+    }
+
+    private static func choice(_ text: String) -> Any { Int(text) ?? text }
+
+    private static func rule(_ text: String, number: Int) throws -> [String: Any] {
+        guard let colon = text.lastIndex(of: ":") else {
+            throw ValidationError("\"\(text)\" does not say after a colon what matching devices get")
+        }
+        let words = text[..<colon].split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count == 3, let attribute = Attribute(name: words[0]), let relation = Operator(rawValue: words[1])
+        else {
+            throw ValidationError("\"\(text)\" is no rule: ATTRIBUTE OPERATOR VALUE: RELEASE")
+        }
+        let values = words[2].split(separator: ",").map { value -> any Sendable in
+            let value = String(value).trimmingCharacters(in: .whitespaces)
+            if relation == .isPresent { return value == "true" }
+            switch attribute.kind {
+            case .number: return Int(value) ?? value
+            case .signal: return Int(value) ?? Bool(value) ?? value
+            default: return value
+            }
+        }
+        return [
+            "id": "rule-\(number)",
+            "note": String(text),
+            "when": ["attribute": words[0], "operator": words[1], "values": values],
+            "serve": choice(String(text[text.index(after: colon)...]).trimmingCharacters(in: .whitespaces)),
+        ]
+    }
+}
+
+struct Operate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Activate, pause, resume or halt a deployment.",
+        discussion: """
+            activate makes it what devices get; pause freezes what each device has; halt sends all devices back to the models \
+            of the app; resume goes on.
+
+            Examples:
+              coreml deploy set 4k2m… pause
+            """
+    )
+
+    @Argument(help: "The deployment.") var deployment: String
+    @Argument(help: "activate, pause, resume or halt.") var operation: String
+    @OptionGroup var server: ServerOptions
+
+    private struct Made: Decodable {
+        let id: String
+        let state: String
+    }
+
+    func run() throws {
+        let data = try server.client().post("deployments/\(deployment)/\(operation)")
+        try server.show(data, as: Made.self) { print("deployment \($0.id)\t\($0.state)") }
+    }
+}
+
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the deployments of a collection."
+    )
+
+    @OptionGroup var place: CollectionOptions
+    @OptionGroup var server: ServerOptions
+
+    private struct Entry: Decodable {
+        let id: String
+        let name: String
+        let environment: String
+        let state: String
+    }
+
+    func run() throws {
+        try server.show(try server.client().get(place.path + "/deployments"), as: [Entry].self) { entries in
+            for entry in entries { print("\(entry.id)\t\(entry.state)\t\(entry.environment)\t\(entry.name)") }
+        }
+    }
+}
