@@ -169,7 +169,7 @@ public enum Operator: String, Sendable, Hashable, CaseIterable {
 }
 
 /// A value that a comparison compares with.
-public enum AttributeValue: Sendable, Hashable, CustomStringConvertible {
+public enum AttributeValue: Sendable, CustomStringConvertible {
     case text(String)
     case version(VersionNumber)
     /// A finite number.
@@ -182,6 +182,28 @@ public enum AttributeValue: Sendable, Hashable, CustomStringConvertible {
         case .version(let version): version.description
         case .number(let number): Decimals.text(number)
         case .flag(let flag): flag ? "true" : "false"
+        }
+    }
+}
+
+extension AttributeValue: Hashable {
+    /// Texts are equal when their bytes are.
+    public static func == (a: AttributeValue, b: AttributeValue) -> Bool {
+        switch (a, b) {
+        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.version(let a), .version(let b)): a == b
+        case (.number(let a), .number(let b)): a == b
+        case (.flag(let a), .flag(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .version(let version): hasher.combine(version)
+        case .number(let number): hasher.combine(number)
+        case .flag(let flag): hasher.combine(flag)
         }
     }
 }

@@ -42,8 +42,8 @@ public indirect enum Condition: Sendable, Hashable {
         }
     }
 
-    /// A comparison whose values are texts, or versions where the attribute is one.  Texts that are no versions stay texts,
-    /// which checking the policy finds.
+    /// A comparison whose values are texts, or versions where the attribute is one.  Texts that are no versions stay
+    /// texts, which checking the policy finds.
     public static func compare(_ attribute: Attribute, _ operator: Operator, _ values: String...) -> Condition {
         let isVersion = attribute.kind == .version
         return .comparison(

@@ -1,4 +1,4 @@
-/// What a document may hold at most, so that hostile ones cost little.  `Documentation/Formats/policy.md` states the same.
+/// What a document may hold at most, so that hostile ones cost little.  `policy.md` states the same.
 public enum Limits {
     /// Bytes of a policy or a release document.
     public static let documentBytes = 1 << 20

@@ -1,4 +1,4 @@
-/// A date to the second, in UTC, as documents spell it: `2026-11-23T14:00:00Z` (RFC 3339 without fractions and offsets).
+/// A date to the second, in UTC, as documents spell it: `2026-11-23T14:00:00Z` (RFC 3339 without fractions, offsets).
 public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Seconds since 1970 began, leap seconds not counted; years 0 to 9999.
     public let secondsSince1970: Int
@@ -53,7 +53,7 @@ public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertibl
         month == 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Days since 1970-01-01 in the proleptic Gregorian calendar; years are counted from March, so that the leap day is last.
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March, so that the leap day is last.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -1,12 +1,16 @@
 /// A version such as `17.4.1` or `2.0-beta3+build7`, compared by what it means and not by its letters.
 ///
-/// 1 to 16 numbers of 1 to 18 digits with points between them; missing ones are 0, so `17.4` is `17.4.0`.  What follows, from
-/// the first hyphen or letter on, marks something before that version: `2.0-beta3` and `2.0b3` come before `2.0`.  Such marks
-/// are compared piece by piece, a piece being a run of digits or of letters; digits come before letters, numbers are
-/// compared as such, letters without case, and what ends first comes first.  What follows a plus sign is not compared.
+/// 1 to 16 numbers of 1 to 18 digits with points between them; missing ones are 0, so `17.4` is `17.4.0`.  What
+/// follows, from the first hyphen or letter on, marks something before that version: `2.0-beta3` and `2.0b3` come before
+/// `2.0`.  Such marks are compared piece by piece, a piece being a run of digits or of letters; digits come before
+/// letters, numbers are compared as such, letters without case, and what ends first comes first.  What follows a plus
+/// sign is not compared.
 public struct VersionNumber: Sendable, CustomStringConvertible {
     /// The text as it was written.
     public let description: String
+    /// The first three numbers, 21 bits each; from one that is larger on, all bits are set.  A version with a smaller
+    /// head is earlier, so that few comparisons go further.
+    let head: UInt64
     /// The numbers, without zeros at the end.
     let numbers: [UInt64]
     /// The pieces of what marks an earlier version; `nil` without such a mark.
@@ -41,6 +45,7 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
         }
         while numbers.last == 0 { numbers.removeLast() }
         self.numbers = numbers
+        head = Self.head(numbers)
         if end == main.endIndex {
             mark = nil
         } else {
@@ -48,6 +53,17 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
             mark = pieces
         }
         description = text
+    }
+
+    private static func head(_ numbers: [UInt64]) -> UInt64 {
+        var head: UInt64 = 0
+        for index in 0..<3 {
+            let number = index < numbers.count ? numbers[index] : 0
+            let shift = UInt64(21 * (2 - index))
+            guard number < 1 << 21 - 1 else { return head | (1 << (shift + 21) - 1) }
+            head |= number << shift
+        }
+        return head
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
@@ -84,9 +100,12 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
 }
 
 extension VersionNumber: Comparable, Hashable {
-    public static func == (a: VersionNumber, b: VersionNumber) -> Bool { a.numbers == b.numbers && a.mark == b.mark }
+    public static func == (a: VersionNumber, b: VersionNumber) -> Bool {
+        a.head == b.head && a.numbers == b.numbers && a.mark == b.mark
+    }
 
     public static func < (a: VersionNumber, b: VersionNumber) -> Bool {
+        if a.head != b.head { return a.head < b.head }
         if a.numbers != b.numbers { return a.numbers.lexicographicallyPrecedes(b.numbers) }
         switch (a.mark, b.mark) {
         case (nil, _): return false

@@ -299,7 +299,8 @@ enum Check {
         guard value.isFinite else { throw PolicyError(.outOfRange, at: path, "The number is not finite.") }
     }
 
-    /// A text of 1 to `limit` bytes without control characters, but for line feeds and tabulators where lines are allowed.
+    /// A text of 1 to `limit` bytes without control characters, but for line feeds and tabulators where lines are
+    /// allowed.
     static func text(
         _ text: String,
         limit: Int = Limits.textBytes,

@@ -3,8 +3,8 @@ import MLFiles
 extension Policy {
     /// Reads the `signed` part of a policy, which may come from anyone: everything is checked, nothing traps.
     ///
-    /// Members that are not known are errors.  Where the policy needs a later evaluator they are not: a condition that this
-    /// evaluator cannot read is unknown, a rule that it cannot read never matches, and other members are passed over.
+    /// Members that are not known are errors.  Where the policy needs a later evaluator they are not: a condition that
+    /// this evaluator cannot read is unknown, a rule that it cannot read never matches, other members are passed over.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         let root = try DocumentValue(document: bytes)
         guard try root.member("_type").text() == "policy" else {
@@ -61,7 +61,7 @@ struct PolicyReader {
             environment: try root.member("environment").text(),
             collection: try root.member("collection").text(),
             deployment: try root.member("deployment").text(),
-            fallback: try serving(try root.member("default"))
+            fallback: try serving(try root.member("default"), isStrict: false)
         )
         policy.state = try root.member("state").word(Policy.State.self)
         policy.minimumCounter = try root.optional("minimumCounter")?.integer() ?? 0
@@ -89,7 +89,7 @@ struct PolicyReader {
                 id,
                 note: try value.optional("note")?.text(),
                 when: try condition(try value.member("when"), depth: 1),
-                serve: try serving(try value.member("serve"))
+                serve: try serving(try value.member("serve"), isStrict: true)
             )
         } catch {
             guard isNewer, error.code != .tooDeep else { throw error }
@@ -97,12 +97,14 @@ struct PolicyReader {
         }
     }
 
-    private func serving(_ value: DocumentValue) throws(PolicyError) -> Serving {
-        try expect(value, ["salt", "splits"])
+    /// - Parameter isStrict: whether unknown members are errors also where the policy needs a later evaluator.
+    private func serving(_ value: DocumentValue, isStrict: Bool) throws(PolicyError) -> Serving {
+        let reader = PolicyReader(isNewer: isNewer && !isStrict)
+        try reader.expect(value, ["salt", "splits"])
         let list = try value.member("splits")
         var splits: [Serving.Split] = []
         for split in try list.list(atMost: Limits.splits) {
-            try expect(split, ["below", "serve"])
+            try reader.expect(split, ["below", "serve"])
             splits.append(
                 Serving.Split(below: try split.member("below").integer(), try outcome(try split.member("serve")))
             )
@@ -151,7 +153,7 @@ struct PolicyReader {
         case "all": return .all(try conditions(member.value, depth: depth))
         case "any": return .any(try conditions(member.value, depth: depth))
         case "not": return .not(try condition(member.value, depth: depth + 1))
-        case "segment": return .segment(try segmentName(member.value))
+        case "segment": return .segment(try member.value.text())
         case "percentage": return .percentage(try bucketRange(member.value))
         default:
             throw member.value.error(.unknownMember, "No condition of this name is known; use a newer swift-coreml.")
@@ -160,13 +162,11 @@ struct PolicyReader {
 
     private func conditions(_ value: DocumentValue, depth: Int) throws(PolicyError) -> [Condition] {
         var result: [Condition] = []
-        for element in try value.list(atMost: Limits.conditions) {
+        for element in try value.list(atMost: .max) {
             result.append(try condition(element, depth: depth + 1))
         }
         return result
     }
-
-    private func segmentName(_ value: DocumentValue) throws(PolicyError) -> String { try value.text() }
 
     private func bucketRange(_ value: DocumentValue) throws(PolicyError) -> Condition.BucketRange {
         try value.expectMembers(["salt", "from", "below"])

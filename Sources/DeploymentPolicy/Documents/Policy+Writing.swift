@@ -2,8 +2,8 @@ import MLEncryption
 import MLFiles
 
 extension Policy {
-    /// The `signed` part in canonical JSON, which the same policy always spells alike and which is what is signed: RFC 8785
-    /// and OLPC's canonical JSON agree on it, as texts have no control characters and numbers no fractions.
+    /// The `signed` part in canonical JSON, which the same policy always spells alike and which is what is signed: RFC
+    /// 8785 and OLPC's canonical JSON agree on it, as texts have no control characters and numbers no fractions.
     public func bytes() throws(PolicyError) -> [UInt8] {
         try check()
         guard evaluator <= Self.evaluatorVersion, !rules.contains(where: \.when.isUnreadable) else {

@@ -1,9 +1,9 @@
 /// The `signed` part of `policy.json`: which release of a model collection each device runs.
 ///
-/// Make one, change its members, and ``check()`` or ``bytes()`` it; read one that came signed with ``init(_:)``.  Signatures
-/// and expiry are the trust layer's business, except that ``isExpired(at:)`` says what the document says.
+/// Make one, change its members, and ``check()`` or ``bytes()`` it; read one that came signed with ``init(_:)``.
+/// Signatures and expiry are the trust layer's business, except that ``isExpired(at:)`` says what the document says.
 public struct Policy: Sendable, Hashable {
-    /// The evaluator that this version of the module is.  Policies that need a later one are read as far as they can be.
+    /// The evaluator that this version of the module is.  Policies that need a later one are read as far as possible.
     public static let evaluatorVersion = 1
 
     /// Rises with every change; clients never go back.
@@ -132,8 +132,8 @@ public struct Serving: Sendable, Hashable {
 
     public static let bundled = Serving(.bundled)
 
-    /// A release that is being rolled out: `new` from bucket 0 up, the hold-out from the last bucket down, `rest` between.
-    /// Raising `share` takes it from no device, and neither does raising `holdout` as long as the two do not meet.
+    /// A release that is being rolled out: `new` from bucket 0 up, the hold-out from the last bucket down, `rest`
+    /// between.  Raising `share` takes it from no device, nor does raising `holdout` as long as they do not meet.
     ///
     /// - Parameter share: devices that get `new`, and `holdout` those held out, in thousandths of a percent.
     public static func rollout(
@@ -144,7 +144,10 @@ public struct Serving: Sendable, Hashable {
         rest: Outcome
     ) -> Serving {
         let top = Bucket.count - min(max(holdout, 0), Bucket.count)
-        var splits = [Split(below: min(max(share, 0), top), new), Split(below: top, rest)]
+        let reached = min(max(share, 0), top)
+        var splits: [Split] = []
+        if reached > 0 { splits.append(Split(below: reached, new)) }
+        if top > reached { splits.append(Split(below: top, rest)) }
         if top < Bucket.count { splits.append(Split(below: Bucket.count, .holdout)) }
         return Serving(salt: salt, splits)
     }

@@ -96,7 +96,7 @@ extension ReleaseDocument {
         for (index, metric) in metrics.enumerated() {
             try Check.text(metric.name, limit: 128, at: "metrics[\(index)].name")
             try Check.finite(metric.value, at: "metrics[\(index)].value")
-            guard metric.model.map({ name in models.contains { $0.name == name } }) ?? true else {
+            guard metric.model.map({ name in models.contains { $0.name.utf8.elementsEqual(name.utf8) } }) ?? true else {
                 throw PolicyError(.mismatch, at: "metrics[\(index)].model", "The release has no model of this name.")
             }
         }
@@ -110,11 +110,11 @@ extension ReleaseDocument {
     private func checkModels() throws(PolicyError) {
         guard !models.isEmpty else { throw PolicyError(.badValues, at: "models", "A release has one model at least.") }
         try Check.count(models.count, Limits.models, at: "models")
-        var names: Set<String> = []
+        var names: Set<[UInt8]> = []
         for (index, model) in models.enumerated() {
             let path = "models[\(index)]"
             try within(path) { () throws(PolicyError) in try model.check() }
-            guard names.insert(model.name.lowercased()).inserted else {
+            guard names.insert(Bytes.normalized(model.name, for: .word)).inserted else {
                 throw PolicyError(.duplicate, at: "\(path).name", "Two models are called \"\(model.name)\".")
             }
         }

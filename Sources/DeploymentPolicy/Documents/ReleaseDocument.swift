@@ -9,7 +9,7 @@ public struct ReleaseDocument: Sendable, Hashable {
     public var created: PolicyDate
     /// The runtime that the models need.
     public var minimumRuntime: VersionNumber?
-    /// In the order of their names, which are unique also without regard to case.
+    /// Their names are unique, also without regard to the case of ASCII letters.
     public var models: [Model]
     /// For people; lines are separated by line feeds.
     public var notes: String?

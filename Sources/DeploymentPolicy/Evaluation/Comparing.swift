@@ -57,10 +57,14 @@ extension AttributeValue {
 /// Texts as bytes: Swift's strings compare by canonical equivalence, which other languages do not.
 enum Bytes {
     static func normalized(_ text: String, for kind: Attribute.Kind) -> [UInt8] {
+        text.utf8.map { normalized($0, for: kind) }
+    }
+
+    static func normalized(_ byte: UInt8, for kind: Attribute.Kind) -> UInt8 {
         switch kind {
-        case .word: text.utf8.map(lowercase)
-        case .language: text.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : lowercase($0) }
-        default: Array(text.utf8)
+        case .word: lowercase(byte)
+        case .language: byte == UInt8(ascii: "_") ? UInt8(ascii: "-") : lowercase(byte)
+        default: byte
         }
     }
 

@@ -1,21 +1,30 @@
 /// A policy, prepared for evaluating it often.  The same on devices, servers and in the command line.
 public struct PolicyEvaluator: Sendable {
     public let policy: Policy
+    private let compiled: CompiledPolicy
 
     /// Prepares a policy, which must be sound.
     public init(_ policy: Policy) throws(PolicyError) {
         try policy.check()
         self.policy = policy
+        compiled = CompiledPolicy(policy)
     }
 
     /// What a device gets.
     public func evaluate(_ device: DeviceAttributes) -> Decision {
-        if policy.state != .active { return stopped }
-        for (index, rule) in policy.rules.enumerated() where truth(of: rule.when, device) == .true {
-            if let decision = decision(rule.serve, .rule(index: index, id: rule.id), device) { return decision }
+        guard policy.state == .active else { return stopped }
+        let bitCount = 2 * compiled.wordCount
+        let capacity = bitCount + compiled.columns.count + compiled.salts.count
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { scratch in
+            scratch.initialize(repeating: 0)
+            let run = Evaluation(
+                policy: compiled,
+                bits: UnsafeMutableBufferPointer(rebasing: scratch[..<bitCount]),
+                isFilled: UnsafeMutableBufferPointer(rebasing: scratch[bitCount...].prefix(compiled.columns.count)),
+                buckets: UnsafeMutableBufferPointer(rebasing: scratch[(bitCount + compiled.columns.count)...])
+            )
+            return decision(run, device)
         }
-        return decision(policy.fallback, .fallback, device)
-            ?? Decision(outcome: .bundled, named: .bundled, source: .fallback, refusal: .noInstallID)
     }
 
     /// What all devices get while rules do not apply.
@@ -24,53 +33,70 @@ public struct PolicyEvaluator: Sendable {
         return Decision(outcome: outcome, named: outcome, source: .state(policy.state))
     }
 
+    private func decision(_ run: Evaluation, _ device: borrowing DeviceAttributes) -> Decision {
+        for index in compiled.rules.indices where run.holds(compiled.rules[index], device) {
+            let source = Decision.Source.rule(index: index, id: policy.rules[index].id)
+            if let decision = run.decision(compiled.servings[index], source, device) { return decision }
+        }
+        return run.decision(compiled.servings[compiled.rules.count], .fallback, device)
+            ?? Decision(outcome: .bundled, named: .bundled, source: .fallback, refusal: .noInstallID)
+    }
+}
+
+/// One evaluation: what was found out about the device so far.
+struct Evaluation {
+    let policy: CompiledPolicy
+    /// A bit for "true" for each comparison, and after all of them one for "false".
+    let bits: UnsafeMutableBufferPointer<UInt64>
+    /// 1 for each column whose bits are there.
+    let isFilled: UnsafeMutableBufferPointer<UInt64>
+    /// For each salt 0, or the device's bucket and 1.
+    let buckets: UnsafeMutableBufferPointer<UInt64>
+
+    func holds(_ node: CompiledPolicy.Node, _ device: borrowing DeviceAttributes) -> Bool {
+        switch node {
+        case .all(let masks, let nodes):
+            for mask in masks where word(mask.word, device) & mask.bits != mask.bits { return false }
+            for node in nodes where !holds(node, device) { return false }
+            return true
+        case .any(let masks, let nodes):
+            for mask in masks where word(mask.word, device) & mask.bits != 0 { return true }
+            for node in nodes where holds(node, device) { return true }
+            return false
+        case .segment(let index, let isNegated):
+            guard let installID = device.usableInstallID else { return false }
+            return policy.segments[index].contains(installID: installID) != isNegated
+        case .bucket(let salt, let range, let isNegated):
+            guard let bucket = bucket(salt, device) else { return false }
+            return range.contains(bucket) != isNegated
+        }
+    }
+
+    private func word(_ word: Int, _ device: borrowing DeviceAttributes) -> UInt64 {
+        let column = policy.columnOfWord[word < policy.wordCount ? word : word - policy.wordCount]
+        if isFilled[column] == 0 {
+            isFilled[column] = 1
+            policy.columns[column].fill(bits, distance: policy.wordCount, device)
+        }
+        return bits[word]
+    }
+
+    private func bucket(_ salt: Int, _ device: borrowing DeviceAttributes) -> Int? {
+        if buckets[salt] > 0 { return Int(buckets[salt]) - 1 }
+        guard let installID = device.usableInstallID else { return nil }
+        let bucket = Bucket.number(installID: installID, salt: policy.salts[salt])
+        buckets[salt] = UInt64(bucket) + 1
+        return bucket
+    }
+
     /// What a serving gives; `nil` where buckets decide and the device has none.
-    func decision(_ serving: Serving, _ source: Decision.Source, _ device: DeviceAttributes) -> Decision? {
-        var bucket: Int?
-        var named = serving.single
-        if named == nil, let installID = device.usableInstallID {
-            let number = Bucket.number(installID: installID, salt: serving.salt)
-            bucket = number
-            named = serving.outcome(of: number)
-        }
-        guard let named else { return nil }
-        var decision = Decision(outcome: named, named: named, source: source, bucket: bucket)
-        guard case .release(let number) = named, let release = policy.release(number) else { return decision }
-        if let refusal = refusal(of: release, device) {
-            decision.outcome = .bundled
-            decision.refusal = refusal
-        } else {
-            decision.release = release
-        }
-        return decision
-    }
-
-    private func refusal(of release: ReleaseReference, _ device: DeviceAttributes) -> Decision.Refusal? {
-        if release.counter < policy.minimumCounter {
-            return .floor(counter: release.counter, minimum: policy.minimumCounter)
-        }
-        guard let minimum = release.minimumRuntime else { return nil }
-        if let version = device.runtimeVersion, version >= minimum { return nil }
-        return .runtime(minimum: minimum, has: device.runtimeVersion)
-    }
-
-    // MARK: Conditions
-
-    func truth(of condition: Condition, _ device: DeviceAttributes) -> Truth {
-        switch condition {
-        case .all(let parts): parts.map { truth(of: $0, device) }.min() ?? .true
-        case .any(let parts): parts.map { truth(of: $0, device) }.max() ?? .false
-        case .not(let part): truth(of: part, device).opposite
-        case .comparison(let comparison): comparison.truth(of: device[comparison.attribute])
-        case .segment(let name):
-            device.usableInstallID.flatMap { installID in
-                policy.segments.first { $0.name == name }.map { Truth($0.contains(installID: installID)) }
-            } ?? .unknown
-        case .percentage(let range):
-            device.usableInstallID.map { installID in
-                Truth((range.from..<range.below).contains(Bucket.number(installID: installID, salt: range.salt)))
-            } ?? .unknown
-        case .unreadable: .unknown
-        }
+    func decision(
+        _ serving: CompiledServing,
+        _ source: Decision.Source,
+        _ device: borrowing DeviceAttributes
+    ) -> Decision? {
+        if serving.bounds.isEmpty { return serving.decision(source, bucket: nil, device.runtimeVersion) }
+        guard let bucket = bucket(serving.salt, device) else { return nil }
+        return serving.decision(source, bucket: bucket, device.runtimeVersion)
     }
 }
