@@ -299,6 +299,18 @@ let package = Package(
             path: "Tests/EncryptedApp",
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
+        library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        tests(
+            "DeploymentKeysTests",
+            ["CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
+                + crypto
+        ),
+        .executableTarget(
+            name: "KeyServiceRunner",
+            dependencies: ["DeploymentKeys", "MLEncryption", "MLFiles"],
+            path: "Tests/KeyServiceRunner",
+            swiftSettings: settings
+        ),
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
