@@ -41,7 +41,7 @@ let package = Package(
         .library(name: "CoreML", targets: ["CoreML"]),
         .library(name: "CoreMLEncryption", targets: ["CoreMLEncryption"]),
         .library(name: "CoreMLDeployment", targets: ["CoreMLDeployment"]),
-        .library(name: "DeploymentFormats", targets: ["DeploymentArchives", "DeploymentPolicy", "UpdateFramework"]),
+        .library(name: "DeploymentFormats", targets: ["DeploymentArchives", "DeploymentKeys", "DeploymentPolicy", "UpdateFramework"]),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
         .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
@@ -322,6 +322,18 @@ let package = Package(
             dependencies: ["CoreML", "CoreMLEncryption"],
             path: "Tests/EncryptedApp",
             swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        tests(
+            "DeploymentKeysTests",
+            ["CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
+                + crypto
+        ),
+        .executableTarget(
+            name: "KeyServiceRunner",
+            dependencies: ["DeploymentKeys", "MLEncryption", "MLFiles"],
+            path: "Tests/KeyServiceRunner",
+            swiftSettings: settings
         ),
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),

@@ -22,23 +22,45 @@ package enum KeyPair {
     /// - Returns: of HPKE the encapsulated key and the ciphertext, of AES-GCM the nonce, the ciphertext and the tag.
     package static func wrap(_ secret: SecretBytes, with key: ModelKey, purpose: [UInt8]) throws(ModelError) -> [UInt8]
     {
+        guard key.suite == .aes else {
+            return try wrap(secret, key.suite, for: key.publicKey ?? [], purpose: purpose, authenticating: [])
+        }
+        guard let own = key.secret else { throw locked(key) }
         do {
-            switch key.suite {
-            case .aes:
-                guard let own = key.secret else { throw locked(key) }
-                let box = try secret.withBytes {
-                    try AES.GCM.seal($0, using: own.symmetricKey, authenticating: purpose)
-                }
-                guard let combined = box.combined else { preconditionFailure("a nonce has 12 bytes") }
-                return Array(combined)
+            let box = try secret.withBytes {
+                try AES.GCM.seal($0, using: own.symmetricKey, authenticating: purpose)
+            }
+            guard let combined = box.combined else { preconditionFailure("a nonce has 12 bytes") }
+            return Array(combined)
+        } catch { throw ModelError(.malformed, "The key cannot encrypt (\(error)); make the key again.") }
+    }
+
+    /// Wraps `secret` for the holder of the private half of a public key, by HPKE.
+    ///
+    /// - Parameters:
+    ///   - publicKey: as `publicKey(_:of:)` gives it.
+    ///   - purpose: HPKE's `info`.
+    ///   - data: what else unwrapping must be given: the additional data of the AEAD.
+    package static func wrap(
+        _ secret: SecretBytes,
+        _ suite: WrapSuite,
+        for publicKey: [UInt8],
+        purpose: [UInt8],
+        authenticating data: [UInt8]
+    ) throws(ModelError) -> [UInt8] {
+        do {
+            switch suite {
+            case .aes: throw ModelError(.invalidInput, "\(suite.rawValue) has no public keys; choose a suite of HPKE.")
             case .xWing:
-                let recipient = try XWingMLKEM768X25519.PublicKey(rawRepresentation: key.publicKey ?? [])
+                let recipient = try XWingMLKEM768X25519.PublicKey(rawRepresentation: publicKey)
                 var sender = try HPKE.Sender(recipientKey: recipient, ciphersuite: xWingSuite, info: Data(purpose))
-                return Array(sender.encapsulatedKey) + (try secret.withBytes { try sender.seal($0) })
+                let sealed = try secret.withBytes { try sender.seal($0, authenticating: data) }
+                return Array(sender.encapsulatedKey) + sealed
             case .x25519:
-                let recipient = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: key.publicKey ?? [])
+                let recipient = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey)
                 var sender = try HPKE.Sender(recipientKey: recipient, ciphersuite: x25519Suite, info: Data(purpose))
-                return Array(sender.encapsulatedKey) + (try secret.withBytes { try sender.seal($0) })
+                let sealed = try secret.withBytes { try sender.seal($0, authenticating: data) }
+                return Array(sender.encapsulatedKey) + sealed
             }
         } catch let error as ModelError {
             throw error
@@ -52,13 +74,34 @@ package enum KeyPair {
         -> SecretBytes
     {
         guard let own = key.secret else { throw locked(key) }
+        do throws(ModelError) {
+            return try unwrap(wrapped, key.suite, with: own, purpose: purpose, authenticating: [])
+        } catch {
+            throw ModelError(
+                error.code,
+                "The wrapped key does not open with the key \(key.keyID): one of them was changed, or they do not belong "
+                    + "together; restore the model, or get its key."
+            )
+        }
+    }
+
+    /// The secret that was wrapped for the holder of `own` with the same purpose and additional data.
+    ///
+    /// AES-GCM authenticates the purpose and then the data.
+    package static func unwrap(
+        _ wrapped: [UInt8],
+        _ suite: WrapSuite,
+        with own: SecretBytes,
+        purpose: [UInt8],
+        authenticating data: [UInt8]
+    ) throws(ModelError) -> SecretBytes {
         let plain: Data
         do {
             defer { Cobblestone.overwriteTraces() }
-            switch key.suite {
+            switch suite {
             case .aes:
                 let box = try AES.GCM.SealedBox(combined: wrapped)
-                plain = try AES.GCM.open(box, using: own.symmetricKey, authenticating: purpose)
+                plain = try AES.GCM.open(box, using: own.symmetricKey, authenticating: purpose + data)
             case .xWing:
                 var recipient = try HPKE.Recipient(
                     privateKey: try xWing(own),
@@ -66,7 +109,7 @@ package enum KeyPair {
                     info: Data(purpose),
                     encapsulatedKey: Data(wrapped.prefix(xWingByteCount))
                 )
-                plain = try recipient.open(Data(wrapped.dropFirst(xWingByteCount)))
+                plain = try recipient.open(Data(wrapped.dropFirst(xWingByteCount)), authenticating: data)
             case .x25519:
                 var recipient = try HPKE.Recipient(
                     privateKey: try x25519(own),
@@ -74,13 +117,12 @@ package enum KeyPair {
                     info: Data(purpose),
                     encapsulatedKey: Data(wrapped.prefix(x25519ByteCount))
                 )
-                plain = try recipient.open(Data(wrapped.dropFirst(x25519ByteCount)))
+                plain = try recipient.open(Data(wrapped.dropFirst(x25519ByteCount)), authenticating: data)
             }
         } catch {
             throw ModelError(
                 .decryption,
-                "The wrapped key does not open with the key \(key.keyID): one of them was changed, or they do not belong "
-                    + "together; restore the model, or get its key."
+                "The wrapped key does not open: it was changed, or is for another key or another purpose."
             )
         }
         return try SecretBytes(erasing: plain)

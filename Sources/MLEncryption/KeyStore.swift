@@ -46,12 +46,12 @@ package struct KeyStore: Sendable {
         guard key.secret != nil else { throw KeyPair.locked(key) }
         try makeFolder()
         let text = key.text
-        if strength != .file, let (sealed, found) = SystemCredentials.seal(text, name: key.keyID.description) {
-            if strength == nil || strength == found {
-                try KeyFiles.write(sealed, to: path(key.keyID, .host), isSecret: true)
-                try FileAccess.remove(path(key.keyID, .file))
-                return found
-            }
+        if strength != .file,
+            let (sealed, found) = SystemCredentials.seal(text, name: key.keyID.description, strength: strength)
+        {
+            try KeyFiles.write(sealed, to: path(key.keyID, .host), isSecret: true)
+            try FileAccess.remove(path(key.keyID, .file))
+            return found
         }
         if let strength, strength != .file {
             throw ModelError(.io, "This machine offers no \(strength.rawValue); leave the choice to coreml.")
@@ -86,6 +86,10 @@ package struct KeyStore: Sendable {
         }
     }
 
+    private func sealedStrength(_ path: String) throws(ModelError) -> Strength? {
+        SystemCredentials.strength(of: try FileAccess.read(path))
+    }
+
     package func remove(_ keyID: KeyID) throws(ModelError) {
         try FileAccess.remove(path(keyID, .file))
         try FileAccess.remove(path(keyID, .host))
@@ -96,11 +100,12 @@ package struct KeyStore: Sendable {
         guard FileAccess.kind(of: folder) == .folder else { return [] }
         var result: [Entry] = []
         for name in try FileAccess.names(in: folder) {
-            for (ending, strength) in [(KeyFiles.suffix, Strength.file), (".cred", SystemCredentials.strength)]
-            where name.hasSuffix(ending) {
-                guard let bytes = Hexadecimal.bytes(name.dropLast(ending.count).utf8), bytes.count == KeyID.byteCount
+            for ending in [KeyFiles.suffix, ".cred"] where name.hasSuffix(ending) {
+                let path = folder + "/" + name
+                guard let bytes = Hexadecimal.bytes(name.dropLast(ending.count).utf8), bytes.count == KeyID.byteCount,
+                    let strength = ending == ".cred" ? try sealedStrength(path) : .file
                 else { continue }
-                result.append(Entry(keyID: KeyID(bytes), strength: strength, path: folder + "/" + name))
+                result.append(Entry(keyID: KeyID(bytes), strength: strength, path: path))
             }
         }
         return result
@@ -112,21 +117,50 @@ enum SystemCredentials {
     private static let program = "systemd-creds"
     private static let mostBytes = 64 << 10
 
-    /// What the machine seals with.
-    static let strength: KeyStore.Strength = {
-        var output = [UInt8](repeating: 0, count: 1024)
-        return runProgram([program, "has-tpm2", "--quiet"], [], &output) >= 0 ? .tpm : .host
-    }()
+    /// With what a text was sealed, by the identifier of the method with which it begins; `nil` when with nothing.
+    ///
+    /// A method that is not known counts as the weaker one.
+    static func strength(of sealed: [UInt8]) -> KeyStore.Strength? {
+        let start = sealed.filter { $0 != UInt8(ascii: "\n") }.prefix(24)
+        guard let method = Base64.bytes(start)?.prefix(16), method.count == 16 else { return nil }
+        let name = Hexadecimal.text(method)
+        if name == withoutKey { return nil }
+        return withTPM.contains(name) ? .tpm : .host
+    }
+
+    /// systemd's identifiers of what is sealed with the TPM2, alone or beside the machine's key, with or without a public
+    /// key for its policy, for the machine or for a user.
+    private static let withTPM: Set = [
+        "0c7cc07b117645919c4b0bea08bc20fe", "faf7eb9341e3412ca1a436f95a29362f", "93a894094874449090caf2fc93cab553",
+        "ef4ac13679a9480ea7db68897f9f165d", "af4950a849134eb1a73846304ff30c05", "adbc4ca3efb64201ba881b6f2e4095ea",
+    ]
+    /// That of what is sealed with a key of zeros.
+    private static let withoutKey = "058469daf6f54324800549da0f8ea2fb"
 
     /// The sealed form of `text`; `nil` where the machine has no such service, or not for this user.
-    static func seal(_ text: [UInt8], name: String) -> (sealed: [UInt8], strength: KeyStore.Strength)? {
+    ///
+    /// - Parameter wanted: with what it is sealed; `nil` for what systemd thinks best.
+    static func seal(
+        _ text: [UInt8],
+        name: String,
+        strength wanted: KeyStore.Strength?
+    ) -> (sealed: [UInt8], strength: KeyStore.Strength)? {
+        var arguments = [program, "encrypt", "--name=\(name)"]
+        switch wanted {
+        case .tpm?: arguments.append("--with-key=tpm2")
+        case .host?: arguments.append("--with-key=host")
+        case .file?, nil: break
+        }
         var output = [UInt8](repeating: 0, count: mostBytes)
-        let count = runProgram([program, "encrypt", "--name=\(name)", "-", "-"], text, &output)
+        let count = runProgram(arguments + ["-", "-"], text, &output)
         guard count > 0 else { return nil }
         let sealed = Array(output[..<count])
         // What cannot be opened again would be lost.
         let isRight = try? open(sealed, name: name) { (opened) throws(ModelError) in opened.elementsEqual(text) }
-        return isRight == true ? (sealed, strength) : nil
+        guard isRight == true, let strength = strength(of: sealed), wanted == nil || wanted == strength else {
+            return nil
+        }
+        return (sealed, strength)
     }
 
     /// Lends what `seal` has sealed.

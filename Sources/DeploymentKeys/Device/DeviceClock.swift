@@ -1,0 +1,34 @@
+import Glibc
+import MLEncryption
+
+/// What a device knows of the time: the clock that somebody can set, and the seconds since the machine was started.
+public struct DeviceClock: Sendable {
+    /// The system's clock.
+    public let now: @Sendable () -> ServiceTime
+    /// A name of this start of the machine, and the seconds since then, sleep included.
+    public let sinceStart: @Sendable () -> (start: String, seconds: Int)
+
+    public init(
+        now: @escaping @Sendable () -> ServiceTime,
+        sinceStart: @escaping @Sendable () -> (start: String, seconds: Int)
+    ) {
+        (self.now, self.sinceStart) = (now, sinceStart)
+    }
+
+    public static let system = DeviceClock(now: { .now }) {
+        var time = timespec()
+        guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return ("", 0) }
+        return (startName, Int(time.tv_sec))
+    }
+
+    /// The kernel's random name of this start; empty where it has none.
+    private static let startName: String = {
+        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 36, let text = String(validating: bytes.prefix(36), as: UTF8.self) else { return "" }
+        return text
+    }()
+}

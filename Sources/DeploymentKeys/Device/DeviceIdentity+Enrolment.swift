@@ -1,0 +1,172 @@
+import MLEncryption
+import MLNumerics
+
+/// A request that was made, and what its answer must fit.
+public struct PendingRequest<Response>: Sendable {
+    /// The body to send.
+    public let body: [UInt8]
+    let hash: [UInt8]
+
+    init(body: [UInt8]) {
+        self.body = body
+        hash = messageHash(body)
+    }
+}
+
+public enum PendingAnswer {
+    public enum Certificate {}
+    public enum Lease {}
+}
+
+/// A request for a certificate: enrolment or renewal.
+public typealias PendingCertificate = PendingRequest<PendingAnswer.Certificate>
+/// A request for a content key.
+public typealias PendingRelease = PendingRequest<PendingAnswer.Lease>
+
+/// An enrolment for which evidence is gathered.
+public struct EnrolmentDraft: Sendable {
+    fileprivate let request: EnrolmentRequest
+    /// What evidence must be bound to: 32 bytes that stand for the device's keys, its team and app, and the challenge.
+    public var binding: [UInt8] { request.binding }
+}
+
+extension DeviceIdentity {
+    // MARK: Challenges
+
+    /// The body of a request for a challenge.
+    public func challengeRequest() -> (body: [UInt8], nonce: RequestNonce) {
+        let request = ChallengeRequest(team: team)
+        return (request.text, request.nonce)
+    }
+
+    /// The challenge that a service has answered with.
+    ///
+    /// - Parameter keys: the key-service keys of the team that the caller trusts.
+    public func acceptChallenge(
+        _ body: [UInt8],
+        for nonce: RequestNonce,
+        trusting keys: [SigningPublicKey]
+    ) throws(DeploymentKeyError) -> Challenge {
+        if FailureMessage.isFailure(body) { throw try failure(body, for: nil, trusting: keys) }
+        let response = try ChallengeResponse.read(body, else: .responseMalformed)
+        guard response.isSigned(byOneOf: keys) else { throw Self.untrusted }
+        guard response.nonce == nonce else { throw Self.otherRequest }
+        try learn(response.time)
+        return response.challenge
+    }
+
+    // MARK: Enrolment
+
+    /// Begins to enrol: gather evidence for the draft's binding, then make the request.
+    public func enrolment(_ challenge: Challenge) -> EnrolmentDraft {
+        EnrolmentDraft(
+            request: EnrolmentRequest(
+                team: team,
+                app: app,
+                challenge: challenge,
+                identity: identityKey,
+                recipient: recipient,
+                attestation: .none
+            )
+        )
+    }
+
+    /// The body of `POST /v1/enroll`.
+    public func enrolmentRequest(
+        _ draft: EnrolmentDraft,
+        _ evidence: AttestationEvidence = .none
+    ) throws(DeploymentKeyError) -> PendingCertificate {
+        var request = draft.request
+        request.attestation = evidence
+        return PendingRequest(body: try sign(request))
+    }
+
+    /// The body of `POST /v1/renew`.
+    public func renewalRequest(_ challenge: Challenge) throws(DeploymentKeyError) -> PendingCertificate {
+        let request = RenewalRequest(
+            certificate: try enrolledCertificate(),
+            challenge: challenge,
+            recipient: recipient
+        )
+        return PendingRequest(body: try sign(request))
+    }
+
+    /// Checks the answer to enrolment or renewal, and keeps the certificate.
+    @discardableResult
+    public func accept(
+        _ body: [UInt8],
+        for request: PendingCertificate,
+        trusting keys: [SigningPublicKey]
+    ) throws(DeploymentKeyError) -> DeviceCertificate {
+        if FailureMessage.isFailure(body) { throw try failure(body, for: request.hash, trusting: keys) }
+        let response = try EnrolmentResponse.read(body, else: .responseMalformed)
+        guard response.isSigned(byOneOf: keys), response.certificate.isSigned(byOneOf: keys) else {
+            throw Self.untrusted
+        }
+        guard response.request == request.hash else { throw Self.otherRequest }
+        let certificate = response.certificate
+        guard certificate.device == device, certificate.team == team, certificate.app == app,
+            certificate.identity == identityKey, certificate.recipient == recipient
+        else {
+            throw DeploymentKeyError(
+                .leaseForOtherDevice,
+                at: "certificate \(certificate.serial)",
+                "The certificate is another device's."
+            )
+        }
+        try learn(response.time)
+        try store(certificate)
+        return certificate
+    }
+
+    // MARK: Parts
+
+    func sign(_ message: some SignedMessage) throws(DeploymentKeyError) -> [UInt8] {
+        try keyErrors(.storageDamaged, at: "identity key") { () throws(ModelError) in
+            try message.signed(by: identity).text
+        }
+    }
+
+    func learn(_ time: ServiceTime) throws(DeploymentKeyError) {
+        let clock = clock
+        try changeState { $0.learn(time, clock) }
+    }
+
+    static var untrusted: DeploymentKeyError {
+        DeploymentKeyError(
+            .responseUntrusted,
+            at: "signature",
+            "No key-service key that the team's metadata names has signed this answer."
+        )
+    }
+
+    static var otherRequest: DeploymentKeyError {
+        DeploymentKeyError(
+            .responseForOtherRequest,
+            at: "request",
+            "The answer belongs to another request: it was replayed, or mixed up.",
+            retry: .now
+        )
+    }
+
+    /// What a service's failure says; one that is not signed, or about another request, is taken for one that may pass.
+    func failure(
+        _ body: [UInt8],
+        for request: [UInt8]?,
+        trusting keys: [SigningPublicKey]
+    ) throws(DeploymentKeyError) -> DeploymentKeyError {
+        let message = try FailureMessage.read(body, else: .responseMalformed)
+        let error = message.error
+        let isAuthentic = message.isSigned(byOneOf: keys) && (request == nil || message.request == request)
+        if isAuthentic {
+            if request != nil { try learn(message.time) }
+            return error
+        }
+        guard error.retry == .never || error.retry == .renew else { return error }
+        return DeploymentKeyError(
+            .unavailable,
+            at: error.culprit,
+            "Somebody who cannot prove to be the key service says \"\(error.code.rawValue)\": \(error.message)"
+        )
+    }
+}

@@ -1,0 +1,78 @@
+import MLEncryption
+import MLFiles
+import MLNumerics
+
+/// What changes on a device: the counter of its requests, and the time of which it is sure.
+struct DeviceState: Sendable, Equatable {
+    static let type: StaticString = "mlk-device-state"
+    static let largestText = 4 << 10
+    static let codePurpose = "mlk/1 device state"
+
+    /// The counter of the last request that was made.
+    var counter = 0
+    /// The newest time that a service has signed.
+    var signedTime = ServiceTime(seconds: 0)
+    /// On which start of the machine that was, and how many seconds after it.
+    var start = ""
+    var secondsSinceStart = 0
+    /// The latest time at which a lease was opened; never later than that lease's end.
+    var lastUse = ServiceTime(seconds: 0)
+
+    /// The time that counts.
+    ///
+    /// As long as the machine runs on which a service has last told the time, it is that time and what has passed since, and
+    /// nobody asks the clock, which anybody can set.  Later it is the clock's, unless that lies before what is known to have
+    /// passed.
+    func time(_ clock: DeviceClock) -> ServiceTime {
+        let (name, seconds) = clock.sinceStart()
+        guard !name.isEmpty, name == start, seconds >= secondsSinceStart else {
+            return max(clock.now(), signedTime, lastUse)
+        }
+        return max(signedTime.advanced(by: seconds - secondsSinceStart), lastUse)
+    }
+
+    /// Takes note of a time that a service has signed.
+    ///
+    /// Such a time also corrects `lastUse`, so that a clock that once went wrong does harm no longer than until then.
+    mutating func learn(_ time: ServiceTime, _ clock: DeviceClock) {
+        guard time > signedTime else { return }
+        signedTime = time
+        (start, secondsSinceStart) = clock.sinceStart()
+        lastUse = min(lastUse, time)
+    }
+
+    // MARK: Text
+
+    func text(_ key: ModelKey) throws(ModelError) -> [UInt8] {
+        let members: [JSONValue.Member] = [
+            .integer("counter", counter), .integer("format", 1), .text("lastUse", lastUse),
+            .integer("secondsSinceStart", secondsSinceStart), .text("signedTime", signedTime), .text("start", start),
+            .text("type", Self.type.description),
+        ]
+        let code = try AuthenticatedText.code(members, key, Self.codePurpose)
+        return CanonicalWriter.bytes(.object(members + [.base64("mac", code)]))
+    }
+
+    init() {}
+
+    init(text: [UInt8], _ key: ModelKey) throws(ModelError) {
+        let (state, code) = try CanonicalReader.read(text) { (reader) throws(ModelError) in
+            try reader.object { (object) throws(ModelError) in try Self.read(&object) }
+        }
+        try AuthenticatedText.check(code, of: text, key, Self.codePurpose)
+        self = state
+    }
+
+    private static func read(_ object: inout CanonicalReader) throws(ModelError) -> (DeviceState, [UInt8]) {
+        var state = DeviceState()
+        state.counter = try object.integer("counter")
+        try object.format()
+        state.lastUse = try object.time("lastUse")
+        let code = try object.base64("mac", count: 32)
+        state.secondsSinceStart = try object.integer("secondsSinceStart")
+        state.signedTime = try object.time("signedTime")
+        state.start = try object.text("start", limit: 64)
+        try object.type(type)
+        return (state, code)
+    }
+}

@@ -1,0 +1,30 @@
+import Synchronization
+
+/// Counts requests of addresses, in memory and within bounds.
+final class AddressLimiter: Sendable {
+    private static let mostAddresses = 100_000
+
+    private struct State {
+        var times: [String: [ServiceTime]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts a request; the result is `nil` when it is within the limit, else after how many seconds to come again.
+    func admit(_ address: String, _ limit: RateLimit, at now: ServiceTime) -> Int? {
+        state.withLock { state in
+            if state.times.count >= Self.mostAddresses, state.times[address] == nil {
+                state.times = state.times.filter { $0.value.contains { $0.distance(to: now) < limit.seconds } }
+                // So many addresses at once are an attack, in which nobody is told apart.
+                guard state.times.count < Self.mostAddresses else { return limit.seconds }
+            }
+            var times = (state.times[address] ?? []).filter { $0.distance(to: now) < limit.seconds }
+            defer { state.times[address] = times }
+            if times.count >= limit.count, let first = times.first {
+                return max(1, limit.seconds - first.distance(to: now))
+            }
+            times.append(now)
+            return nil
+        }
+    }
+}
