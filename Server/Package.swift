@@ -36,12 +36,28 @@ let package = Package(
         library("ServerDatabase", [.product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
+        .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
+        library(
+            "ServerDashboard",
+            [
+                "CDashboardFiles", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird,
+                .product(name: "Mustache", package: "swift-mustache"),
+            ]
+        ),
         library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", hummingbird, logging]),
         .executableTarget(
             name: "coreml-server",
             dependencies: [
-                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", hummingbird, logging,
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", hummingbird, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ServerDashboardTests",
+            dependencies: [
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
             ],
             swiftSettings: settings
         ),

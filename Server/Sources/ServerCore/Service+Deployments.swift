@@ -131,7 +131,7 @@ extension Service {
         return deployment
     }
 
-    private static func deployment(_ row: Row) throws -> Deployment {
+    static func deployment(_ row: Row) throws -> Deployment {
         guard let state = Deployment.State(rawValue: try row.text("state")) else {
             throw DatabaseError.unexpected("state", row["state"])
         }
