@@ -243,7 +243,7 @@ def seed_reports(server):
         for slot in range(28):
             hour = now - 6 * (27 - slot)
             share = 1 / (1 + math.exp(-(slot - 14) / 3.2))
-            awake = 900 + 260 * math.sin(slot * math.pi / 2) + 25 * slot
+            awake = 900 + 90 * math.sin(slot * math.pi / 2) + 25 * slot
             for release, part in ((0, 0.08), (1, 0.92 * (1 - share)), (2, 0.92 * share)):
                 count = int(awake * part)
                 devices = range(release * 10_000 + slot * 40, release * 10_000 + slot * 40 + count)
@@ -252,7 +252,8 @@ def seed_reports(server):
         for event, reason, system, kind, count in (
             ("offered", "", "iPadOS", "tablet", 2640), ("downloaded", "", "iPadOS", "tablet", 2512), ("verified", "", "iPadOS", "tablet", 2509),
             ("activated", "", "iPadOS", "tablet", 2318), ("loaded", "", "iPadOS", "tablet", 2280), ("failed", "load", "iPadOS", "tablet", 11),
-            ("failed", "download", "iPadOS", "tablet", 34), ("loaded", "", "Linux", "server", 96), ("failed", "selfTest", "Linux", "server", 4),
+            ("failed", "download", "iPadOS", "tablet", 34), ("offered", "", "Linux", "server", 104), ("downloaded", "", "Linux", "server", 104),
+            ("verified", "", "Linux", "server", 100), ("activated", "", "Linux", "server", 98), ("loaded", "", "Linux", "server", 96), ("failed", "selfTest", "Linux", "server", 4),
         ):
             rows.append((*place, now, 2, event, reason, system, kind, count))
         for event, count in (("downloaded", 1240), ("verified", 1240), ("activated", 1214), ("loaded", 1201)):

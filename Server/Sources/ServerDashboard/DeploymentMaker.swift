@@ -53,7 +53,7 @@ struct EditorData: Encodable {
         self.releases = releases.map {
             Release(
                 number: $0.number,
-                label: "Release \($0.number)" + ($0.note.isEmpty ? "" : " · \($0.note.prefix(40))")
+                label: "Release \($0.number)" + ($0.note.isEmpty ? "" : " · \($0.note.prefix(28))")
             )
         }
         self.preview = preview
@@ -363,7 +363,11 @@ struct Preview {
             case .fallback: explanation.rules.isEmpty ? "as every device does" : "because no rule matched"
             case .state(let state): "because the deployment is \(state.rawValue)"
             }
-        refusal = decision.refusal.map { "\(decision.named.title) is refused: \($0)." }
+        refusal = decision.refusal.map { refusal in
+            refusal == .noInstallID
+                ? "Percentages decide here, and this device has no install ID."
+                : "\(decision.named.title) is refused: \(refusal)."
+        }
         bucket = decision.bucket.map { Texts.number($0) }
         rules = explanation.rules.map(Self.rule)
         hasRules = !rules.isEmpty

@@ -327,6 +327,7 @@ extension Dashboard {
         struct Detail {
             let name: String
             let value: String
+            let short: String
         }
 
         let sequence: Int
@@ -336,6 +337,7 @@ extension Dashboard {
         let action: String
         let kind: String
         let subject: String
+        let shortSubject: String
         let details: [Detail]
         let hash: String
     }
@@ -418,6 +420,11 @@ extension Dashboard {
 
     private static let pageLength = 50
 
+    /// The first digits of what is a hash; all else as it is.
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) ? Texts.short(text) + "…" : text
+    }
+
     private static func row(_ entry: AuditEntry) -> AuditRow {
         AuditRow(
             sequence: entry.sequence,
@@ -427,8 +434,9 @@ extension Dashboard {
             action: entry.action,
             kind: String(entry.action.prefix { $0 != "." }),
             subject: entry.subject,
+            shortSubject: shortened(entry.subject),
             details: entry.detail.sorted { $0.key < $1.key }.filter { !$0.value.isEmpty }.map {
-                .init(name: $0.key, value: $0.value)
+                .init(name: $0.key, value: $0.value, short: shortened($0.value))
             },
             hash: Texts.short(entry.hash)
         )

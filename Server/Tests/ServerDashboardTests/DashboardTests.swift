@@ -138,7 +138,8 @@ struct Browser {
         let link = try #require(try await site.service.firstAdministratorLink())
         try await site.application.test(.router) { client in
             for _ in 0..<2 {
-                #expect(try await client.execute(uri: "/sign-in/\(link)", method: .get).status == .ok)
+                let page = try await client.execute(uri: "/sign-in/\(link)", method: .get)
+                #expect(page.status == .ok)
             }
             func signIn() async throws -> HTTPResponse.Status {
                 try await client.execute(
@@ -148,8 +149,9 @@ struct Browser {
                     body: ByteBuffer(string: "secret=\(link)")
                 ).status
             }
-            #expect(try await signIn() == .seeOther)
-            #expect(try await signIn() == .unauthorized)
+            let (first, second) = (try await signIn(), try await signIn())
+            #expect(first == .seeOther)
+            #expect(second == .unauthorized)
         }
     }
 

@@ -20,9 +20,11 @@ import Testing
         var (first, second) = (DeviceSketch(), DeviceSketch())
         for device in 0..<6000 { first.insert(Self.mixed(UInt64(device))) }
         for device in 3000..<9000 { second.insert(Self.mixed(UInt64(device))) }
-        #expect(first.merge(second))
+        let isMerged = first.merge(second)
+        #expect(isMerged)
         #expect(abs(first.estimate - 9000) <= 360)
-        #expect(!first.merge(DeviceSketch(registerCount: 16)))
+        let isMergedWithOther = first.merge(DeviceSketch(registerCount: 16))
+        #expect(!isMergedWithOther)
         #expect(DeviceSketch(registers: [1, 2, 3]) == nil)
         #expect(DeviceSketch(registers: [UInt8](repeating: 200, count: 64)) == nil)
     }

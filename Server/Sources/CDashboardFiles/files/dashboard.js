@@ -314,9 +314,12 @@
       const rest = choices(holder.rest, [["", extras.rest]]);
       rest.setAttribute("aria-label", "What the others of them get");
       rest.addEventListener("change", () => { if (rest.value === "") delete holder.rest; else holder.rest = chosen(rest); update(); });
-      return make("div", {className: "serve"}, make("span", {className: "word", textContent: extras.word}), serve, make("span", {className: "word", textContent: "for"}),
-        percentage("Per cent of them", holder.percentage, value => { if (value === undefined) delete holder.percentage; else holder.percentage = value; }),
-        make("span", {className: "word", textContent: "% of them, the others get"}), rest);
+      const others = make("div", {className: "serve", hidden: holder.percentage === undefined && holder.rest === undefined}, make("span", {className: "word", textContent: "the others get"}), rest);
+      return make("div", {className: "serves"}, make("div", {className: "serve"}, make("span", {className: "word", textContent: extras.word}), serve),
+        make("div", {className: "serve"}, make("span", {className: "word", textContent: "on"}), percentage("Per cent of them", holder.percentage, value => {
+          if (value === undefined) delete holder.percentage; else holder.percentage = value;
+          others.hidden = value === undefined && holder.rest === undefined;
+        }), make("span", {className: "word", textContent: "% of these devices"})), others);
     };
 
     const move = (index, by) => {
