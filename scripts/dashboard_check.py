@@ -442,8 +442,10 @@ def check_head(server):
 def main():
     tools, program, out = map(pathlib.Path, sys.argv[1:4])
     wanted = sys.argv[4:]
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    out.mkdir(parents=True, exist_ok=True)
+    for picture in out.glob("*.png"):
+        if not wanted or picture.name.startswith(wanted[0].replace(" ", "-")):
+            picture.unlink()
     work = pathlib.Path(tempfile.mkdtemp(prefix="dashboard-check-"))
     failed = False
     try:
