@@ -55,6 +55,10 @@
     if (menu) { menu.open = false; $("summary", menu).focus(); }
   });
 
+  // On phones the sections are a strip: the current one is in it.
+  const current = $(".side [aria-current]");
+  if (current) $(".side").scrollLeft = Math.max(0, current.offsetLeft - 60);
+
   // A form is sent once.
   document.addEventListener("submit", event => {
     const form = event.target;
