@@ -41,7 +41,10 @@ let package = Package(
         .library(name: "CoreML", targets: ["CoreML"]),
         .library(name: "CoreMLEncryption", targets: ["CoreMLEncryption"]),
         .library(name: "CoreMLDeployment", targets: ["CoreMLDeployment"]),
-        .library(name: "DeploymentFormats", targets: ["DeploymentArchives", "DeploymentKeys", "DeploymentPolicy", "UpdateFramework"]),
+        .library(
+            name: "DeploymentFormats",
+            targets: ["DeploymentArchives", "DeploymentKeys", "DeploymentPolicy", "UpdateFramework"]
+        ),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
         .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
@@ -269,18 +272,20 @@ let package = Package(
         library(
             "DeploymentClient",
             [
-                "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "UpdateFramework",
+                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics",
+                "UpdateFramework",
             ] + crypto
         ),
         library(
             "DeployCommands",
             ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
-        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections"]),
+        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections", "CVaultRegistration"]),
         library(
             "CoreMLDeployment",
             [
-                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentPolicy",
+                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentKeys",
+                "DeploymentPolicy",
                 "MLEngine",
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]

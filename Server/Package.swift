@@ -36,11 +36,11 @@ let package = Package(
         library("ServerDatabase", [.product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
-        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", hummingbird, logging]),
+        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]),
         .executableTarget(
             name: "coreml-server",
             dependencies: [
-                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", hummingbird, logging,
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", formats, hummingbird, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

@@ -2,6 +2,7 @@ import Crypto
 package import DeploymentPolicy
 package import Foundation
 import Glibc
+import MLEncryption
 import MLFiles
 import MLNumerics
 import Synchronization
@@ -12,6 +13,9 @@ enum Hashes {
     static func text(_ bytes: [UInt8]) -> String {
         SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
     }
+
+    /// What hexadecimal digits stand for.
+    static func bytes(_ text: String) -> [UInt8]? { Hexadecimal.bytes(text.utf8) }
 }
 
 /// What a check found.
@@ -133,6 +137,15 @@ package struct Updater: Sendable {
                 bundledRoot: configuration.root
             )
         } catch { throw DeploymentError(.storage, "trust", error.description) }
+    }
+
+    /// The keys of a role that the team's targets delegate to, by the metadata that was verified last.
+    func storedKeys(of role: String) throws(DeploymentError) -> [PublicKey] {
+        let start = UTCTime(secondsSince1970: Int64(try trustedTime().secondsSince1970))
+        let updater = try makeUpdater()
+        do throws(UpdateError) {
+            return try updater.cached(at: start).keys(ofDelegated: role).map { Array($0.keys.values) } ?? []
+        } catch { throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description) }
     }
 
     // MARK: Time
