@@ -1,4 +1,4 @@
-.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits test bench format setup build conformance zoo
+.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits test bench format setup build conformance tuf-conformance zoo
 
 # A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
 export COREML_WITHOUT_PLUGINS = 1
@@ -32,6 +32,9 @@ format:
 
 conformance: setup
 	@scripts/conformance --table
+
+tuf-conformance: setup
+	@scripts/tuf-conformance
 
 zoo: setup
 	@scripts/zoo-check

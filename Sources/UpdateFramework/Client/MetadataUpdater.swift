@@ -159,9 +159,7 @@ public struct MetadataUpdater: Sendable {
         if let loaded = trusted.loaded(keys) { return loaded }
         let promised = try trusted.file(of: keys.role)
         if let stored = try load(keys.role) {
-            let next = Self.updated(trusted) { (next) throws(UpdateError) in
-                try next.updateTargets(stored, keys)
-            }
+            let next = Self.updated(trusted) { (next) throws(UpdateError) in try next.updateTargets(stored, keys) }
             if let next, let targets = next.loaded(keys) {
                 trusted = next
                 return targets
@@ -169,9 +167,10 @@ public struct MetadataUpdater: Sendable {
         }
         let name = fileName(keys.role, promised.version, trusted)
         let bytes = try await require(name, role: keys.role, limit: promised.length ?? limits.targetsLength)
-        try trusted.updateTargets(bytes, keys)
+        var next = trusted
+        let targets = try next.updateTargets(bytes, keys)
         try write(keys.role, bytes)
-        guard let targets = trusted.loaded(keys) else { throw Self.noTarget(keys.role) }
+        trusted = next
         return targets
     }
 
@@ -198,9 +197,11 @@ public struct MetadataUpdater: Sendable {
     public func cachedTarget(_ path: String, in trusted: inout TrustedMetadata) throws(UpdateError) -> Target? {
         var search = TargetSearch(path, trusted.root.keys(of: .targets))
         while let keys = search.next(limit: limits.delegations) {
-            if trusted.loaded(keys) == nil { try trusted.updateTargets(try requireStored(keys.role), keys) }
+            let targets =
+                if let loaded = trusted.loaded(keys) { loaded } else {
+                    try trusted.updateTargets(try requireStored(keys.role), keys)
+                }
             try trusted.requireCurrent()
-            guard let targets = trusted.loaded(keys) else { return nil }
             if let target = targets.target(path) { return target }
             search.descend(targets)
         }
@@ -285,10 +286,6 @@ public struct MetadataUpdater: Sendable {
 
     private static func missing(_ role: String, _ path: String) -> UpdateError {
         UpdateError(.missing, role, "the repository has no \(path)", remedy: "Publish the file, or try again later")
-    }
-
-    private static func noTarget(_ path: String) -> UpdateError {
-        UpdateError(.noTarget, path, "no role that is trusted for it has it", remedy: "Check the path, or publish it")
     }
 
     private static func attempt<Value>(_ body: () throws(UpdateError) -> Value) -> Result<Value, UpdateError> {

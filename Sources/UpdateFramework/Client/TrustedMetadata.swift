@@ -141,9 +141,11 @@ public struct TrustedMetadata: Sendable {
     }
 
     /// Takes targets metadata that the given keys, which its delegator names, have to sign.
-    mutating func updateTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) {
+    @discardableResult
+    mutating func updateTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) -> Targets {
         let targets = try verifiedTargets(bytes, keys)
         roles[keys.identity] = targets
+        return targets
     }
 
     /// What was loaded of a role by the given keys.

@@ -14,6 +14,8 @@ public struct SignedDocument: Sendable {
             other = [:]
         }
 
+        public init(keyID: String, bytes: [UInt8]) { self.init(keyID: keyID, value: Hex.text(bytes)) }
+
         fileprivate init(_ value: MetadataValue, role: String) throws(UpdateError) {
             var fields = try Fields(value, role: role, place: "a signature")
             keyID = try fields.string("keyid")
@@ -101,7 +103,7 @@ public struct SignedDocument: Sendable {
     /// Adds the key's signature in place of an older one of the same key.
     public mutating func sign(with key: SigningKey) throws(UpdateError) {
         let message = try message(of: "document")
-        add(Signature(keyID: try key.publicKey.id, value: Hex.text(try key.sign(message))))
+        add(Signature(keyID: try key.publicKey.id, bytes: try key.sign(message)))
     }
 
     /// Adds a signature that was made elsewhere, in place of an older one of the same key.
