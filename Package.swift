@@ -280,6 +280,22 @@ let package = Package(
             "DeployCommands",
             ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
+        .target(
+            name: "DeploymentSupport",
+            dependencies: ["DeploymentClient", "DeploymentPolicy", "MLArchive", "MLEncryption", "UpdateFramework"] + crypto,
+            path: "Tests/DeploymentSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "DeploymentRunner",
+            dependencies: ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"],
+            path: "Tests/DeploymentRunner",
+            swiftSettings: settings
+        ),
+        tests(
+            "DeploymentClientTests",
+            ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"]
+        ),
         .target(name: "CCollectionRegistration", dependencies: ["CModelCollections", "CVaultRegistration"]),
         library(
             "CoreMLDeployment",
