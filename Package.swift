@@ -302,7 +302,13 @@ let package = Package(
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
-        tests("DeploymentPolicyTests", ["DeploymentPolicy"]),
+        tests("DeploymentPolicyTests", ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics"]),
+        .executableTarget(
+            name: "RolloutRunner",
+            dependencies: ["DeploymentPolicy"],
+            path: "Tests/RolloutRunner",
+            swiftSettings: settings
+        ),
         .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
         library(
             "CoreMLEncryption",

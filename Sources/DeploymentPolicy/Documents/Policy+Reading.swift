@@ -183,11 +183,11 @@ struct PolicyReader {
             let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
             throw word.error(.unknownOperator, "No operator has this name.  Those that fit are \(known).")
         }
-        var values: [AttributeValue] = []
+        var comparison = Condition.Comparison(attribute, `operator`, [])
+        try within(value.path) { () throws(PolicyError) in try comparison.checkFit() }
         for element in try value.member("values").list(atMost: Limits.values) {
-            values.append(try comparedValue(element, of: attribute, `operator`))
+            comparison.values.append(try comparedValue(element, of: attribute, `operator`))
         }
-        let comparison = Condition.Comparison(attribute, `operator`, values)
         try within(value.path) { () throws(PolicyError) in try comparison.check() }
         return comparison
     }

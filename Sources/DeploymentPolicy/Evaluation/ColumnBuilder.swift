@@ -17,8 +17,6 @@ struct ColumnBuilder {
     private var keys: [Key: Int] = [:]
     private var comparisons: [[Condition.Comparison]] = []
     private var types: [ValueType] = []
-    /// Words of rows that a column may take; larger ones ask comparison by comparison.
-    private static let mostWords = 1 << 15
 
     mutating func collect(_ condition: Condition) {
         switch condition {
@@ -55,14 +53,33 @@ struct ColumnBuilder {
 
     // MARK: Columns
 
-    func columns() -> [Column] { zip(comparisons, types).map { Self.column($0, $1) } }
+    func columns() -> [Column] {
+        var firstWord = 0
+        return zip(comparisons, types).map { comparisons, type in
+            defer { firstWord += (comparisons.count + 63) / 64 }
+            return Column(
+                attribute: comparisons[0].attribute,
+                rows: Self.rows(comparisons, type),
+                firstWord: firstWord,
+                of: comparisons
+            )
+        }
+    }
 
-    private static func column(_ comparisons: [Condition.Comparison], _ type: ValueType) -> Column {
+    /// The rows of a column.
+    struct Rows {
+        var table: Column.Table
+        var count: Int
+        /// Whether a comparison is true in a row.
+        var isTrue: (Condition.Comparison, Int) -> Bool
+    }
+
+    private static func rows(_ comparisons: [Condition.Comparison], _ type: ValueType) -> Rows {
         switch type {
         case .presence:
-            return column(comparisons, .presence, rows: 2) { comparison, row in comparison.values == [.flag(row == 1)] }
+            return Rows(table: .presence, count: 2) { comparison, row in comparison.values == [.flag(row == 1)] }
         case .flag:
-            return column(comparisons, .flags, rows: 2) { comparison, row in
+            return Rows(table: .flags, count: 2) { comparison, row in
                 comparison.truth(of: .flag(row == 1)) == .true
             }
         case .text: return texts(comparisons)
@@ -71,7 +88,7 @@ struct ColumnBuilder {
         }
     }
 
-    private static func texts(_ comparisons: [Condition.Comparison]) -> Column {
+    private static func texts(_ comparisons: [Condition.Comparison]) -> Rows {
         let kind = comparisons[0].attribute.kind
         let listed = comparisons.flatMap { comparison in
             comparison.values.compactMap(\.asText).map { Bytes.normalized($0, for: kind) }
@@ -81,7 +98,7 @@ struct ColumnBuilder {
             Column.Pattern(bit: $0, comparison: $1)
         }
         let values = texts.map { AttributeValue.text(String(decoding: $0, as: UTF8.self)) }
-        return column(comparisons, .texts(TextTable(texts, kind: kind), patterns), rows: texts.count + 1) {
+        return Rows(table: .texts(TextTable(texts, kind: kind), patterns), count: texts.count + 1) {
             comparison,
             row in
             if row < values.count { return comparison.truth(of: values[row]) == .true }
@@ -93,7 +110,7 @@ struct ColumnBuilder {
         _ comparisons: [Condition.Comparison],
         _ value: (AttributeValue) -> Value?,
         _ table: ([Value]) -> Column.Table
-    ) -> Column {
+    ) -> Rows {
         let bounds = Set(comparisons.flatMap { $0.values.compactMap(value) }).sorted()
         let rows = Dictionary(uniqueKeysWithValues: bounds.enumerated().map { ($1, 2 * $0 + 1) })
         let rowsOf = Dictionary(
@@ -101,7 +118,7 @@ struct ColumnBuilder {
                 (comparison, comparison.values.compactMap(value).compactMap { rows[$0] })
             }
         )
-        return column(comparisons, table(bounds), rows: 2 * bounds.count + 1) { comparison, row in
+        return Rows(table: table(bounds), count: 2 * bounds.count + 1) { comparison, row in
             guard let own = rowsOf[comparison], let first = own.first, let last = own.last else { return false }
             switch comparison.operator {
             case .less: return row < first
@@ -114,33 +131,32 @@ struct ColumnBuilder {
             }
         }
     }
+}
 
-    private static func column(
-        _ comparisons: [Condition.Comparison],
-        _ table: Column.Table,
-        rows: Int,
-        isTrue: (Condition.Comparison, Int) -> Bool
-    ) -> Column {
+extension Column {
+    /// Words of rows that a column may take; larger ones ask comparison by comparison.
+    private static let mostWords = 1 << 15
+
+    fileprivate convenience init(
+        attribute: Attribute,
+        rows: ColumnBuilder.Rows,
+        firstWord: Int,
+        of comparisons: [Condition.Comparison]
+    ) {
         let wordCount = (comparisons.count + 63) / 64
-        let attribute = comparisons[0].attribute
         var used = [UInt64](repeating: 0, count: wordCount)
         for bit in comparisons.indices { used[bit / 64] |= 1 << UInt64(bit % 64) }
-        guard rows * wordCount <= mostWords else {
-            return Column(
-                attribute: attribute,
-                table: .direct(comparisons),
-                wordCount: wordCount,
-                used: used,
-                rows: []
-            )
+        guard rows.count * wordCount <= Self.mostWords else {
+            self.init(attribute: attribute, table: .direct(comparisons), firstWord: firstWord, used: used, rows: [])
+            return
         }
-        var truths = [UInt64](repeating: 0, count: rows * wordCount)
+        var truths = [UInt64](repeating: 0, count: rows.count * wordCount)
         for (bit, comparison) in comparisons.enumerated() {
-            for row in 0..<rows where isTrue(comparison, row) {
+            for row in 0..<rows.count where rows.isTrue(comparison, row) {
                 truths[row * wordCount + bit / 64] |= 1 << UInt64(bit % 64)
             }
         }
-        return Column(attribute: attribute, table: table, wordCount: wordCount, used: used, rows: truths)
+        self.init(attribute: attribute, table: rows.table, firstWord: firstWord, used: used, rows: truths)
     }
 }
 

@@ -1,17 +1,22 @@
 /// The rules of a policy, prepared so that one evaluation costs some hundred nanoseconds.
 ///
 /// All comparisons with one attribute form a ``Column``: one look-up of the device's value answers all of them, as a row
-/// of bits.  A rule is true when certain bits are set, which are compared a word at a time.  Negations are pushed down to
-/// the comparisons beforehand; as each comparison has a bit for "true" and one for "false", of which unknown has neither,
-/// this is exactly Kleene's logic.
+/// of bits.  Most rules ask for all of some comparisons; each row also knows which rules it lets pass (``Gate``), so that
+/// the rules that match are what all columns let pass.  Only of these, the rest of the condition is asked.  Negations are
+/// pushed down to the comparisons beforehand; as each comparison has a bit for "true" and one for "false", of which
+/// unknown has neither, this is exactly Kleene's logic.
 struct CompiledPolicy: Sendable {
     /// Words of the columns' bits for "true"; those for "false" follow.
     private(set) var wordCount = 0
     private(set) var columns: [Column] = []
-    /// The column that fills a word.
+    /// The column that fills a word, for both halves.
     private(set) var columnOfWord: [Int] = []
     private(set) var salts: [String] = []
     private(set) var segments: [Segment] = []
+    private(set) var gates: [Gate] = []
+    /// Words that hold a bit for each rule.
+    let ruleWordCount: Int
+    /// What rules ask for that no gate answers.
     private(set) var rules: [Node] = []
     private(set) var servings: [CompiledServing] = []
 
@@ -20,6 +25,15 @@ struct CompiledPolicy: Sendable {
         /// In the bits for "true", or ``wordCount`` more in those for "false".
         var word: Int
         var bits: UInt64
+    }
+
+    /// The rules that each row of a column lets pass, as bits.
+    struct Gate: Sendable {
+        let column: Column
+        /// ``ruleWordCount`` words for each row.
+        let rows: [UInt64]
+        /// The rules that do not ask for the attribute.
+        let absent: [UInt64]
     }
 
     /// Whether a condition is true (or, where it was negated, false).
@@ -34,19 +48,61 @@ struct CompiledPolicy: Sendable {
 
     init(_ policy: Policy) {
         segments = policy.segments
+        ruleWordCount = (policy.rules.count + 63) / 64
         var builder = ColumnBuilder()
         for rule in policy.rules { builder.collect(rule.when) }
         columns = builder.columns()
         for (index, column) in columns.enumerated() {
-            columns[index].firstWord = wordCount
             wordCount += column.wordCount
             columnOfWord += Array(repeating: index, count: column.wordCount)
         }
+        columnOfWord += columnOfWord
         rules = policy.rules.map { node($0.when, isNegated: false, builder.places) }
+        for column in columns { addGate(column) }
         servings = (policy.rules.map(\.serve) + [policy.fallback]).map { serving in
             CompiledServing(serving, salt: salt(serving.salt), of: policy)
         }
     }
+
+    // MARK: Gates
+
+    /// Moves what rules ask for of a column's rows from the rules to a gate.
+    private mutating func addGate(_ column: Column) {
+        guard column.rowCount > 0 else { return }
+        let needs = rules.indices.map { takeNeeds(of: $0, column) }
+        guard needs.contains(where: { !$0.isEmpty }) else { return }
+        var absent = [UInt64](repeating: 0, count: ruleWordCount)
+        var rows = [UInt64](repeating: 0, count: ruleWordCount * column.rowCount)
+        for (rule, needs) in needs.enumerated() {
+            let bit = UInt64(1) << UInt64(rule % 64)
+            if needs.isEmpty { absent[rule / 64] |= bit }
+            for row in 0..<column.rowCount where needs.allSatisfy({ passes($0, column, row) }) {
+                rows[row * ruleWordCount + rule / 64] |= bit
+            }
+        }
+        gates.append(Gate(column: column, rows: rows, absent: absent))
+    }
+
+    /// The masks of a rule that a column's rows answer, which leave the rule.
+    private mutating func takeNeeds(of rule: Int, _ column: Column) -> [Mask] {
+        guard case .all(let masks, let nodes) = rules[rule] else { return [] }
+        var (needs, rest): ([Mask], [Mask]) = ([], [])
+        for mask in masks {
+            let word = mask.word % wordCount - column.firstWord
+            let answered = column.answered.indices.contains(word) ? mask.bits & column.answered[word] : 0
+            if answered != 0 { needs.append(Mask(word: mask.word, bits: answered)) }
+            if answered != mask.bits { rest.append(Mask(word: mask.word, bits: mask.bits & ~answered)) }
+        }
+        rules[rule] = .all(rest, nodes)
+        return needs
+    }
+
+    private func passes(_ mask: Mask, _ column: Column, _ row: Int) -> Bool {
+        let truths = column.rows[row * column.wordCount + mask.word % wordCount - column.firstWord]
+        return (mask.word < wordCount ? ~truths : truths) & mask.bits == 0
+    }
+
+    // MARK: Nodes
 
     private mutating func salt(_ salt: String) -> Int {
         if let index = salts.firstIndex(where: { $0.utf8.elementsEqual(salt.utf8) }) { return index }

@@ -44,7 +44,7 @@ public struct ControlComparison: Sendable, Hashable {
     public var isWorse: Bool { logEvidence >= -log(falseHalt) }
 
     /// ln of θ^x / E(θ^X), where X is hypergeometric: failures of the new release when all failures fall anywhere.
-    static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
+    private static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
         let failures = new.failures + control.failures
         let (least, most) = (max(0, failures - control.reports), min(failures, new.reports))
         guard most > least else { return 0 }
