@@ -155,7 +155,7 @@ import Testing
             changes.map(\.description) == [
                 "Emergency floor: 0 → 2",
                 "Rule \"a\": release 2 from 1 % to 5 %, release 1 from 99 % to 94.5 %, hold-out from 0 % to 0.5 %",
-                "Rule \"c\": number 3 → 2",
+                "Rule \"b\": number 2 → 3",
                 "Rule \"b\", condition: device class is tablet → device class is one of tablet, vision",
                 "Rule \"d\" added as number 4: when every device, release 1 for 100 %",
                 "Release 3 removed",

@@ -13,23 +13,8 @@ public struct PolicyEvaluator: Sendable {
     /// What a device gets.
     public func evaluate(_ device: DeviceAttributes) -> Decision {
         guard policy.state == .active else { return stopped }
-        let (bits, columns) = (2 * compiled.wordCount, compiled.columns.count)
-        let capacity = bits + columns + compiled.salts.count + compiled.ruleWordCount
-        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { scratch in
-            scratch.initialize(repeating: 0)
-            var rest = scratch[...]
-            func take(_ count: Int) -> UnsafeMutableBufferPointer<UInt64> {
-                defer { rest = rest.dropFirst(count) }
-                return UnsafeMutableBufferPointer(rebasing: rest.prefix(count))
-            }
-            let run = Evaluation(
-                policy: compiled,
-                bits: take(bits),
-                isFilled: take(columns),
-                buckets: take(compiled.salts.count),
-                candidates: take(compiled.ruleWordCount)
-            )
-            return decision(run, device)
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Evaluation.wordCount(of: compiled)) { words in
+            decision(Evaluation(compiled, words), device)
         }
     }
 
@@ -66,6 +51,24 @@ struct Evaluation {
     let buckets: UnsafeMutableBufferPointer<UInt64>
     /// A bit for each rule that may match.
     let candidates: UnsafeMutableBufferPointer<UInt64>
+
+    /// Words that an evaluation needs to take its notes.
+    static func wordCount(of policy: CompiledPolicy) -> Int {
+        2 * policy.wordCount + policy.columns.count + policy.salts.count + policy.ruleWordCount
+    }
+
+    /// Begins with nothing known.
+    init(_ policy: CompiledPolicy, _ words: UnsafeMutableBufferPointer<UInt64>) {
+        words.initialize(repeating: 0)
+        self.policy = policy
+        let ofColumns = 2 * policy.wordCount
+        let ofSalts = ofColumns + policy.columns.count
+        let ofRules = ofSalts + policy.salts.count
+        bits = UnsafeMutableBufferPointer(rebasing: words[..<ofColumns])
+        isFilled = UnsafeMutableBufferPointer(rebasing: words[ofColumns..<ofSalts])
+        buckets = UnsafeMutableBufferPointer(rebasing: words[ofSalts..<ofRules])
+        candidates = UnsafeMutableBufferPointer(rebasing: words[ofRules...])
+    }
 
     /// Sets the bits of the rules that all gates let pass.
     func findCandidates(_ device: borrowing DeviceAttributes) {
