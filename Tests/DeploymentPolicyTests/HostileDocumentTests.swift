@@ -93,6 +93,40 @@ import Testing
         #expect(evaluator.evaluate(device).source == .fallback)
     }
 
+    /// The largest policies that the format allows are prepared in a moment: nothing grows with the square of them.
+    @Test(.timeLimit(.minutes(1))) func `the largest policies are prepared quickly`() throws {
+        func seconds(_ when: [Condition]) throws -> Double {
+            let clock = ContinuousClock()
+            let policy = Samples.policy(
+                when.enumerated().map { Rule("r\($0)", when: $1, serve: Serving(.release(1))) }
+            )
+            let time = try clock.measure {
+                let evaluator = try PolicyEvaluator(policy)
+                _ = evaluator.evaluate(Samples.tablet)
+                _ = evaluator.explain(Samples.tablet)
+            }
+            return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+        }
+        func numbers(_ range: Range<Int>) -> [AttributeValue] { range.map { .number(Double($0)) } }
+        let manySignals = (0..<4900).map { Condition.compare(.custom("s\($0)"), .is, true) }
+        let manyValues = (0..<60).map { index in
+            Condition.comparison(.init(.memory, .in, numbers(index * 200..<index * 200 + 200)))
+        }
+        let manyTexts = (0..<60).map { index in
+            let values = (0..<200).map { AttributeValue.text("model\(index * 200 + $0)") }
+            return Condition.comparison(.init(.deviceModel, index < 30 ? .in : .contains, values))
+        }
+        let manyBounds = (0..<4900).map { Condition.compare(.memory, .less, Double($0)) }
+        for parts in [manySignals, manyValues, manyTexts, manyBounds] {
+            #expect(try seconds([.all(parts)]) < 5)
+            #expect(try seconds([.any(parts)]) < 5)
+        }
+        let spread = (0..<200).map { rule in
+            Condition.all((0..<24).map { .compare(.memory, .atLeast, Double(rule * 24 + $0)) })
+        }
+        #expect(try seconds(spread) < 5)
+    }
+
     /// Changes, removes, doubles and moves some bytes; sometimes digits only, so that much stays JSON.
     private func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         var bytes = bytes

@@ -23,7 +23,7 @@ final class Column: Sendable {
         if case .texts(_, let patterns) = table {
             for pattern in patterns { answered[pattern.bit / 64] &= ~(1 << UInt64(pattern.bit % 64)) }
         }
-        if case .direct = table { answered = [] }
+        if case .direct = table { answered = answered.map { _ in 0 } }
         self.answered = answered
     }
 
@@ -31,7 +31,7 @@ final class Column: Sendable {
     enum Table: Sendable {
         /// Row 0 without, row 1 with a value; known either way.
         case presence
-        /// Rows of the listed texts; behind them the row of all others, for which the patterns are asked.
+        /// Rows of the listed texts, and behind them the row of all others; patterns are asked one by one.
         case texts(TextTable, [Pattern])
         /// Two rows for each bound, for what is less and what is equal, and one for what is greater than all.
         case versions([VersionNumber])
@@ -72,9 +72,7 @@ final class Column: Sendable {
             bits[firstWord + word] = truths
             bits[firstWord + word + distance] = used[word] & ~truths
         }
-        guard case .texts(let texts, let patterns) = table, row == texts.count, let text = device.text(attribute) else {
-            return
-        }
+        guard case .texts(_, let patterns) = table, let text = device.text(attribute) else { return }
         for pattern in patterns where pattern.comparison.truth(of: .text(text)) == .true {
             let bit = UInt64(1) << UInt64(pattern.bit % 64)
             bits[firstWord + pattern.bit / 64] |= bit

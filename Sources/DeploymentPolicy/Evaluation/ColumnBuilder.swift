@@ -70,18 +70,32 @@ struct ColumnBuilder {
     struct Rows {
         var table: Column.Table
         var count: Int
-        /// Whether a comparison is true in a row.
-        var isTrue: (Condition.Comparison, Int) -> Bool
+        /// In which rows each comparison is true.
+        var truths: [TrueRows]
+    }
+
+    /// Rows in some ranges, or all but those.
+    struct TrueRows {
+        var ranges: [Range<Int>]
+        var isNegated = false
     }
 
     private static func rows(_ comparisons: [Condition.Comparison], _ type: ValueType) -> Rows {
         switch type {
         case .presence:
-            return Rows(table: .presence, count: 2) { comparison, row in comparison.values == [.flag(row == 1)] }
+            return Rows(
+                table: .presence,
+                count: 2,
+                truths: comparisons.map { TrueRows(ranges: [$0.values == [.flag(true)] ? 1..<2 : 0..<1]) }
+            )
         case .flag:
-            return Rows(table: .flags, count: 2) { comparison, row in
-                comparison.truth(of: .flag(row == 1)) == .true
+            let truths = comparisons.map { comparison in
+                TrueRows(
+                    ranges: comparison.values.map { $0 == .flag(true) ? 1..<2 : 0..<1 },
+                    isNegated: comparison.operator.isNegation
+                )
             }
+            return Rows(table: .flags, count: 2, truths: truths)
         case .text: return texts(comparisons)
         case .version: return bounds(comparisons, \.asVersion, Column.Table.versions)
         case .number: return bounds(comparisons, \.asNumber, Column.Table.numbers)
@@ -90,20 +104,22 @@ struct ColumnBuilder {
 
     private static func texts(_ comparisons: [Condition.Comparison]) -> Rows {
         let kind = comparisons[0].attribute.kind
-        let listed = comparisons.flatMap { comparison in
-            comparison.values.compactMap(\.asText).map { Bytes.normalized($0, for: kind) }
+        let values = comparisons.map { comparison in
+            comparison.operator.isPattern
+                ? [] : comparison.values.compactMap(\.asText).map { Bytes.normalized($0, for: kind) }
         }
-        let texts = Set(listed).sorted { $0.lexicographicallyPrecedes($1) }
+        let texts = Set(values.joined()).sorted { $0.lexicographicallyPrecedes($1) }
+        let rows = Dictionary(uniqueKeysWithValues: texts.enumerated().map { ($1, $0) })
         let patterns = comparisons.enumerated().filter { $1.operator.isPattern }.map {
             Column.Pattern(bit: $0, comparison: $1)
         }
-        let values = texts.map { AttributeValue.text(String(decoding: $0, as: UTF8.self)) }
-        return Rows(table: .texts(TextTable(texts, kind: kind), patterns), count: texts.count + 1) {
-            comparison,
-            row in
-            if row < values.count { return comparison.truth(of: values[row]) == .true }
-            return comparison.operator == .isNot || comparison.operator == .notIn
+        let truths = zip(comparisons, values).map { comparison, values in
+            TrueRows(
+                ranges: values.compactMap { rows[$0] }.map { $0..<$0 + 1 },
+                isNegated: comparison.operator.isNegation
+            )
         }
+        return Rows(table: .texts(TextTable(texts, kind: kind), patterns), count: texts.count + 1, truths: truths)
     }
 
     private static func bounds<Value: Comparable & Hashable>(
@@ -113,22 +129,27 @@ struct ColumnBuilder {
     ) -> Rows {
         let bounds = Set(comparisons.flatMap { $0.values.compactMap(value) }).sorted()
         let rows = Dictionary(uniqueKeysWithValues: bounds.enumerated().map { ($1, 2 * $0 + 1) })
-        let rowsOf = Dictionary(
-            uniqueKeysWithValues: comparisons.map { comparison in
-                (comparison, comparison.values.compactMap(value).compactMap { rows[$0] })
-            }
-        )
-        return Rows(table: table(bounds), count: 2 * bounds.count + 1) { comparison, row in
-            guard let own = rowsOf[comparison], let first = own.first, let last = own.last else { return false }
-            switch comparison.operator {
-            case .less: return row < first
-            case .atMost: return row <= first
-            case .atLeast: return row >= first
-            case .greater: return row > first
-            case .between: return (first...last).contains(row)
-            case .isNot, .notIn: return !own.contains(row)
-            default: return own.contains(row)
-            }
+        let count = 2 * bounds.count + 1
+        let truths = comparisons.map { comparison in
+            let own = comparison.values.compactMap(value).compactMap { rows[$0] }
+            return TrueRows(
+                ranges: ranges(comparison.operator, own, count),
+                isNegated: comparison.operator.isNegation
+            )
+        }
+        return Rows(table: table(bounds), count: count, truths: truths)
+    }
+
+    /// - Parameter own: the rows of the comparison's values.
+    private static func ranges(_ operator: Operator, _ own: [Int], _ count: Int) -> [Range<Int>] {
+        guard let first = own.first, let last = own.last else { return [] }
+        switch `operator` {
+        case .less: return [0..<first]
+        case .atMost: return [0..<first + 1]
+        case .atLeast: return [first..<count]
+        case .greater: return [first + 1..<count]
+        case .between: return [first..<max(first, last) + 1]
+        default: return own.map { $0..<$0 + 1 }
         }
     }
 }
@@ -151,9 +172,15 @@ extension Column {
             return
         }
         var truths = [UInt64](repeating: 0, count: rows.count * wordCount)
-        for (bit, comparison) in comparisons.enumerated() {
-            for row in 0..<rows.count where rows.isTrue(comparison, row) {
-                truths[row * wordCount + bit / 64] |= 1 << UInt64(bit % 64)
+        for (bit, own) in rows.truths.enumerated() {
+            let mask = UInt64(1) << UInt64(bit % 64)
+            if own.isNegated { for row in 0..<rows.count { truths[row * wordCount + bit / 64] |= mask } }
+            for row in own.ranges.joined() {
+                if own.isNegated {
+                    truths[row * wordCount + bit / 64] &= ~mask
+                } else {
+                    truths[row * wordCount + bit / 64] |= mask
+                }
             }
         }
         self.init(attribute: attribute, table: rows.table, firstWord: firstWord, used: used, rows: truths)
@@ -163,4 +190,5 @@ extension Column {
 extension Operator {
     /// Whether it asks for parts of a text.
     fileprivate var isPattern: Bool { [.startsWith, .endsWith, .contains, .matches].contains(self) }
+    fileprivate var isNegation: Bool { self == .isNot || self == .notIn }
 }
