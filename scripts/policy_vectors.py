@@ -24,9 +24,9 @@ ORDER = {"less", "atMost", "atLeast", "greater", "between"}
 PARTS = {"startsWith", "endsWith", "contains"}
 EQUAL = {"is", "isNot", "in", "notIn"}
 FITS = {
-    **{name: {"text", "word", "language", "version", "number", "signal"} for name in EQUAL | {"isPresent"}},
-    **{name: {"version", "number", "signal"} for name in ORDER},
-    **{name: {"text", "word", "signal"} for name in PARTS},
+    **{name: {"text", "word", "language", "version", "number", "signal"} for name in sorted(EQUAL | {"isPresent"})},
+    **{name: {"version", "number", "signal"} for name in sorted(ORDER)},
+    **{name: {"text", "word", "signal"} for name in sorted(PARTS)},
     "matches": {"language"},
 }
 UNKNOWN = "unknown"
