@@ -176,6 +176,40 @@ import Testing
         #expect(Rollout.Action.halt(.person).roles(in: .draft).isDisjoint(with: [.viewer, .auditor, .keyCustodian]))
     }
 
+    @Test func `a rollout goes on where it was stored`() throws {
+        var plan = plan()
+        plan.start = now
+        plan.rollsBackOnHalt = .bundled
+        plan.rest = .bundled
+        plan.test.badRate = 0.03
+        #expect(try RolloutPlan(plan.bytes()) == plan)
+        var rollout = try ramping(plan)
+        let new = ControlComparison.Counts(reports: 500, failures: 1)
+        rollout.record(.init(exposed: 400, new: new, control: .init(reports: 300, failures: 2)))
+        var states = [try Rollout(plan, author: "ada", at: now), rollout]
+        _ = rollout.step(at: now.adding(seconds: 3600))
+        states.append(rollout)
+        for action in [Rollout.Action.releaseGate, .pause, .halt(.worseThanControl), .rollBack(.previous)] {
+            try rollout.perform(action, by: owner, at: now.adding(seconds: 4000))
+            states.append(rollout)
+        }
+        for state in states {
+            let copy = try Rollout(state.bytes())
+            #expect(copy == state && copy.serving == state.serving, "\(state.state)")
+        }
+        var random = SplitMix64(seed: 21)
+        for _ in 0..<5000 {
+            var bytes = states[Int(random.next() % UInt64(states.count))].bytes()
+            for _ in 0...random.next() % 3 {
+                bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(0x20 + random.next() % 0x60)
+            }
+            guard var copy = try? Rollout(bytes) else { continue }
+            _ = copy.serving
+            copy.record(report(10, 1))
+            _ = copy.step(at: now)
+        }
+    }
+
     @Test func `plans are checked`() {
         func path(_ change: (inout RolloutPlan) -> Void) -> String? {
             var plan = plan()

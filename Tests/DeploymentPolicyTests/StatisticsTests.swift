@@ -60,6 +60,15 @@ import Testing
         return choose(new, count) * choose(control, failures - count) / choose(new + control, failures)
     }
 
+    @Test func `batches of any size are taken in`() {
+        var comparison = ControlComparison()
+        comparison.add(new: .init(reports: .max, failures: .max), control: .init(reports: .max, failures: 0))
+        #expect(comparison.isWorse)
+        comparison = ControlComparison()
+        comparison.add(new: .init(reports: -1, failures: 5), control: .init(reports: 0, failures: 0))
+        #expect(comparison.logEvidence == 0)
+    }
+
     @Test func `a comparison finds what is worse and lets pass what is not`() {
         var random = SplitMix64(seed: 3)
         func happens(_ probability: Double) -> Int { Double(random.next() >> 11) * 0x1p-53 < probability ? 1 : 0 }

@@ -35,9 +35,16 @@ public struct ControlComparison: Sendable, Hashable {
         }
     }
 
-    /// Takes in what both groups reported since the batch before.  Costs time in proportion to the failures.
+    /// Takes in what both groups reported since the batch before.
+    ///
+    /// Costs time in proportion to the failures, of which a batch counts 100,000 at most: all numbers of a larger one are
+    /// divided by the same, which makes it say less than it could.
     public mutating func add(new: Counts, control: Counts) {
-        logEvidence += Self.logRatio(new: new, control: control, oddsRatio: oddsRatio)
+        let divisor = (new.failures + control.failures - 1) / 100_000 + 1
+        func part(_ counts: Counts) -> Counts {
+            Counts(reports: counts.reports / divisor, failures: counts.failures / divisor)
+        }
+        logEvidence += Self.logRatio(new: part(new), control: part(control), oddsRatio: oddsRatio)
     }
 
     /// Whether the new release is worse than the control.
