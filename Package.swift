@@ -345,11 +345,6 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
         library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
-        tests(
-            "DeploymentKeysTests",
-            ["CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
-                + crypto
-        ),
         .executableTarget(
             name: "KeyServiceRunner",
             dependencies: ["DeploymentKeys", "MLEncryption", "MLFiles"],
@@ -359,7 +354,13 @@ let package = Package(
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
-        tests("DeploymentPolicyTests", ["DeploymentPolicy"]),
+        tests("DeploymentPolicyTests", ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics"]),
+        .executableTarget(
+            name: "RolloutRunner",
+            dependencies: ["DeploymentPolicy"],
+            path: "Tests/RolloutRunner",
+            swiftSettings: settings
+        ),
         .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
         library(
             "CoreMLEncryption",

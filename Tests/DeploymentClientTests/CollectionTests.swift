@@ -151,7 +151,7 @@ private func checkAndRelaunch(_ device: Device) async throws -> CollectionStore.
         _ = try await client.open(flowers)
         #expect(try await client.end(flowers))
         #expect(try await !client.end(flowers))
-        try await device.launch().store.collectGarbage()
+        try device.launch().store.collectGarbage()
         #expect(try FileManager.default.contentsOfDirectory(atPath: device.folder + "/store/models").isEmpty)
     }
 

@@ -16,8 +16,9 @@ private func sample(count: Int = 600_000) throws -> SampleDeployment {
 
 /// What a check ends with.
 private func failure(of device: Device) async throws -> DeploymentError? {
+    let client = try device.launch()
     do throws(DeploymentError) {
-        _ = try await device.launch().check(flowers)
+        _ = try await client.check(flowers)
         return nil
     } catch { return error }
 }
@@ -134,8 +135,8 @@ private func failure(of device: Device) async throws -> DeploymentError? {
     }
 
     @Test func otherBytesThanThoseAskedForAreNoticed() async throws {
-        for change in [
-            { @Sendable (answer: TransportAnswer) -> TransportAnswer in
+        let changes: [@Sendable (TransportAnswer) -> TransportAnswer] = [
+            { answer in
                 var answer = answer
                 answer.body.removeLast()
                 return answer
@@ -152,7 +153,8 @@ private func failure(of device: Device) async throws -> DeploymentError? {
                 answer.body += [UInt8](repeating: 0, count: 1 << 20)
                 return answer
             },
-        ] {
+        ]
+        for change in changes {
             let device = try Device(try sample())
             device.transport.setFault { path, _, answer in path.hasPrefix("/b/") ? change(answer) : answer }
             #expect(try await failure(of: device) != nil)

@@ -142,11 +142,7 @@ extension Condition.Comparison {
         guard attribute.isNamed else {
             throw PolicyError(.unknownAttribute, at: "attribute", "\"\(attribute.name)\" is no attribute's name.")
         }
-        guard `operator`.kinds.contains(attribute.kind) else {
-            let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
-            let message = "\(`operator`.rawValue) does not fit \(attribute.name).  These do: \(known)."
-            throw PolicyError(.unfitOperator, at: "operator", message)
-        }
+        try checkFit()
         guard `operator`.valueCount.contains(values.count) else {
             let range = `operator`.valueCount
             let count = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
@@ -158,6 +154,14 @@ extension Condition.Comparison {
         }
         for (index, value) in values.enumerated() { try check(value, at: "values[\(index)]") }
         try checkOrder()
+    }
+
+    /// Checks that the operator fits the attribute.
+    func checkFit() throws(PolicyError) {
+        guard !`operator`.kinds.contains(attribute.kind) else { return }
+        let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
+        let message = "\(`operator`.rawValue) does not fit \(attribute.name).  These do: \(known)."
+        throw PolicyError(.unfitOperator, at: "operator", message)
     }
 
     private func check(_ value: AttributeValue, at path: String) throws(PolicyError) {
