@@ -112,6 +112,13 @@ struct PublisherTests {
         #expect(
             await code { try repository.metadata.updateTargets("a", expires: start + 1, signers: []) } == .invalidEdit
         )
+        var last = try #require(try repository.metadata.targetsMetadata("targets"))
+        last.header.version = Int.max
+        var document = SignedDocument(signed: last.signed)
+        try document.sign(with: repository.signers(.targets)[0])
+        var other = repository
+        try other.metadata.replaceTargets(with: document)
+        #expect(await code { try other.publishTargets { _ in } } == .invalidEdit)
         let old = try #require(repository.metadata.targets["targets"])
         #expect(await code { try repository.metadata.replaceTargets(with: old) } == .rollback)
         #expect(await code { _ = try RepositoryMetadata(roles: [:], rootExpires: start, signers: []) } == .invalidEdit)
