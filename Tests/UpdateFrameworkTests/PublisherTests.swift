@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UpdateFramework
 
@@ -62,6 +63,29 @@ struct PublisherTests {
             try SignedDocument(signed: targets.signed).message(of: "x") == document.message(of: "x"),
             "what was read is written the same"
         )
+    }
+
+    @Test("does not hold what later specifications may bring", arguments: ["mirrors", "succinct_roles"])
+    func laterForms(name: String) async throws {
+        let repository = try SampleRepository()
+        var text = String(decoding: repository.metadata.root.bytes, as: UTF8.self)
+        var type: any RoleMetadata.Type = Root.self
+        if name == "mirrors" {
+            text = text.replacingOccurrences(
+                of: #""snapshot": {"#,
+                with: #""mirrors": {"keyids": [], "threshold": 1}, "snapshot": {"#
+            )
+        } else {
+            type = Targets.self
+            text = #"""
+                {"signatures":[],"signed":{"_type":"targets","spec_version":"1.0.34","version":1,
+                "expires":"2030-01-01T00:00:00Z","targets":{},"delegations":{"keys":{},"roles":[],"succinct_roles":{}}}}
+                """#
+        }
+        #expect(await code { _ = try type.init(parsing: Array(text.utf8), role: "x") } == .malformed)
+        let plain = text.replacingOccurrences(of: #","succinct_roles":{}"#, with: "")
+            .replacingOccurrences(of: #""mirrors": {"keyids": [], "threshold": 1}, "#, with: "")
+        _ = try type.init(parsing: Array(plain.utf8), role: "x")
     }
 
     @Test("lets several people sign a draft, and takes it when none is missing")
