@@ -474,7 +474,7 @@ def edited(repository, data):
     kind = signed["_type"]
     edits = [
         lambda: signed.pop(rng.choice(list(signed))),
-        lambda: signed.update(version=rng.choice([0, -1, "1", None, 1.5, [], 2**31])),
+        lambda: signed.update(version=rng.choice([0, -1, "1", {}, 1.5, [], 2**31])),
         lambda: signed.update(expires=rng.choice(["", "2030-02-30T00:00:00Z", "2030-01-01", "2030-01-01T00:00:00+00:00", 5, None])),
         lambda: signed.update(spec_version=rng.choice(["2.0.0", "1", "1.0.x", "1.0.0.0", "", 1, "1..0"])),
         lambda: signed.update(_type=rng.choice([*TOP, "mirrors", "", 3])),

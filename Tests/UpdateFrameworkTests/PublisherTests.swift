@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UpdateFramework
 
@@ -64,6 +65,29 @@ struct PublisherTests {
         )
     }
 
+    @Test("does not hold what later specifications may bring", arguments: ["mirrors", "succinct_roles"])
+    func laterForms(name: String) async throws {
+        let repository = try SampleRepository()
+        var text = String(decoding: repository.metadata.root.bytes, as: UTF8.self)
+        var type: any RoleMetadata.Type = Root.self
+        if name == "mirrors" {
+            text = text.replacingOccurrences(
+                of: #""snapshot": {"#,
+                with: #""mirrors": {"keyids": [], "threshold": 1}, "snapshot": {"#
+            )
+        } else {
+            type = Targets.self
+            text = #"""
+                {"signatures":[],"signed":{"_type":"targets","spec_version":"1.0.34","version":1,
+                "expires":"2030-01-01T00:00:00Z","targets":{},"delegations":{"keys":{},"roles":[],"succinct_roles":{}}}}
+                """#
+        }
+        #expect(await code { _ = try type.init(parsing: Array(text.utf8), role: "x") } == .malformed)
+        let plain = text.replacingOccurrences(of: #","succinct_roles":{}"#, with: "")
+            .replacingOccurrences(of: #""mirrors": {"keyids": [], "threshold": 1}, "#, with: "")
+        _ = try type.init(parsing: Array(plain.utf8), role: "x")
+    }
+
     @Test("lets several people sign a draft, and takes it when none is missing")
     func ceremony() async throws {
         var repository = try SampleRepository()
@@ -112,6 +136,13 @@ struct PublisherTests {
         #expect(
             await code { try repository.metadata.updateTargets("a", expires: start + 1, signers: []) } == .invalidEdit
         )
+        var last = try #require(try repository.metadata.targetsMetadata("targets"))
+        last.header.version = Int.max
+        var document = SignedDocument(signed: last.signed)
+        try document.sign(with: repository.signers(.targets)[0])
+        var other = repository
+        try other.metadata.replaceTargets(with: document)
+        #expect(await code { try other.publishTargets { _ in } } == .invalidEdit)
         let old = try #require(repository.metadata.targets["targets"])
         #expect(await code { try repository.metadata.replaceTargets(with: old) } == .rollback)
         #expect(await code { _ = try RepositoryMetadata(roles: [:], rootExpires: start, signers: []) } == .invalidEdit)

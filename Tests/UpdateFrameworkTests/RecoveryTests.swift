@@ -49,8 +49,10 @@ struct RecoveryTests {
         for (role, bytes) in whole.sorted(by: { $0.key < $1.key }) {
             for end in stride(from: 0, to: bytes.count, by: 7) {
                 store.set(role, Array(bytes[..<end]))
-                _ = try await updater.refresh(at: start)
+                let trusted = try await updater.refresh(at: start)
                 #expect(store.files == whole, "\(role), \(end) bytes")
+                let reason = role == "targets" ? UpdateError.Code.wrongLength : .malformed
+                #expect(trusted.setAside.map(\.role) == [role] && trusted.setAside.map(\.code) == [reason])
             }
         }
     }

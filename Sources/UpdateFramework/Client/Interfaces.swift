@@ -24,7 +24,7 @@ public protocol MetadataStore: Sendable {
 /// A folder of files `ROLE.json`.
 public struct FileMetadataStore: MetadataStore {
     public let folder: String
-    /// A stored file with more bytes is none of ours.
+    /// Nothing that is trusted has more bytes; of a larger file only so many are read, which no signature covers.
     private static let limit = 8 << 20
 
     /// Makes the folder when it is not there, and removes what writers left in it that were killed.

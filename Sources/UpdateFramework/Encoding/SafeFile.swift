@@ -7,8 +7,7 @@ enum SafeFile {
         let mode: UInt32
     }
 
-    /// A file of at most `limit` bytes; `nil` when there is none.
-    /// - Throws: `tooLarge`, `storage`.
+    /// The first `limit` bytes of a file; `nil` when there is none.
     static func read(_ path: String, limit: Int) throws(UpdateError) -> Contents? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -23,14 +22,14 @@ enum SafeFile {
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", path) }
-            if count == 0 { return Contents(bytes: bytes, mode: status.st_mode) }
+            if count == 0 { break }
             bytes += buffer[..<count]
         }
-        throw UpdateError(.tooLarge, path, "it has more than \(limit) bytes", remedy: "Remove the file")
+        return Contents(bytes: bytes, mode: status.st_mode)
     }
 
     /// Writes under a temporary name, forces the bytes to the disk, and gives the file its name; an older one is there until then.

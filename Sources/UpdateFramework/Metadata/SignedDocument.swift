@@ -42,7 +42,7 @@ public struct SignedDocument: Sendable {
     /// - Parameter role: whose document it should be, for errors.
     /// - Throws: `malformed`, also when a key signed twice.
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
-        var fields = try Fields(try MetadataReader.read(bytes, role: role), role: role, place: "the file")
+        var fields = try Fields(try MetadataValue(parsing: bytes, role: role), role: role, place: "the file")
         signed = try fields.value("signed")
         guard case .object = signed else { throw .malformed(role, "signed is no object") }
         var seen: Set<Name> = []
@@ -56,7 +56,7 @@ public struct SignedDocument: Sendable {
         other = fields.rest
     }
 
-    /// The file's bytes.
+    /// The file's bytes.  To read what was signed, take `signed` or these: a `message` is JSON only where no text has control characters.
     public var bytes: [UInt8] {
         var members = other
         members["signed"] = signed

@@ -72,7 +72,7 @@ public struct RepositoryMetadata: Sendable {
         edit: (inout Root) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) -> SignedDocument {
         var new = try rootMetadata
-        new.header = Header(version: new.version + 1, expires: expires)
+        new.header = try Self.header(after: new, expires, "root")
         try edit(&new)
         return SignedDocument(signed: new.signed)
     }
@@ -81,7 +81,7 @@ public struct RepositoryMetadata: Sendable {
     /// - Throws: `wrongVersion`, `threshold`.
     public mutating func replaceRoot(with document: SignedDocument) throws(UpdateError) {
         let (old, new) = (try rootMetadata, try Root(document.signed, role: "root"))
-        guard new.version == old.version + 1 else {
+        guard new.version - 1 == old.version else {
             throw Self.notNext("root", new.version, old.version)
         }
         try document.verify(old.keys(of: .root))
@@ -107,7 +107,7 @@ public struct RepositoryMetadata: Sendable {
         edit: (inout Targets) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) -> SignedDocument {
         var new = try targetsMetadata(role) ?? Targets(header: Header(version: 0, expires: expires))
-        new.header = Header(version: new.version + 1, expires: expires)
+        new.header = try Self.header(after: new, expires, role)
         try edit(&new)
         return SignedDocument(signed: new.signed)
     }
@@ -145,7 +145,7 @@ public struct RepositoryMetadata: Sendable {
     /// Roles stay in it for good, also when nobody delegates to them any more: clients refuse a snapshot that forgets one.
     public mutating func updateSnapshot(expires: UTCTime, signers: [SigningKey]) throws(UpdateError) {
         var new = try snapshotMetadata ?? Snapshot(header: Header(version: 0, expires: expires), files: [:])
-        new.header = Header(version: new.version + 1, expires: expires)
+        new.header = try Self.header(after: new, expires, "snapshot")
         for (role, document) in targets {
             let version = try Targets(document.signed, role: role.text).version
             new.files[Name(role.text + ".json")] = MetadataFile(version: version, bytes: document.bytes)
@@ -163,7 +163,7 @@ public struct RepositoryMetadata: Sendable {
         }
         let file = MetadataFile(version: version, bytes: snapshot.bytes)
         var new = try timestampMetadata ?? Timestamp(header: Header(version: 0, expires: expires), snapshot: file)
-        new.header = Header(version: new.version + 1, expires: expires)
+        new.header = try Self.header(after: new, expires, "timestamp")
         new.snapshot = file
         let document = try Self.signed(new, by: signers)
         try document.verify(try rootMetadata.keys(of: .timestamp))
@@ -182,6 +182,21 @@ public struct RepositoryMetadata: Sendable {
             guard let timestamp else { return nil }
             return try Timestamp(timestamp.signed, role: "timestamp")
         }
+    }
+
+    private static func header(
+        after old: some RoleMetadata,
+        _ expires: UTCTime,
+        _ role: String
+    ) throws(UpdateError) -> Header {
+        let (version, isTooLarge) = old.version.addingReportingOverflow(1)
+        if !isTooLarge { return Header(version: version, expires: expires) }
+        throw UpdateError(
+            .invalidEdit,
+            role,
+            "there is no version after \(old.version)",
+            remedy: "Give the role new keys, and begin again with version 1"
+        )
     }
 
     // MARK: Signatures
