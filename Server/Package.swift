@@ -20,6 +20,10 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
 let package = Package(
     name: "coreml-server",
     products: [.executable(name: "coreml-server", targets: ["coreml-server"])],
@@ -45,5 +49,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", formats]),
     ]
 )

@@ -115,7 +115,7 @@ private func failure(of device: Device) async throws -> DeploymentError? {
 }
 
 @Suite struct HostileTransferTests {
-    @Test(arguments: [0, 20, 4000, 100_000, 500_000])
+    @Test(arguments: [0, 20, 300, 100_000, 500_000])
     func changedBytesAreNoticed(_ place: Int) async throws {
         let device = try Device(try sample())
         device.transport.setFault { path, request, answer in

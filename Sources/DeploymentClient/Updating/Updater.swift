@@ -144,7 +144,16 @@ package struct Updater: Sendable {
         let start = UTCTime(secondsSince1970: Int64(try trustedTime().secondsSince1970))
         let updater = try makeUpdater()
         do throws(UpdateError) {
-            return try updater.cached(at: start).keys(ofDelegated: role).map { Array($0.keys.values) } ?? []
+            guard let keys = try updater.cached(at: start).keys(ofDelegated: role) else { return [] }
+            guard keys.threshold == 1 else {
+                throw UpdateError(
+                    .unsupported,
+                    role,
+                    "answers of the key service would need \(keys.threshold) signatures",
+                    remedy: "Let one key sign for the role"
+                )
+            }
+            return Array(keys.keys.values)
         } catch { throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description) }
     }
 
@@ -231,7 +240,7 @@ package struct Updater: Sendable {
             }
             let document = try SignedDocument(parsing: bytes, role: role)
             try document.verify(keys)
-            signed = try document.message(of: role)
+            signed = document.signed.fileBytes
         } catch { throw DeploymentError(.policySignature, collection, error.description) }
         let policy: Policy
         do throws(PolicyError) { policy = try Policy(signed) } catch {
