@@ -292,4 +292,34 @@ struct AttackTests {
         #expect(try await updater.target("t31", in: &trusted) != nil)
         #expect(try await updater.target("t32", in: &trusted) == nil)
     }
+
+    @Test("behind a delegation that terminates nobody else is asked", arguments: [true, false])
+    func terminating(isTerminating: Bool) async throws {
+        var repository = try SampleRepository()
+        let key = SigningKey()
+        func delegate(_ targets: inout Targets, _ role: String, _ isTerminating: Bool) throws(UpdateError) {
+            try targets.delegate(
+                to: role,
+                keys: [key.publicKey],
+                threshold: 1,
+                paths: .patterns(["*"]),
+                isTerminating: isTerminating
+            )
+        }
+        try repository.publishTargets {
+            try delegate(&$0, "A", false)
+            try delegate(&$0, "B", false)
+        }
+        try repository.metadata.updateTargets("A", expires: start + 100, signers: [key]) {
+            (targets) throws(UpdateError) in try delegate(&targets, "C", isTerminating)
+        }
+        try repository.metadata.updateTargets("B", expires: start + 100, signers: [key]) {
+            (targets) throws(UpdateError) in targets.set(Target(path: "a", bytes: [1]))
+        }
+        try repository.metadata.updateTargets("C", expires: start + 100, signers: [key])
+        try repository.publishSnapshot()
+        let updater = repository.updater()
+        var trusted = try await updater.refresh(at: start)
+        #expect((try await updater.target("a", in: &trusted) == nil) == isTerminating)
+    }
 }
