@@ -1,4 +1,5 @@
 import DeploymentPolicy
+import Glibc
 import MLFiles
 import MLNumerics
 import Testing
@@ -96,16 +97,14 @@ import Testing
     /// The largest policies that the format allows are prepared in a moment: nothing grows with the square of them.
     @Test(.timeLimit(.minutes(1))) func `the largest policies are prepared quickly`() throws {
         func seconds(_ when: [Condition]) throws -> Double {
-            let clock = ContinuousClock()
             let policy = Samples.policy(
                 when.enumerated().map { Rule("r\($0)", when: $1, serve: Serving(.release(1))) }
             )
-            let time = try clock.measure {
-                let evaluator = try PolicyEvaluator(policy)
-                _ = evaluator.evaluate(Samples.tablet)
-                _ = evaluator.explain(Samples.tablet)
-            }
-            return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+            let start = processorSeconds()
+            let evaluator = try PolicyEvaluator(policy)
+            _ = evaluator.evaluate(Samples.tablet)
+            _ = evaluator.explain(Samples.tablet)
+            return processorSeconds() - start
         }
         func numbers(_ range: Range<Int>) -> [AttributeValue] { range.map { .number(Double($0)) } }
         let manySignals = (0..<4900).map { Condition.compare(.custom("s\($0)"), .is, true) }
@@ -125,6 +124,13 @@ import Testing
             Condition.all((0..<24).map { .compare(.memory, .atLeast, Double(rule * 24 + $0)) })
         }
         #expect(try seconds(spread) < 5)
+    }
+
+    /// The time that this thread has used.
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     /// Changes, removes, doubles and moves some bytes; sometimes digits only, so that much stays JSON.
