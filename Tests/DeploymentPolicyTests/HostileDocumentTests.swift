@@ -1,18 +1,19 @@
 import DeploymentPolicy
-import Glibc
+import Foundation
 import MLFiles
 import MLNumerics
 import Testing
 
-/// Mutated documents: they are read or refused, and nothing traps.
+/// Mutated documents: they are read or refused, and nothing traps.  `FUZZ_ROUNDS=600` makes twenty times as many, others.
 @Suite struct HostileDocumentTests {
+    private let rounds = ProcessInfo.processInfo.environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 30
     @Test func `mutated policies are read or refused`() throws {
         var seeds = try Vectors.cases("policies").compactMap { $0["text"]?.string }.filter { $0.utf8.count < 6000 }
         seeds += [String(decoding: try Samples.policy().bytes(), as: UTF8.self)]
-        var random = SplitMix64(seed: 17)
+        var random = SplitMix64(seed: 17 + UInt64(rounds))
         var accepted = 0
         for seed in seeds {
-            for _ in 0..<30 {
+            for _ in 0..<rounds {
                 let bytes = mutated(Array(seed.utf8), &random)
                 guard let policy = try? Policy(bytes) else { continue }
                 accepted += 1
@@ -34,10 +35,10 @@ import Testing
 
     @Test func `mutated releases are read or refused`() throws {
         let seeds = try Vectors.cases("releases").compactMap { $0["text"]?.string }.filter { $0.utf8.count < 6000 }
-        var random = SplitMix64(seed: 18)
+        var random = SplitMix64(seed: 18 + UInt64(rounds))
         var accepted = 0
         for seed in seeds {
-            for _ in 0..<50 {
+            for _ in 0..<2 * rounds {
                 guard let release = try? ReleaseDocument(mutated(Array(seed.utf8), &random)) else { continue }
                 accepted += 1
                 #expect(try ReleaseDocument(release.bytes()) == release)
