@@ -354,10 +354,19 @@ let package = Package(
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
-        tests("DeploymentPolicyTests", ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics"]),
+        tests(
+            "DeploymentPolicyTests",
+            ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics", "RolloutSimulation"]
+        ),
+        .target(
+            name: "RolloutSimulation",
+            dependencies: ["DeploymentPolicy"],
+            path: "Tests/RolloutSimulation",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "RolloutRunner",
-            dependencies: ["DeploymentPolicy"],
+            dependencies: ["DeploymentPolicy", "RolloutSimulation"],
             path: "Tests/RolloutRunner",
             swiftSettings: settings
         ),

@@ -1,5 +1,6 @@
 import DeploymentPolicy
 import MLNumerics
+import RolloutSimulation
 import Testing
 
 @Suite struct RolloutTests {
@@ -252,6 +253,16 @@ import Testing
                 if before.outcome(of: bucket) == .holdout { #expect(after.outcome(of: bucket) == .holdout) }
             }
         }
+    }
+
+    /// R8 in a short form: 2,000 rollouts instead of 10,000, whose false halts may lie three standard deviations above 1 %.
+    @Test(arguments: [false, true]) func `bad releases are halted soon and usual ones seldom`(hasControl: Bool) throws {
+        let usual = try SimulatedRollouts(2000, rate: 0.005, hasControl: hasControl)
+        #expect(usual.haltRate <= 0.01 + 3 * (0.01 * 0.99 / 2000).squareRoot(), "\(usual.haltRate)")
+        let bad = try SimulatedRollouts(2000, rate: 0.02, hasControl: hasControl)
+        #expect(bad.haltRate >= 0.99 && bad.quantile(0.95) <= 1200, "\(bad.haltRate) \(bad.quantile(0.95))")
+        let awful = try SimulatedRollouts(2000, rate: 0.2, hasControl: hasControl)
+        #expect(awful.haltRate == 1 && awful.quantile(0.95) <= 60)
     }
 
     /// P6 in a short form: N = 10^5 instead of 10^6.

@@ -1,5 +1,6 @@
 import DeploymentPolicy
 import Glibc
+import RolloutSimulation
 
 /// P4: evaluations of 50 rules of 5 conditions each, per second of one processor.
 enum Evaluations {
@@ -76,7 +77,7 @@ enum Evaluations {
     }
 
     private static func devices(_ count: Int) -> [DeviceAttributes] {
-        var draws = Draws(state: 4)
+        var draws = Draws(seed: 4)
         return (0..<count).map { _ in
             var device = DeviceAttributes()
             device.languageCode = ["en-GB", "de-DE", "fr-FR"][Int(draws.next() % 3)]

@@ -171,7 +171,7 @@ extension Condition.Comparison {
         case (.text(let text), .text), (.text(let text), .word), (.text(let text), .language):
             try Check.text(text, at: path)
             try checkWord(text, at: path)
-        case (.version(let version), .version): _ = version
+        case (.version, .version): break
         case (.number(let number), .number): try Check.finite(number, at: path)
         case (_, .signal): try checkSignal(value, at: path)
         case (_, .version): throw unfit("a version", at: path)
