@@ -405,11 +405,12 @@ import Testing
             }
             // Another program may have the port.
             guard process.isRunning, waited < 100 else {
-                process.terminate()
+                if process.isRunning { kill(process.processIdentifier, SIGKILL) }
                 continue
             }
             defer {
-                process.terminate()
+                // Threads of Dispatch block other signals, and their children with them.
+                kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
                 try? FileAccess.remove(folder + "/pid")
             }
