@@ -345,6 +345,11 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)]
         ),
         library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        tests(
+            "DeploymentKeysTests",
+            ["CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
+                + crypto
+        ),
         .executableTarget(
             name: "KeyServiceRunner",
             dependencies: ["DeploymentKeys", "MLEncryption", "MLFiles"],

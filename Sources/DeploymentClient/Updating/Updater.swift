@@ -147,7 +147,7 @@ package struct Updater: Sendable {
             guard let keys = try updater.cached(at: start).keys(ofDelegated: role) else { return [] }
             guard keys.threshold == 1 else {
                 throw UpdateError(
-                    .unsupported,
+                    .threshold,
                     role,
                     "answers of the key service would need \(keys.threshold) signatures",
                     remedy: "Let one key sign for the role"
