@@ -40,15 +40,31 @@ let package = Package(
         library("ServerDatabase", [.product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
+        .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
+        library(
+            "ServerDashboard",
+            [
+                "CDashboardFiles", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird,
+                .product(name: "Mustache", package: "swift-mustache"),
+            ]
+        ),
         library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]),
         .executableTarget(
             name: "coreml-server",
             dependencies: [
-                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", formats, hummingbird, logging,
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", formats]),
+        tests(
+            "ServerDashboardTests",
+            [
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ]
+        ),
     ]
 )

@@ -83,6 +83,10 @@ struct SQLKeyServiceStore: KeyServiceStore {
         }
     }
 
+    func device(_ device: DeviceIdentifier, team: String) async throws -> DeviceRecord? {
+        try await database.read { connection in try Self.device(device, team, connection) }
+    }
+
     func updateDevice<R: Sendable>(
         team: String,
         _ device: DeviceIdentifier,

@@ -87,7 +87,7 @@ extension Service {
             try ArchiveSummary.verify(file.path)
         } catch let error as ArchiveError {
             try await removeUnreferenced(digest)
-            throw ServiceError.invalid("archive", error.description)
+            throw ServiceError.invalid("archive", Self.withoutPath(error.description))
         }
         try Self.checkIdentifier(summary.name, "archive")
         let archive = StoredArchive(

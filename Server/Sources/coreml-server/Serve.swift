@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ServerBlobs
 import ServerCore
+import ServerDashboard
 import ServerDatabase
 import ServerHTTP
 import ServiceLifecycle
@@ -55,8 +56,10 @@ struct Serve: AsyncParsableCommand {
         let service = try await data.service(address: address)
         let link = try await service.firstAdministratorLink()
         let (host, given) = (host, address)
+        let router = makeRouter(service, publicAddress: address)
+        try Dashboard(service, publicAddress: address).add(to: router)
         let application = Application(
-            router: makeRouter(service, publicAddress: address),
+            router: router,
             configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
             services: [Renewal(service: service, logger: logger)],
             onServerRunning: { channel in

@@ -1,0 +1,299 @@
+public import DeploymentPolicy
+public import Foundation
+import ServerDatabase
+import UpdateFramework
+
+// What pages show at a glance: nothing here changes anything.
+
+/// What devices of an environment get now.
+public struct LiveState: Sendable {
+    public let environment: String
+    public let deployment: Deployment
+    /// The version of the policy that devices fetch, and until when it is good.
+    public let policyVersion: Int
+    public let issued: Date
+    public let expires: Date
+}
+
+/// A collection at a glance.
+public struct CollectionOverview: Sendable {
+    public let collection: ModelCollection
+    public let latest: Release?
+    public let live: [LiveState]
+    public let deployments: Int
+}
+
+/// An app at a glance.
+public struct AppOverview: Sendable {
+    public let app: App
+    public let collections: Int
+    public let releases: Int
+    public let deployments: Int
+    /// How many collections have something live.
+    public let live: Int
+}
+
+/// A team at a glance.
+public struct TeamOverview: Sendable {
+    public let team: Team
+    public let archives: Int
+    public let apps: [AppOverview]
+}
+
+/// Somebody who belongs to a team.
+public struct Member: Sendable {
+    public let email: String
+    public let name: String
+    public let roles: [Role]
+    public let isAdministrator: Bool
+}
+
+/// A signed document of a team's trust, as it is now.
+public struct TrustDocument: Sendable {
+    public let role: String
+    public let version: Int
+    public let expires: Date
+    /// How many of its private keys lie on this server.
+    public let keysHere: Int
+}
+
+/// Which entries of the audit log are wanted; what is `nil` does not matter.
+public struct AuditFilter: Sendable {
+    /// A part of the actor's name.
+    public var actor: String?
+    /// The beginning of the action: `deployment` has `deployment.pause`.
+    public var action: String?
+    /// A part of the subject or of the details.
+    public var text: String?
+    public var from: Date?
+    public var until: Date?
+
+    public init() {}
+}
+
+extension Service {
+    /// What is wrong with a file, without where the server keeps it.
+    static func withoutPath(_ description: String) -> String {
+        guard description.hasPrefix("/"), let end = description.firstRange(of: ": ") else { return description }
+        return String(description[end.upperBound...])
+    }
+
+    // MARK: Live
+
+    /// What is live in each environment of an app where something was deployed.
+    public func liveStates(app: String, collection: String, as actor: Principal) async throws -> [LiveState] {
+        _ = try await self.collection(collection, app: app, as: actor)
+        return try await database.read { connection in try Self.liveStates(app, collection, connection) }
+    }
+
+    private static func liveStates(_ app: String, _ collection: String, _ connection: any Connection) throws
+        -> [LiveState]
+    {
+        try connection.query(
+            "SELECT environment, version, deployment, issued, expires FROM policies WHERE app = ? AND collection = ? "
+                + "ORDER BY environment",
+            app,
+            collection
+        ).map { row in
+            guard
+                let stored = try connection.first(
+                    "SELECT * FROM deployments WHERE id = ?",
+                    try row.text("deployment")
+                )
+            else { throw DatabaseError.unexpected("deployment", row["deployment"]) }
+            return LiveState(
+                environment: try row.text("environment"),
+                deployment: try deployment(stored),
+                policyVersion: try row.integer("version"),
+                issued: try row.date("issued"),
+                expires: try row.date("expires")
+            )
+        }
+    }
+
+    // MARK: Overviews
+
+    public func overview(ofTeam id: String, as actor: Principal) async throws -> TeamOverview {
+        let team = try await team(id, as: actor)
+        let apps = try await apps(of: id, as: actor)
+        return try await database.read { connection in
+            func count(_ sql: String, _ argument: String) throws -> Int {
+                try connection.first("SELECT COUNT(*) AS n FROM \(sql) = ?", argument)?.integer("n") ?? 0
+            }
+            return TeamOverview(
+                team: team,
+                archives: try count("archives WHERE team", id),
+                apps: try apps.map { app in
+                    AppOverview(
+                        app: app,
+                        collections: try count("collections WHERE app", app.id),
+                        releases: try count("releases WHERE app", app.id),
+                        deployments: try count("deployments WHERE app", app.id),
+                        live: try count("policies WHERE app", app.id)
+                    )
+                }
+            )
+        }
+    }
+
+    public func overview(ofApp id: String, as actor: Principal) async throws -> [CollectionOverview] {
+        let collections = try await collections(of: id, as: actor)
+        return try await database.read { connection in
+            try collections.map { collection in
+                CollectionOverview(
+                    collection: collection,
+                    latest: collection.releases == 0
+                        ? nil : try Self.release(collection.releases, app: id, collection: collection.id, connection),
+                    live: try Self.liveStates(id, collection.id, connection),
+                    deployments: try connection.first(
+                        "SELECT COUNT(*) AS n FROM deployments WHERE app = ? AND collection = ?",
+                        id,
+                        collection.id
+                    )?.integer("n") ?? 0
+                )
+            }
+        }
+    }
+
+    /// The signed document of a release, with what was measured.
+    public func releaseDocument(_ number: Int, app: String, collection: String, as actor: Principal) async throws
+        -> ReleaseDocument
+    {
+        _ = try await self.collection(collection, app: app, as: actor)
+        return try await database.read { connection in
+            guard
+                let row = try connection.first(
+                    "SELECT document FROM releases WHERE app = ? AND collection = ? AND number = ?",
+                    app,
+                    collection,
+                    number
+                )
+            else { throw ServiceError.notFound("release \(number) of the collection \"\(collection)\"") }
+            return try ReleaseDocument(row.bytes("document"))
+        }
+    }
+
+    // MARK: Who gets what
+
+    /// Evaluates what a definition would give to devices.
+    /// - Parameter salt: what percentages are drawn with: the ID of the deployment, when it has one.
+    public func evaluator(
+        of definition: DeploymentDefinition,
+        salt: String,
+        state: Deployment.State = .active,
+        app: String,
+        collection: String,
+        environment: String,
+        as actor: Principal
+    ) async throws -> PolicyEvaluator {
+        _ = try await self.collection(collection, app: app, as: actor)
+        let time = now()
+        return try await database.read { connection in
+            var policy = Policy(
+                version: 1,
+                issued: PolicyDate(time),
+                expires: PolicyDate(time.addingTimeInterval(Self.policyLifetime)),
+                app: app,
+                environment: environment,
+                collection: collection,
+                deployment: salt
+            )
+            policy.state = state == .paused ? .paused : state == .halted ? .halted : .active
+            try definition.fill(&policy, salt: salt)
+            policy.releases = try definition.releases.sorted().map { number in
+                guard let reference = try Self.reference(number, app: app, collection: collection, connection) else {
+                    throw ServiceError.invalid("definition", "The collection has no release \(number).")
+                }
+                return reference
+            }
+            do throws(PolicyError) { return try PolicyEvaluator(policy) } catch {
+                throw ServiceError.invalid("definition.\(error.path)", error.message)
+            }
+        }
+    }
+
+    // MARK: People, keys, audit
+
+    public func members(of team: String, as actor: Principal) async throws -> [Member] {
+        try actor.require(.view, in: team)
+        return try await database.read { connection in
+            try connection.query(
+                "SELECT a.email, a.name, a.is_administrator, m.roles FROM memberships m "
+                    + "JOIN accounts a ON a.id = m.account WHERE m.team = ? ORDER BY a.email",
+                team
+            ).map {
+                Member(
+                    email: try $0.text("email"),
+                    name: try $0.text("name"),
+                    roles: try JSON.read([Role].self, $0.text("roles")),
+                    isAdministrator: try $0.bool("is_administrator")
+                )
+            }
+        }
+    }
+
+    /// The signed documents that devices trust, the most urgent first.
+    public func trustDocuments(of team: String, as actor: Principal) async throws -> [TrustDocument] {
+        try actor.require(.view, in: team)
+        let keys = keys
+        return try await database.read { connection in
+            try connection.query(
+                "SELECT name, version, expires FROM trust_metadata WHERE team = ? AND is_current = 1 "
+                    + "ORDER BY expires, name",
+                team
+            ).map { row in
+                let role = try row.text("name")
+                return TrustDocument(
+                    role: role,
+                    version: try row.integer("version"),
+                    expires: try row.date("expires"),
+                    keysHere: try keys.keys(team: team, role: role).count
+                )
+            }
+        }
+    }
+
+    /// The entries of the audit log that a filter lets through, the latest first.
+    public func audit(
+        of team: String,
+        matching filter: AuditFilter,
+        before: Int? = nil,
+        limit: Int = 100,
+        as actor: Principal
+    ) async throws -> [AuditEntry] {
+        try actor.require(.audit, in: team)
+        var (conditions, arguments) = (["team = ?"], [Value.text(team)])
+        func like(_ text: String) -> Value {
+            .text(text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))
+        }
+        if let text = filter.actor {
+            conditions.append("actor LIKE '%' || ? || '%' ESCAPE '\\'")
+            arguments.append(like(text))
+        }
+        if let text = filter.action {
+            conditions.append("action LIKE ? || '%' ESCAPE '\\'")
+            arguments.append(like(text))
+        }
+        if let text = filter.text {
+            conditions.append("(subject LIKE '%' || ? || '%' ESCAPE '\\' OR detail LIKE '%' || ? || '%' ESCAPE '\\')")
+            arguments += [like(text), like(text)]
+        }
+        if let from = filter.from {
+            conditions.append("at >= ?")
+            arguments.append(from.milliseconds.value)
+        }
+        if let until = filter.until {
+            conditions.append("at < ?")
+            arguments.append(until.milliseconds.value)
+        }
+        if let before {
+            conditions.append("sequence < ?")
+            arguments.append(before.value)
+        }
+        arguments.append(min(max(limit, 1), 100_000).value)
+        let sql =
+            "SELECT * FROM audit WHERE " + conditions.joined(separator: " AND ") + " ORDER BY sequence DESC LIMIT ?"
+        let all = arguments
+        return try await database.read { connection in try connection.query(sql, all).map(Audit.entry) }
+    }
+}

@@ -1,0 +1,277 @@
+import DeploymentPolicy
+import Foundation
+import ServerCore
+
+/// JSON of pages and forms.
+enum PageJSON {
+    static func text(_ value: some Encodable, isPretty: Bool = false) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// Reads what a page sent.
+    static func read<Value: Decodable>(_ type: Value.Type, _ bytes: some Sequence<UInt8>, _ field: String) throws
+        -> Value
+    {
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch let error as DecodingError {
+            throw ServiceError(.invalid, explanation(of: error), field: field)
+        }
+    }
+
+    private static func explanation(of error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context): place(context.codingPath + [key]) + "is missing."
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            place(context.codingPath) + "has the wrong type."
+        case .dataCorrupted(let context): place(context.codingPath) + context.debugDescription
+        @unknown default: "The JSON cannot be read."
+        }
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+        return text.isEmpty ? "" : text.trimmingPrefix(".") + ": "
+    }
+}
+
+/// What a definition says, in words.
+struct DefinitionLines {
+    struct Line {
+        /// The rule's number; `nil` for what holds for all others.
+        let number: Int?
+        let id: String
+        let note: String?
+        let condition: String
+        let serves: String
+        let shares: [Share]
+        let isShared: Bool
+    }
+
+    struct Share {
+        let name: String
+        let percent: String
+        let thousandths: Int
+    }
+
+    let rules: [Line]
+    /// What holds besides rules.
+    let others: [String]
+
+    init(_ definition: DeploymentDefinition) {
+        var lines = definition.rules.enumerated().map { index, rule in
+            Self.line(
+                index + 1,
+                rule.id,
+                rule.note,
+                Self.words(rule.when),
+                rule.serve,
+                rule.percentage,
+                rule.rest ?? definition.default,
+                holdout: nil
+            )
+        }
+        lines.append(
+            Self.line(
+                nil,
+                "default",
+                nil,
+                definition.rules.isEmpty ? "every device" : "every other device",
+                definition.default,
+                definition.percentage,
+                definition.rest ?? .bundled,
+                holdout: definition.holdout
+            )
+        )
+        rules = lines
+        var others: [String] = []
+        for (name, members) in (definition.segments ?? [:]).sorted(by: { $0.key < $1.key }) {
+            others.append("segment \(name): \(Texts.count(members.count, "installation", "installations"))")
+        }
+        if let seconds = definition.pollInterval {
+            others.append("devices check every \(Texts.trimmed(Double(seconds) / 3600)) hours")
+        }
+        if let release = definition.minimumRelease, release > 0 {
+            others.append("releases below \(release) are refused, also where they are installed")
+        }
+        self.others = others
+    }
+
+    private static func line(
+        _ number: Int?,
+        _ id: String,
+        _ note: String?,
+        _ condition: String,
+        _ serve: DeploymentDefinition.Choice,
+        _ percentage: Double?,
+        _ rest: DeploymentDefinition.Choice,
+        holdout: Double?
+    ) -> Line {
+        let held = holdout ?? 0
+        let share = min(percentage ?? 100, 100 - held)
+        var shares = [(serve.label, share)]
+        if 100 - held - share > 0.000_5 { shares.append((rest.label, 100 - held - share)) }
+        if held > 0 { shares.append(("held out", held)) }
+        return Line(
+            number: number,
+            id: id,
+            note: note,
+            condition: condition,
+            serves: serve.label,
+            shares: shares.map {
+                Share(name: $0.0, percent: Texts.trimmed($0.1) + " %", thousandths: Int(($0.1 * 1000).rounded()))
+            },
+            isShared: shares.count > 1
+        )
+    }
+
+    /// A condition in words; what cannot be read stays JSON, and saving it says why.
+    static func words(_ json: AnyJSON) -> String {
+        guard let text = try? PageJSON.text(json) else { return "" }
+        return (try? Condition(json: Array(text.utf8)))?.description ?? text
+    }
+
+    /// Each rule as one line, for comparing.
+    var texts: [String] {
+        rules.map { line in
+            let shares =
+                line.isShared ? " (" + line.shares.map { "\($0.name) \($0.percent)" }.joined(separator: ", ") + ")" : ""
+            return "\(line.condition) → \(line.serves)\(shares)"
+        } + others
+    }
+
+    /// What the one has and the other has not, in the order of both.
+    static func difference(from old: DefinitionLines?, to new: DefinitionLines) -> [Change] {
+        let (old, new) = (old?.texts ?? [], new.texts)
+        let difference = new.difference(from: old)
+        var (removed, added): (Set<Int>, Set<Int>) = ([], [])
+        for change in difference {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): added.insert(offset)
+            }
+        }
+        var (result, place): ([Change], Int) = ([], 0)
+        for (index, text) in new.enumerated() {
+            while place < old.count, removed.contains(place) {
+                result.append(Change(text: old[place], isAdded: false, isRemoved: true))
+                place += 1
+            }
+            result.append(Change(text: text, isAdded: added.contains(index), isRemoved: false))
+            if !added.contains(index) { place += 1 }
+        }
+        result += old[min(place, old.count)...].enumerated().filter { removed.contains($0.offset + place) }.map {
+            Change(text: $0.element, isAdded: false, isRemoved: true)
+        }
+        return result
+    }
+
+    struct Change {
+        let text: String
+        let isAdded: Bool
+        let isRemoved: Bool
+    }
+}
+
+extension DeploymentDefinition.Choice {
+    var label: String {
+        switch self {
+        case .release(let number): "release \(number)"
+        case .bundled: "models of the app"
+        case .keep: "what the device has"
+        }
+    }
+
+    /// As `coreml deploy` takes it.
+    var argument: String {
+        switch self {
+        case .release(let number): String(number)
+        case .bundled: "bundled"
+        case .keep: "keep"
+        }
+    }
+}
+
+extension Outcome {
+    var title: String {
+        switch self {
+        case .release(let number): "Release \(number)"
+        case .bundled: "Models of the app"
+        case .holdout: "Held out"
+        case .keep: "What it has"
+        }
+    }
+}
+
+extension Commands {
+    /// How a deployment is made without the dashboard.
+    init(
+        making definition: DeploymentDefinition,
+        name: String,
+        app: String,
+        collection: String,
+        environment: String,
+        address: String
+    ) throws {
+        var start = "create --app \(app) --collection \(collection)"
+        if environment != "production" { start += " --environment \(environment)" }
+        if !name.isEmpty { start += " --name \(Self.quoted(name))" }
+        struct Body: Encodable {
+            let definition: DeploymentDefinition
+            let environment: String
+            let name: String
+        }
+        self.init(
+            start,
+            "POST",
+            "apps/\(app)/collections/\(collection)/deployments",
+            body: try PageJSON.text(Body(definition: definition, environment: environment, name: name)),
+            address: address
+        )
+        if let arguments = try Self.arguments(definition) {
+            self = Commands(shell: shell + " \\\n  " + arguments, api: api)
+        } else {
+            let json = try PageJSON.text(definition, isPretty: true)
+            self = Commands(
+                shell: "cat > deployment.json <<'JSON'\n\(json)\nJSON\n\(shell) \\\n  --definition deployment.json",
+                api: api
+            )
+        }
+    }
+
+    private init(shell: String, api: String) {
+        self.shell = shell
+        self.api = api
+    }
+
+    /// The options of a definition that options can say; `nil` for others.
+    private static func arguments(_ definition: DeploymentDefinition) throws -> String? {
+        var parts = ["--default \(definition.default.argument)"]
+        if let percentage = definition.percentage { parts.append("--percentage \(Texts.trimmed(percentage))") }
+        if let rest = definition.rest { parts.append("--rest \(rest.argument)") }
+        if let holdout = definition.holdout { parts.append("--holdout \(Texts.trimmed(holdout))") }
+        guard definition.segments?.isEmpty ?? true, definition.pollInterval == nil, definition.minimumRelease == nil
+        else {
+            return nil
+        }
+        for rule in definition.rules {
+            guard rule.percentage == nil, rule.rest == nil, case .object(let members) = rule.when,
+                case .text(let attribute) = members["attribute"], case .text(let relation) = members["operator"],
+                case .list(let values) = members["values"]
+            else { return nil }
+            var words: [String] = []
+            for value in values {
+                switch value {
+                case .text(let text) where !text.contains(","): words.append(text)
+                case .integer(let number): words.append(String(number))
+                case .bool(let flag): words.append(String(flag))
+                default: return nil
+                }
+            }
+            let text = "\(attribute) \(relation) \(words.joined(separator: ",")): \(rule.serve.argument)"
+            parts.append("--rule \(quoted(text))")
+        }
+        return parts.joined(separator: " \\\n  ")
+    }
+}

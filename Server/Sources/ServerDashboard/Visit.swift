@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import ServerBlobs
+import ServerCore
+import ServerDatabase
+
+/// A request of somebody who is signed in.
+struct Visit: Sendable {
+    let request: Request
+    let parameters: Parameters
+    let visitor: Visitor
+    /// Where the server is reached, without a slash at the end.
+    let address: String
+
+    var actor: Principal { visitor.principal }
+
+    /// A part of the address.
+    func name(_ parameter: String) throws -> String { try parameters.require(parameter) }
+
+    /// A number in the address; nothing else has a page.
+    func number(_ parameter: String) throws -> Int {
+        let text = try name(parameter)
+        guard let number = Int(text) else { throw ServiceError(.notFound, "Nothing is called \"\(text)\" here.") }
+        return number
+    }
+
+    /// A parameter behind the address's question mark; `nil` when it is missing or empty.
+    func query(_ name: String) -> String? {
+        guard let text = request.uri.queryParameters[Substring(name)], !text.isEmpty else { return nil }
+        return String(text)
+    }
+
+    /// Whether a script asked, which takes a part of a page.
+    var isFromScript: Bool { request.headers[.csrfToken] != nil }
+}
+
+extension HTTPField.Name {
+    static let csrfToken = HTTPField.Name("X-CSRF-Token")!
+    static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+}
+
+extension Dashboard {
+    func address(_ request: Request) -> String { publicAddress ?? "http://\(request.head.authority ?? "localhost")" }
+
+    /// Who asks.
+    func visit(_ request: Request, _ parameters: Parameters) async throws -> Visit {
+        guard let secret = cookie.read(request) else { throw ServiceError(.unauthenticated, "Sign in first.") }
+        return Visit(
+            request: request,
+            parameters: parameters,
+            visitor: try await service.visitor(secret),
+            address: address(request)
+        )
+    }
+
+    /// Refuses what the pages of other sites send.
+    func checkOrigin(_ request: Request) throws {
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { throw Self.foreignForm }
+        if let origin = request.headers[.origin] {
+            let known = [
+                address(request), "http://\(request.head.authority ?? "")", "https://\(request.head.authority ?? "")",
+            ]
+            guard known.contains(origin) else { throw Self.foreignForm }
+        }
+    }
+
+    func check(_ csrf: String, _ visit: Visit) throws {
+        guard isEqual(csrf, visit.visitor.csrf) else { throw Self.foreignForm }
+    }
+
+    private static let foreignForm = ServiceError(
+        .forbidden,
+        "This form was not made by a page that you have open here, or you have signed in anew since: go back, reload the "
+            + "page and send it again."
+    )
+
+    /// Answers, or says what is wrong.
+    func answer(
+        _ request: Request,
+        _ logger: Logger,
+        _ body: () async throws -> Response
+    ) async -> Response {
+        do { return try await body() } catch let error as ServiceError {
+            return await failure(error, request)
+        } catch let error as HTTPError {
+            return await failure(
+                ServiceError(
+                    error.status == .contentTooLarge ? .tooLarge : .invalid,
+                    error.body ?? "This cannot be read."
+                ),
+                request
+            )
+        } catch let error as BlobError {
+            logger.error("\(error)")
+            return await failure(ServiceError(.unavailable, error.description, retryAfter: 30), request)
+        } catch {
+            logger.error("\(error)")
+            return await failure(
+                ServiceError(.unavailable, "The server cannot do this now; its log says why.", retryAfter: 30),
+                request
+            )
+        }
+    }
+
+    private func failure(_ error: ServiceError, _ request: Request) async -> Response {
+        let isFromScript = request.headers[.csrfToken] != nil
+        if error.code == .unauthenticated, !isFromScript {
+            let isPage = request.method == .get && request.uri.path != "/"
+            let query = request.uri.query.map { "?" + $0 } ?? ""
+            let next = isPage ? "?next=" + Self.queryEscaped(request.uri.path + query) : ""
+            return redirect("/sign-in" + next)
+        }
+        if isFromScript { return text(error.description, status: error.status) }
+        let visitor = (try? await visit(request, Parameters()))?.visitor
+        return errorPage(error, visitor: visitor)
+    }
+
+    static func queryEscaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}
+
+extension ServiceError {
+    var status: HTTPResponse.Status {
+        switch code {
+        case .invalid: .badRequest
+        case .unauthenticated: .unauthorized
+        case .forbidden: .forbidden
+        case .notFound: .notFound
+        case .conflict: .conflict
+        case .tooLarge: .contentTooLarge
+        case .rateLimited: .tooManyRequests
+        case .unavailable: .serviceUnavailable
+        }
+    }
+
+    /// What people read above the explanation.
+    var title: String {
+        switch code {
+        case .invalid: "That does not fit"
+        case .unauthenticated: "You are not signed in"
+        case .forbidden: "You may not do this"
+        case .notFound: "There is nothing here"
+        case .conflict: "That is not possible now"
+        case .tooLarge: "That is too large"
+        case .rateLimited: "Too often"
+        case .unavailable: "The server cannot do this now"
+        }
+    }
+}
