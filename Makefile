@@ -1,4 +1,4 @@
-.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits test bench format setup build conformance zoo
+.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
 
 # A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
 export COREML_WITHOUT_PLUGINS = 1
@@ -21,6 +21,12 @@ demo-adapt demo-extractor demo-orders demo-topics demo-digits: setup
 demo-houses: setup
 	@table=$$(scripts/houses-table) && swift run -c release $@ "$$table"
 
+demo-deployment: setup
+	@scripts/demo-deployment
+
+demo-deployment-keep: setup
+	@scripts/demo-deployment --keep
+
 test: setup
 	@scripts/test
 
@@ -28,10 +34,13 @@ bench: setup
 	@Benchmarks/run
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift Server/Sources Server/Tests Server/Package.swift
 
 conformance: setup
 	@scripts/conformance --table
+
+tuf-conformance: setup
+	@scripts/tuf-conformance
 
 zoo: setup
 	@scripts/zoo-check

@@ -41,7 +41,10 @@ let package = Package(
         .library(name: "CoreML", targets: ["CoreML"]),
         .library(name: "CoreMLEncryption", targets: ["CoreMLEncryption"]),
         .library(name: "CoreMLDeployment", targets: ["CoreMLDeployment"]),
-        .library(name: "DeploymentFormats", targets: ["DeploymentArchives", "DeploymentKeys", "DeploymentPolicy", "UpdateFramework"]),
+        .library(
+            name: "DeploymentFormats",
+            targets: ["DeploymentArchives", "DeploymentKeys", "DeploymentPolicy", "UpdateFramework"]
+        ),
         .executable(name: "coreml", targets: ["CommandLineTool"]),
         .executable(name: "coremlc", targets: ["coremlc"]),
         .library(name: "ImageIO", targets: ["ImageIO"]),
@@ -269,18 +272,36 @@ let package = Package(
         library(
             "DeploymentClient",
             [
-                "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "UpdateFramework",
+                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics",
+                "UpdateFramework",
             ] + crypto
         ),
         library(
             "DeployCommands",
             ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
         ),
-        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections"]),
+        .target(
+            name: "DeploymentSupport",
+            dependencies: ["DeploymentClient", "DeploymentPolicy", "MLArchive", "MLEncryption", "UpdateFramework"] + crypto,
+            path: "Tests/DeploymentSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "DeploymentRunner",
+            dependencies: ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"],
+            path: "Tests/DeploymentRunner",
+            swiftSettings: settings
+        ),
+        tests(
+            "DeploymentClientTests",
+            ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"]
+        ),
+        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections", "CVaultRegistration"]),
         library(
             "CoreMLDeployment",
             [
-                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentPolicy",
+                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentKeys",
+                "DeploymentPolicy",
                 "MLEngine",
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]
@@ -338,7 +359,22 @@ let package = Package(
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
-        tests("DeploymentPolicyTests", ["DeploymentPolicy"]),
+        tests(
+            "DeploymentPolicyTests",
+            ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics", "RolloutSimulation"]
+        ),
+        .target(
+            name: "RolloutSimulation",
+            dependencies: ["DeploymentPolicy"],
+            path: "Tests/RolloutSimulation",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "RolloutRunner",
+            dependencies: ["DeploymentPolicy", "RolloutSimulation"],
+            path: "Tests/RolloutRunner",
+            swiftSettings: settings
+        ),
         .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
         library(
             "CoreMLEncryption",

@@ -20,6 +20,10 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
 let package = Package(
     name: "coreml-server",
     products: [.executable(name: "coreml-server", targets: ["coreml-server"])],
@@ -44,22 +48,23 @@ let package = Package(
                 .product(name: "Mustache", package: "swift-mustache"),
             ]
         ),
-        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", hummingbird, logging]),
+        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]),
         .executableTarget(
             name: "coreml-server",
             dependencies: [
-                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", hummingbird, logging,
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "ServerDashboardTests",
-            dependencies: [
+        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", formats]),
+        tests(
+            "ServerDashboardTests",
+            [
                 "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
-            ],
-            swiftSettings: settings
+            ]
         ),
     ]
 )

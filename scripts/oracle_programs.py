@@ -28,10 +28,10 @@ def run_tests(name, **environment):
 class Runner:
     """A program below Tests while it runs: a JSON line for each request, another for its answer."""
 
-    def __init__(self, product, threads=None):
+    def __init__(self, product, threads=None, arguments=()):
         environment = dict(os.environ) if threads is None else {**os.environ, "COREML_THREADS": str(threads)}
         self.process = subprocess.Popen(
-            [build(product) / product], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+            [build(product) / product, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def ask(self, **request):
         self.process.stdin.write(json.dumps(request) + "\n")

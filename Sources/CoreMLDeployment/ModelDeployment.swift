@@ -45,9 +45,15 @@ public enum ModelDeployment {
         case elsewhere
     }
 
+    /// What serves this process.
+    struct Clients: Sendable {
+        let collections: CollectionClient
+        let leases: LeaseClient
+    }
+
     private struct State {
         var configuration = Configuration()
-        var client: CollectionClient?
+        var clients: Clients?
     }
 
     private static let state = Mutex(State())
@@ -70,19 +76,21 @@ public enum ModelDeployment {
     }
 
     /// The client of this process.
-    static func client() throws(DeploymentError) -> CollectionClient {
-        let result = state.withLock { state -> Result<CollectionClient, DeploymentError> in
-            if let client = state.client { return .success(client) }
+    static func client() throws(DeploymentError) -> CollectionClient { try clients().collections }
+
+    static func clients() throws(DeploymentError) -> Clients {
+        let result = state.withLock { state -> Result<Clients, DeploymentError> in
+            if let clients = state.clients { return .success(clients) }
             do throws(DeploymentError) {
-                let client = try makeClient(state.configuration)
-                state.client = client
-                return .success(client)
+                let clients = try makeClients(state.configuration)
+                state.clients = clients
+                return .success(clients)
             } catch { return .failure(error) }
         }
         return try result.get()
     }
 
-    private static func makeClient(_ wish: Configuration) throws(DeploymentError) -> CollectionClient {
+    private static func makeClients(_ wish: Configuration) throws(DeploymentError) -> Clients {
         guard let path = wish.url?.path ?? ConfigurationFile.path() else {
             throw DeploymentError(
                 .configuration,
@@ -108,7 +116,10 @@ public enum ModelDeployment {
         )
         var events = CollectionClient.Events()
         events.staged = { CollectionProvider.shared.announce($0) }
-        return CollectionClient(store: store, updater: updater, test: ReleaseTest.run, events: events)
+        return Clients(
+            collections: CollectionClient(store: store, updater: updater, test: ReleaseTest.run, events: events),
+            leases: LeaseClient(updater: updater)
+        )
     }
 
     private static func describe(_ wish: Configuration, folder: String, installID: String) -> DeviceAttributes {

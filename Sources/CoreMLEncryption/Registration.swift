@@ -9,4 +9,5 @@ import MLNumerics
 func registerVault() {
     Vault.shared.setArchives { (path) throws(ModelError) in try ModelArchive(path) }
     ModelVaults.register(Vault.shared)
+    coreml_keys_call_registrar()
 }

@@ -11,6 +11,7 @@ public struct DeployCommand: ParsableCommand {
               coreml deploy login http://127.0.0.1:8080/sign-in/…
               coreml deploy team create acme
               coreml deploy app create shop --team acme
+              coreml deploy key --team acme -o Flowers.mlmodelkey
               coreml deploy configuration --app shop -o Sources/Shop/Resources/ModelDeployment.json
               coreml deploy collection create FlowerModels --app shop --model FlowerClassifier --model FlowerStylizer
               coreml deploy release --app shop --collection FlowerModels \\
@@ -22,7 +23,8 @@ public struct DeployCommand: ParsableCommand {
             Exit status: 0 success, 1 failure (the server refuses, or cannot be reached), 64 wrong usage.
             """,
         subcommands: [
-            Login.self, TeamCommand.self, AppCommand.self, CollectionCommand.self, TokenCommand.self, Upload.self,
+            Login.self, TeamCommand.self, AppCommand.self, CollectionCommand.self, KeyCommand.self, TokenCommand.self,
+            Upload.self,
             ReleaseCommand.self, Create.self, Operate.self, List.self, ConfigurationCommand.self,
         ]
     )
@@ -262,6 +264,34 @@ struct TokenCommand: ParsableCommand {
             Body(name: name, roles: roles, app: app, days: days)
         )
         try server.show(data, as: Made.self) { print($0.text) }
+    }
+}
+
+// MARK: Keys
+
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Write the public half of the team's key, which models are encrypted with.",
+        discussion: """
+            The file can encrypt and cannot decrypt: it may lie in a repository.  The private half stays on the server, which \
+            gives devices the keys of single models.
+
+            Examples:
+              coreml deploy key --team acme -o Flowers.mlmodelkey
+              coreml archive Flowers.mlpackage --encrypt Flowers.mlmodelkey
+            """
+    )
+
+    @Option(help: "The team.") var team: String
+    @Option(help: "A key of 32 hexadecimal digits; by default the one that is in use.") var key = "current"
+    @Option(name: [.short, .long], help: "The file.") var output: String
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        let data = try server.client().get("teams/\(team)/keys/\(key)")
+        try data.write(to: URL(fileURLWithPath: output), options: .atomic)
+        print(output)
     }
 }
 

@@ -138,15 +138,19 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(code.rawValue): \(culprit): \(message)" }
 
-    /// Text that came from outside, without what could steer a terminal or a log.
+    /// Text that came from outside, without what could steer a terminal or a log, and no longer than messages may have it.
     private static func printable(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard !isPlain || text.utf8.count > 1024 else { return text }
+        guard text.utf8.count > 1024 || text.unicodeScalars.contains(where: steers) else { return text }
         var result = ""
-        for scalar in text.unicodeScalars.prefix(1000) {
-            result.unicodeScalars.append(scalar.properties.generalCategory == .control ? "�" : scalar)
-        }
+        for scalar in text.unicodeScalars.prefix(500) { result.unicodeScalars.append(steers(scalar) ? "�" : scalar) }
         return result
+    }
+
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }
 

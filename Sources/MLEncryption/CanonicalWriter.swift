@@ -39,18 +39,25 @@ package enum CanonicalWriter {
 
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            if let escape = escapes[byte] {
-                bytes += [UInt8(ascii: "\\"), escape]
-            } else if byte < 0x20 {
-                bytes += "\\u00".utf8
-                bytes += Hexadecimal.text([byte]).utf8
-            } else {
-                bytes.append(byte)
-            }
+        if text.utf8.contains(where: { isEscaped($0) }) {
+            for byte in text.utf8 { write(byte, to: &bytes) }
+        } else {
+            bytes += text.utf8
         }
         bytes.append(UInt8(ascii: "\""))
     }
+
+    private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
+        guard isEscaped(byte) else { return bytes.append(byte) }
+        if let escape = escapes[byte] {
+            bytes += [UInt8(ascii: "\\"), escape]
+        } else {
+            bytes += "\\u00".utf8
+            bytes += Hexadecimal.text([byte]).utf8
+        }
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
     /// What stands behind the backslash for characters that have a short escape.
     static let escapes: [UInt8: UInt8] = [

@@ -22,8 +22,6 @@ public struct UpdateError: Error, Sendable, CustomStringConvertible {
         case missing
         /// A role is delegated to, but the snapshot does not list it.
         case notListed
-        /// A path is in no targets metadata that is trusted for it.
-        case noTarget
         /// The bytes are no metadata of the specification's form.
         case malformed
         /// The metadata is well formed, but of another role's type.

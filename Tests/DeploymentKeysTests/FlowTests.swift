@@ -198,7 +198,9 @@ private struct Client: ModelKeyService {
                 content: #require(ContentIdentifier(model.contentID)),
                 wrapped: Array(model.wrappedKey)
             )
-            let held = try stored(wrapped) ?? (try await world.release(device, wrapped))
+            var lease = try stored(wrapped)
+            if lease == nil { lease = try await world.release(device, wrapped) }
+            let held = try #require(lease)
             return ModelKeyLease(
                 contentKey: held.contentKey.withBytes { Data($0) },
                 duration: held.remaining.map { .seconds($0) }

@@ -81,8 +81,8 @@ import Testing
         let right = world.clock.now
         // The machine starts anew with a clock that is wrong; the service's is right.
         world.clock.restart()
-        let service = KeyService(store: world.store, clock: { right.advanced(by: max(0, -offset)) })
-        let now = right.advanced(by: max(0, -offset))
+        let now = right.advanced(by: 3600)
+        let service = KeyService(store: world.store, clock: { now })
         world.clock.set(now.advanced(by: offset))
         func release(_ challenge: Challenge?) async throws -> HeldLease {
             let request = try device.releaseRequest(world.model, challenge)
@@ -280,8 +280,6 @@ import Testing
         let other = try World()
         let device = try world.device()
         // A certificate by another service's key, for the same names.
-        let draft = device.enrolment(try await world.challenge(device))
-        _ = draft
         let (body, nonce) = device.challengeRequest()
         let foreign = try device.acceptChallenge(
             await other.service.challenge(body).body,
@@ -295,8 +293,9 @@ import Testing
         #expect(await code { try await world.release(device) } == .certificateInvalid)
         // A device that the service has forgotten.
         try await world.enrol(device)
-        let forgetful = KeyService(store: other.store, clock: world.clock.service)
-        other.store.setKeyRing(world.ring)
+        let empty = MemoryKeyServiceStore()
+        let forgetful = KeyService(store: empty, clock: world.clock.service)
+        empty.setKeyRing(world.ring)
         let release = try device.releaseRequest(world.model)
         let reply = await forgetful.release(keyID: world.model.keyID.description, release.body)
         #expect(reply.event.failure?.code == .certificateInvalid)
@@ -377,6 +376,7 @@ import Testing
             func enrol(_ device: DeviceRecord, limit: Int?, token: String?) async throws -> EnrolmentOutcome {
                 throw Failure()
             }
+            func device(_ device: DeviceIdentifier, team: String) async throws -> DeviceRecord? { throw Failure() }
             func updateDevice<R: Sendable>(
                 team: String,
                 _ device: DeviceIdentifier,

@@ -274,6 +274,7 @@ func rest(_ folder: String, _ strength: StorageStrength) throws {
         let vault = try KeyVault(folder: folder + "/vault", strength: strength)
         try FileAccess.write(vault.seal(TeamKeyRing(team: "Acme")), to: ringPath)
         _ = try DeviceIdentity.make(in: folder + "/device", team: "Acme", app: "app", strength: strength)
+        return print("made")
     }
     let vault = try KeyVault(folder: folder + "/vault")
     let ring = try vault.open(FileAccess.read(ringPath))
@@ -281,10 +282,104 @@ func rest(_ folder: String, _ strength: StorageStrength) throws {
     print("\(ring.epochs.count) \(vault.strength) \(device.strength)")
 }
 
+/// Where halves of a key lie in this process's memory.  The needle is masked, so that looking for it makes no copy.
+func places(ofMasked needle: [UInt8]) throws -> [String] {
+    let chunk = 1 << 20
+    guard let buffer = mmap(nil, chunk + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+        buffer != MAP_FAILED
+    else { throw Refusal(text: "no memory") }
+    defer { munmap(buffer, chunk + 64) }
+    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+    let memory = Glibc.open("/proc/self/mem", O_RDONLY)
+    guard memory >= 0 else { throw Refusal(text: "/proc/self/mem cannot be read") }
+    defer { close(memory) }
+    let halves = [needle.prefix(16), needle.suffix(16)].map(Array.init)
+    var found: [String] = []
+    for line in maps.split(separator: "\n") {
+        let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+        let bounds = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        guard fields[1].hasPrefix("r"), bounds.count == 2, !line.contains("[v"),
+            !(bounds[0]..<bounds[1]).contains(UInt(bitPattern: buffer))
+        else { continue }
+        var position = bounds[0]
+        while position < bounds[1] {
+            let count = pread(memory, buffer, min(chunk + 16, Int(bounds[1] - position)), off_t(position))
+            // Memory for secrets cannot be read like this, which is its purpose.
+            guard count > 16 else { break }
+            let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
+            for half in halves {
+                for start in 0...(count - 16) where bytes[start] == half[0] ^ 0xA5 {
+                    guard (1..<16).allSatisfy({ bytes[start + $0] == half[$0] ^ 0xA5 }) else { continue }
+                    found.append(String(line))
+                }
+            }
+            position += UInt(chunk)
+        }
+    }
+    return found
+}
+
+/// Leases go from a service through devices to memory and disk and back; the content key, masked, once nobody has it.
+func usedContentKey() async throws -> [UInt8] {
+    let folder = try FileAccess.makeTemporaryFolder("key-service-hygiene")
+    defer { try? FileAccess.remove(folder) }
+    let secret = SecretBytes.random()
+    let masked = secret.withBytes { bytes in bytes.map { $0 ^ 0xA5 } }
+    for (index, suite) in [RecipientSuite.xWing, .x25519, .xWing, .x25519].enumerated() {
+        let store = MemoryKeyServiceStore()
+        let ring = try TeamKeyRing(team: "Acme", suite: suite)
+        store.setKeyRing(ring)
+        store.setApp("app", team: "Acme", EnrolmentPolicy(minimumAttestation: .none))
+        let service = KeyService(store: store)
+        guard let epoch = ring.active else { throw Refusal(text: "no key") }
+        let content = ContentIdentifier.random()
+        let publicKey = try epoch.publicFile.withUnsafeBytes { try ModelKey(text: $0) }
+        let purpose = Array("mlk/1 wrap\0".utf8) + epoch.keyID.bytes + content.bytes
+        let wrapped = try KeyPair.wrap(secret, with: publicKey, purpose: purpose)
+        let model = try WrappedContentKey(keyID: epoch.keyID, content: content, wrapped: wrapped)
+        store.setEntitlement(KeyEntitlement(), app: "app", team: "Acme", model)
+        let device = try DeviceIdentity.make(
+            in: "\(folder)/\(index)",
+            team: "Acme",
+            app: "app",
+            suite: suite,
+            strength: .file
+        )
+        let (body, nonce) = device.challengeRequest()
+        let challenge = try device.acceptChallenge(
+            await service.challenge(body).body,
+            for: nonce,
+            trusting: ring.serviceKeys
+        )
+        let request = try device.enrolmentRequest(device.enrolment(challenge))
+        try device.accept(await service.enrol(request.body).body, for: request, trusting: ring.serviceKeys)
+        let release = try device.releaseRequest(model)
+        let reply = await service.release(keyID: epoch.keyID.description, release.body)
+        let lease = try device.accept(reply.body, for: release, trusting: ring.serviceKeys)
+        let held = try DeviceIdentity.open(in: device.folder)?.lease(content, epoch.keyID)
+        let isRight = [lease.contentKey, held?.contentKey].allSatisfy { key in
+            key?.withBytes { found in secret.withBytes { found.elementsEqual($0) } } ?? false
+        }
+        guard isRight else { throw Refusal(text: "another key") }
+        _ = try ring.rewrap(model)
+    }
+    return masked
+}
+
+/// Prints how many traces a content key that was used has left in memory, and how many one has that lies in an array.
+func hygiene() async throws {
+    let used = try places(ofMasked: await usedContentKey())
+    for place in Set(used) { print(place) }
+    let planted = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+    let found = try places(ofMasked: planted.map { $0 ^ 0xA5 })
+    print("\(used.count) traces, \(withExtendedLifetime(planted) { found.isEmpty } ? "blind" : "seeing")")
+}
+
 let arguments = CommandLine.arguments.dropFirst()
 do {
     switch arguments.first {
     case "measure": try await measure(Double(arguments.dropFirst().first ?? "2") ?? 2)
+    case "hygiene": try await hygiene()
     case "rest":
         let strengths: [String: StorageStrength] = ["tpm": .tpm, "host": .host, "file": .file]
         guard arguments.count == 3, let strength = strengths[arguments[arguments.startIndex + 2]] else {

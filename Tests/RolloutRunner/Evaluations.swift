@@ -1,5 +1,6 @@
 import DeploymentPolicy
 import Glibc
+import RolloutSimulation
 
 /// P4: evaluations of 50 rules of 5 conditions each, per second of one processor.
 enum Evaluations {
@@ -17,7 +18,7 @@ enum Evaluations {
             for _ in 0..<5 {
                 let (start, rounds) = (processorSeconds(), 300)
                 for _ in 0..<rounds {
-                    for device in devices { checksum &+= number(evaluator.evaluate(device).outcome) }
+                    for index in devices.indices { checksum &+= number(evaluator.evaluate(devices[index]).outcome) }
                 }
                 best = max(best, Double(rounds * devices.count) / (processorSeconds() - start))
             }
@@ -76,7 +77,7 @@ enum Evaluations {
     }
 
     private static func devices(_ count: Int) -> [DeviceAttributes] {
-        var draws = Draws(state: 4)
+        var draws = Draws(seed: 4)
         return (0..<count).map { _ in
             var device = DeviceAttributes()
             device.languageCode = ["en-GB", "de-DE", "fr-FR"][Int(draws.next() % 3)]

@@ -24,31 +24,3 @@ struct RolloutRunner {
         return isReached
     }
 }
-
-/// Numbers that look random and are the same in every run (SplitMix64).
-struct Draws: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    /// Whether something of this probability happens.
-    mutating func happens(_ probability: Double) -> Bool {
-        Double(next() >> 11) * 0x1p-53 < probability
-    }
-
-    /// How many of `count` things of this probability happen.
-    mutating func binomial(_ count: Int, _ probability: Double) -> Int {
-        (0..<count).count { _ in happens(probability) }
-    }
-
-    /// An install ID as apps make it.
-    mutating func installID() -> String {
-        String(next(), radix: 16) + "-" + String(next(), radix: 16)
-    }
-}

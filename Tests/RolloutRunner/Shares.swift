@@ -1,9 +1,10 @@
 import DeploymentPolicy
+import RolloutSimulation
 
 /// P6: shares that are asked for and shares that are got, and whether raising one takes the release from anybody.
 enum Shares {
     static func run(devices: Int) -> Bool {
-        var draws = Draws(state: 6)
+        var draws = Draws(seed: 6)
         let ids = (0..<devices).map { _ in draws.installID() }
         print("P6, \(devices) devices")
         let shares = [1, 10, 100, 1000, 5000, 12_345, 50_000, 90_000, 99_999, 100_000]

@@ -27,13 +27,14 @@ struct UpdateFlowTests {
     /// Delegates a collection to a role of its own that has one target.
     private func delegate(_ repository: inout SampleRepository, _ role: String, _ target: Target) throws {
         let key = SigningKey(.ecdsaP256)
-        let pattern = DelegatedPaths.patterns(["apps/flowers/collections/garden/*"])
+        let paths = DelegatedPaths.patterns(["apps/flowers/collections/garden/*"])
+        try repository.publishTargets {
+            try $0.delegate(to: role, keys: [key.publicKey], threshold: 1, paths: paths, isTerminating: true)
+        }
         try repository.metadata.updateTargets(role, expires: start + UTCTime.days(30), signers: [key]) {
             (targets) throws(UpdateError) in targets.set(target)
         }
-        try repository.publishTargets {
-            try $0.delegate(to: role, keys: [key.publicKey], threshold: 1, paths: pattern, isTerminating: true)
-        }
+        try repository.publishSnapshot()
     }
 
     @Test("asks for little when nothing is new")
@@ -87,11 +88,12 @@ struct UpdateFlowTests {
         }
         try repository.publish()
         #expect(try await updater.refresh(at: start).root.version == 2)
-        try repository.metadata.updateRoot(expires: start + UTCTime.days(400), signers: [new[0]])
-        try repository.publish()
+        var draft = try repository.metadata.rootDraft(expires: start + UTCTime.days(400))
+        try draft.sign(with: new[0])
+        repository.server.metadata.set("3.root.json", draft.bytes)
         #expect(await code { _ = try await updater.refresh(at: start) } == .threshold)
-        try repository.metadata.sign("root", with: new[1])
-        #expect(try repository.metadata.isComplete("root"))
+        try draft.sign(with: new[1])
+        try repository.metadata.replaceRoot(with: draft)
         try repository.publish()
         #expect(try await updater.refresh(at: start).root.version == 3)
     }
@@ -112,7 +114,8 @@ struct UpdateFlowTests {
         let trusted = try await repository.updater().refresh(at: start)
         let keys = try #require(trusted.keys(ofDelegated: "flowers@director"))
         #expect(trusted.keys(ofDelegated: "other@director") == nil)
-        var policy = SignedDocument(signed: .object(["_type": .string("policy"), "version": .integer(4)]))
+        let text = Array(#"{"_type": "policy", "version": 4}"#.utf8)
+        var policy = SignedDocument(signed: try MetadataValue(parsing: text, role: "policy"))
         try policy.sign(with: directors[0])
         try policy.sign(with: SigningKey())
         #expect(await code { try policy.verify(keys) } == .threshold)

@@ -109,14 +109,15 @@ extension Service {
                 ) == nil
             else { return }
             try connection.execute(
-                "INSERT INTO archives (team, sha256, byte_count, file_name, name, summary, created, created_by) "
-                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO archives (team, sha256, byte_count, file_name, name, summary, content_id, created, created_by) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 team,
                 archive.sha256,
                 byteCount,
                 fileName,
                 archive.name,
                 try JSON.text(archive.summary),
+                archive.summary.encryption?.contentID,
                 archive.created.milliseconds,
                 actor.name
             )

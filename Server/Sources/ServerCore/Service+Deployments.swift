@@ -277,11 +277,7 @@ extension Service {
         )
         let version = try (last?.integer("version") ?? 0) + 1
         let policy = try policy(of: deployment, version: version, at: time, connection)
-        let body = String(decoding: try policy.bytes(), as: UTF8.self)
-        var document = try SignedDocument(
-            parsing: Array("{\"signatures\":[],\"signed\":\(body)}".utf8),
-            role: "policy"
-        )
+        var document = SignedDocument(signed: try MetadataValue(parsing: try policy.bytes(), role: "policy"))
         let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app))
         guard !signers.isEmpty else {
             throw ServiceError.conflict("The director's key of the app \"\(deployment.app)\" is not on this server.")

@@ -113,6 +113,15 @@ extension Service {
                 time.milliseconds,
                 actor.name
             )
+            for hash in Set(document.models.map(\.archive.sha256)) {
+                try connection.execute(
+                    "INSERT INTO release_archives (app, collection, number, sha256) VALUES (?, ?, ?, ?)",
+                    app,
+                    id,
+                    number,
+                    hash
+                )
+            }
             try trust.addRelease(app: app, collection: id, path: document.target, bytes: bytes)
             try Audit.record(
                 connection,

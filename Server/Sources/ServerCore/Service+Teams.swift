@@ -1,3 +1,4 @@
+import DeploymentKeys
 public import Foundation
 import ServerDatabase
 
@@ -41,7 +42,9 @@ extension Service {
         try Self.checkName(id, "id")
         try Self.checkText(name, "name")
         let team = Team(id: id, name: name.isEmpty ? id : name, created: now())
-        let trust = try makeTrust(team: id)
+        let vault = vault
+        let ring = try TeamKeyRing(team: id, server: address)
+        let trust = try makeTrust(team: id, leaseKeys: ring.serviceKeys)
         try await database.write { connection in
             guard try connection.first("SELECT id FROM teams WHERE id = ?", id) == nil else {
                 throw ServiceError.conflict("There is a team \"\(id)\" already.")
@@ -62,6 +65,7 @@ extension Service {
             }
             var trust = trust
             try trust.store(connection)
+            try Self.store(ring, vault, connection)
             try Audit.record(connection, at: team.created, actor, team: id, "team.create", id, ["name": team.name])
         }
         return team

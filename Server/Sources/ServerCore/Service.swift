@@ -1,3 +1,4 @@
+public import DeploymentKeys
 public import Foundation
 public import ServerBlobs
 public import ServerDatabase
@@ -8,6 +9,10 @@ public struct Service: Sendable {
     let blobs: any BlobStore
     /// Where private keys lie.
     let keys: SigningKeyFolder
+    /// What seals the keys of models.
+    let vault: KeyVault
+    /// Where clients reach the server, when that is known.
+    let address: String?
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
@@ -15,11 +20,15 @@ public struct Service: Sendable {
         database: any Database,
         blobs: any BlobStore,
         keys: SigningKeyFolder,
+        vault: KeyVault,
+        address: String? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
         self.database = database
         self.blobs = blobs
         self.keys = keys
+        self.vault = vault
+        self.address = address
         self.now = now
         try await database.migrate(migrations)
     }

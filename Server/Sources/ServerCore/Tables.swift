@@ -56,10 +56,11 @@ public let migrations: [Migration] = [
         """
         CREATE TABLE archives (
             team TEXT NOT NULL REFERENCES teams (id), sha256 TEXT NOT NULL, byte_count BIGINT NOT NULL,
-            file_name TEXT NOT NULL, name TEXT NOT NULL, summary TEXT NOT NULL, created BIGINT NOT NULL,
+            file_name TEXT NOT NULL, name TEXT NOT NULL, summary TEXT NOT NULL, content_id TEXT, created BIGINT NOT NULL,
             created_by TEXT NOT NULL, PRIMARY KEY (team, sha256)
         )
         """,
+        "CREATE INDEX archives_of_content ON archives (team, content_id)",
         """
         CREATE TABLE vectors (
             team TEXT NOT NULL REFERENCES teams (id), sha256 TEXT NOT NULL, byte_count BIGINT NOT NULL,
@@ -103,16 +104,49 @@ public let migrations: [Migration] = [
         )
         """,
         """
-        CREATE TABLE signing_keys (
-            team TEXT NOT NULL REFERENCES teams (id), role TEXT NOT NULL, key_id TEXT NOT NULL, public_key TEXT NOT NULL,
-            place TEXT NOT NULL, created BIGINT NOT NULL, PRIMARY KEY (team, role, key_id)
+        CREATE TABLE release_archives (
+            app TEXT NOT NULL, collection TEXT NOT NULL, number BIGINT NOT NULL, sha256 TEXT NOT NULL,
+            PRIMARY KEY (app, collection, number, sha256),
+            FOREIGN KEY (app, collection, number) REFERENCES releases (app, collection, number)
+        )
+        """,
+        "CREATE INDEX releases_of_archive ON release_archives (sha256)",
+        """
+        CREATE TABLE key_rings (
+            team TEXT NOT NULL PRIMARY KEY REFERENCES teams (id), sealed BYTES NOT NULL, version BIGINT NOT NULL
         )
         """,
         """
-        CREATE TABLE model_keys (
-            team TEXT NOT NULL REFERENCES teams (id), key_id TEXT NOT NULL, name TEXT NOT NULL, public_file BYTES NOT NULL,
-            place TEXT NOT NULL, created BIGINT NOT NULL, created_by TEXT NOT NULL, revoked BIGINT,
-            PRIMARY KEY (team, key_id)
+        CREATE TABLE devices (
+            team TEXT NOT NULL REFERENCES teams (id), device TEXT NOT NULL, app TEXT NOT NULL, status TEXT NOT NULL,
+            record BYTES NOT NULL, enrolled BIGINT NOT NULL, PRIMARY KEY (team, device)
+        )
+        """,
+        "CREATE INDEX devices_of_app ON devices (app)",
+        """
+        CREATE TABLE key_holders (
+            team TEXT NOT NULL REFERENCES teams (id), key_id TEXT NOT NULL, content TEXT NOT NULL, device TEXT NOT NULL,
+            PRIMARY KEY (team, key_id, content, device)
+        )
+        """,
+        """
+        CREATE TABLE leases (
+            serial TEXT NOT NULL PRIMARY KEY, team TEXT NOT NULL REFERENCES teams (id), app TEXT NOT NULL,
+            device TEXT NOT NULL, key_id TEXT NOT NULL, content TEXT NOT NULL, not_before BIGINT NOT NULL, not_after BIGINT
+        )
+        """,
+        "CREATE INDEX leases_of_team ON leases (team, not_before)",
+        """
+        CREATE TABLE enrolment_tokens (
+            team TEXT NOT NULL REFERENCES teams (id), id TEXT NOT NULL, app TEXT, algorithm TEXT NOT NULL,
+            public_key BYTES NOT NULL, not_after BIGINT NOT NULL, remaining BIGINT, created BIGINT NOT NULL,
+            created_by TEXT NOT NULL, PRIMARY KEY (team, id)
+        )
+        """,
+        """
+        CREATE TABLE revocations (
+            team TEXT NOT NULL PRIMARY KEY REFERENCES teams (id), version BIGINT NOT NULL, changed BIGINT NOT NULL,
+            devices TEXT NOT NULL, keys TEXT NOT NULL, leases TEXT NOT NULL
         )
         """,
         """

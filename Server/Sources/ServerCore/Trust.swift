@@ -1,3 +1,4 @@
+import DeploymentKeys
 import Foundation
 import ServerDatabase
 import UpdateFramework
@@ -22,7 +23,7 @@ struct TeamTrust {
     // MARK: Making and loading
 
     /// The metadata of a new team, and its keys.
-    init(newTeam team: String, keys: SigningKeyFolder, at time: Date) throws {
+    init(newTeam team: String, leaseKeys: [SigningPublicKey], keys: SigningKeyFolder, at time: Date) throws {
         var roles: [MetadataType: (keys: [PublicKey], threshold: Int)] = [:]
         for type in MetadataType.allCases {
             roles[type] = ([try keys.make(team: team, role: type.rawValue).publicKey], 1)
@@ -35,13 +36,15 @@ struct TeamTrust {
             rootExpires: self.time + UTCTime.days(Lifetime.root),
             signers: try keys.keys(team: team, role: "root")
         )
-        let leases = try keys.make(team: team, role: Self.leaseRole(team)).publicKey
+        let leases = leaseKeys.filter { $0.algorithm == .ed25519 }.map {
+            PublicKey(scheme: .ed25519, value: $0.bytes.hexadecimal)
+        }
         try metadata.updateTargets(expires: self.time + UTCTime.days(Lifetime.targets), signers: try signers("targets"))
         {
             targets throws(UpdateError) in
             try targets.delegate(
                 to: Self.leaseRole(team),
-                keys: [leases],
+                keys: leases,
                 threshold: 1,
                 paths: .patterns(["teams/\(team)/leases/*"]),
                 isTerminating: true
@@ -188,7 +191,9 @@ struct TeamTrust {
 }
 
 extension Service {
-    func makeTrust(team: String) throws -> TeamTrust { try TeamTrust(newTeam: team, keys: keys, at: now()) }
+    func makeTrust(team: String, leaseKeys: [SigningPublicKey]) throws -> TeamTrust {
+        try TeamTrust(newTeam: team, leaseKeys: leaseKeys, keys: keys, at: now())
+    }
 
     /// Changes the signed metadata of a team and whatever goes with it, as one transaction.
     func changeTrust<R: Sendable>(

@@ -36,6 +36,28 @@ struct APIRoutes {
                 try await service.archive(context.name("sha256"), team: context.name("team"), as: context.actor)
             )
         }
+        router.get("teams/:team/keys") { request, context in
+            Answers.json(try await service.keys(of: context.name("team"), as: context.actor))
+        }
+        router.post("teams/:team/keys") { request, context in
+            Answers.json(try await service.rotateKey(of: context.name("team"), as: context.actor), status: .created)
+        }
+        router.get("teams/:team/keys/:key") { request, context in
+            let name = try context.name("key")
+            return Answers.bytes(
+                try await service.publicKey(
+                    name == "current" ? nil : name,
+                    of: context.name("team"),
+                    as: context.actor
+                ),
+                type: "application/json"
+            )
+        }
+        router.delete("teams/:team/keys/:key") { request, context in
+            Answers.json(
+                try await service.revokeKey(context.name("key"), of: context.name("team"), as: context.actor)
+            )
+        }
         router.get("teams/:team/audit", use: audit)
         router.get("teams/:team/tokens") { request, context in
             Answers.json(try await service.tokens(of: context.name("team"), as: context.actor))

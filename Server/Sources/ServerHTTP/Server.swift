@@ -7,6 +7,7 @@ public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Rout
     router.add(middleware: ErrorAnswers())
     router.get("health") { _, _ in "ok\n" }
     DeviceRoutes(service: service).add(to: router)
+    KeyRoutes(service: service.keyService).add(to: router)
     let api = router.group("api/v1").add(middleware: Authentication(service: service))
     APIRoutes(service: service, publicAddress: publicAddress).add(to: api)
     return router

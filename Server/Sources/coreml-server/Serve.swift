@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeploymentKeys
 import Foundation
 import Hummingbird
 import Logging
@@ -15,7 +16,7 @@ struct DataOptions: ParsableArguments {
     var folder: String
 
     /// The service over the folder's database, files and keys.
-    func service() async throws -> ServerCore.Service {
+    func service(address: String? = nil) async throws -> ServerCore.Service {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,
@@ -24,7 +25,9 @@ struct DataOptions: ParsableArguments {
         return try await ServerCore.Service(
             database: try SQLiteDatabase(path: folder + "/server.sqlite"),
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
-            keys: try SigningKeyFolder(folder: folder + "/keys")
+            keys: try SigningKeyFolder(folder: folder + "/keys"),
+            vault: try KeyVault(folder: folder + "/vault"),
+            address: address
         )
     }
 }
@@ -50,7 +53,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         var logger = Logger(label: "coreml-server")
         logger.logLevel = .notice
-        let service = try await data.service()
+        let service = try await data.service(address: address)
         let link = try await service.firstAdministratorLink()
         let (host, given) = (host, address)
         let router = makeRouter(service, publicAddress: address)

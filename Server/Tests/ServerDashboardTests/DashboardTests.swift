@@ -1,3 +1,4 @@
+import DeploymentKeys
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -21,7 +22,8 @@ struct TestSite {
         service = try await ServerCore.Service(
             database: try SQLiteDatabase(path: folder + "/server.sqlite"),
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
-            keys: try SigningKeyFolder(folder: folder + "/keys")
+            keys: try SigningKeyFolder(folder: folder + "/keys"),
+            vault: try KeyVault(folder: folder + "/vault", strength: .file)
         )
         let router = makeRouter(service)
         try Dashboard(service).add(to: router)

@@ -1,4 +1,5 @@
 import DeploymentPolicy
+import DeploymentKeys
 import Foundation
 import ServerBlobs
 import ServerCore
@@ -45,7 +46,8 @@ import Testing
         let service = try await Service(
             database: database,
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
-            keys: try SigningKeyFolder(folder: folder + "/keys")
+            keys: try SigningKeyFolder(folder: folder + "/keys"),
+            vault: try KeyVault(folder: folder + "/vault", strength: .file)
         )
         let actor = Principal(kind: .server, name: "test", isAdministrator: true)
         _ = try await service.createTeam("acme", name: "Acme", as: actor)

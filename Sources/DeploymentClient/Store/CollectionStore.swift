@@ -112,6 +112,32 @@ package final class CollectionStore: Sendable {
         _ identifier: String,
         failure: (CollectionState.Installed) -> Void
     ) throws(DeploymentError) -> Use {
+        do throws(DeploymentError) { return try advance(identifier, failure) } catch {
+            // A disk that takes no changes does not keep the app from the models that are on it.
+            guard error.code == .storage, let use = try? useUnchanged(identifier) else { throw error }
+            return use
+        }
+    }
+
+    /// What is current, without changing anything: a release that is on trial, or was to be, waits.
+    private func useUnchanged(_ identifier: String) throws(DeploymentError) -> Use? {
+        var state = try state(identifier)
+        if state.trial != nil {
+            state.current = state.previous
+            state.trial = nil
+        }
+        guard let current = state.current, let release = current.release, let models = try models(of: release) else {
+            return nil
+        }
+        // Without the lock the release stays, as what is current is never removed.
+        let lock = try? FileLock.take(usePath(identifier, release), .shared, waits: true)
+        return Use(installed: current, models: models, isOnTrial: false, isDecided: true, lock: lock)
+    }
+
+    private func advance(
+        _ identifier: String,
+        _ failure: (CollectionState.Installed) -> Void
+    ) throws(DeploymentError) -> Use {
         try change(identifier) { (state) throws(DeploymentError) in
             state.isAccessed = true
             if state.next != nil, try isFree(identifier, state.current) { state.flip() }
@@ -275,12 +301,10 @@ package final class CollectionStore: Sendable {
         try Durable.remove(temporary)
         try Durable.makeFolder(temporary)
         let archive = try Durable.files { () throws(ModelError) in try ModelArchive(partial) }
-        try Faults.reach("unpack")
         do throws(ModelError) {
             try archive.extract(to: "\(temporary)/\(archive.header.model.name).mlmodelc")
             try FileAccess.write(archive.header.text, to: temporary + "/header.json")
         } catch { throw DeploymentError(.storage, hash, error.description) }
-        try Faults.reach("unpacked")
         try Durable.synchronizeTree(temporary)
         try Durable.rename(temporary, to: place)
         try discardPartial(hash)

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import MLFiles
 import MLNumerics
-import Synchronization
 
 /// Changes to files that outlive a crash of the machine.
 enum Durable {
@@ -13,13 +12,11 @@ enum Durable {
 
     /// Replaces a file: afterwards, and whatever happens meanwhile, it has the old bytes or the new ones.
     static func write(_ bytes: [UInt8], to path: String) throws(DeploymentError) {
-        try Faults.reach("write")
         let temporary = FileAccess.temporaryName(for: path)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("write", path) }
         do throws(DeploymentError) {
             try append(bytes, to: file, path)
-            try Faults.reach("written")
             guard fsync(file) == 0 else { throw failure("write", path) }
             close(file)
         } catch {
@@ -44,9 +41,7 @@ enum Durable {
 
     /// Gives a file or folder whose contents are on the disk another name, for good.
     static func rename(_ old: String, to new: String) throws(DeploymentError) {
-        try Faults.reach("rename")
         guard Glibc.rename(old, new) == 0 else { throw failure("name", new) }
-        try Faults.reach("renamed")
         try synchronize(FileAccess.folder(of: new))
     }
 
@@ -79,7 +74,6 @@ enum Durable {
 
     /// Removes a file or a folder, if it is there.
     static func remove(_ path: String) throws(DeploymentError) {
-        try Faults.reach("remove")
         try files { () throws(ModelError) in try FileAccess.remove(path) }
     }
 
@@ -105,10 +99,12 @@ final class FileLock: Sendable {
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Takes the lock of the file at `path`, which is made when it is missing.
+    /// Takes the lock of the file at `path`, which is made when it is missing; one that is there serves on a disk that takes
+    /// no changes, too.
     /// - Returns: `nil` when another has it and `waits` is false.
     static func take(_ path: String, _ kind: Kind, waits: Bool) throws(DeploymentError) -> FileLock? {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        var descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard descriptor >= 0 else { throw Durable.failure("lock", path) }
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (waits ? 0 : LOCK_NB)
         while flock(descriptor, operation) != 0 {
@@ -131,40 +127,4 @@ final class FileLock: Sendable {
     }
 
     deinit { close(descriptor) }
-}
-
-/// Points at which tests end the process or let a call fail: `COREML_DEPLOYMENT_FAULT=N:kill` or `N:full` at the Nth.
-///
-/// Without the variable, reaching one costs a comparison.
-enum Faults {
-    private struct Plan {
-        let number: Int
-        let kind: String
-    }
-
-    private static let plan: Plan? = {
-        guard let text = getenv("COREML_DEPLOYMENT_FAULT").map({ String(cString: $0) }) else { return nil }
-        let parts = text.split(separator: ":")
-        guard parts.count == 2, let number = Int(parts[0]) else { return nil }
-        return Plan(number: number, kind: String(parts[1]))
-    }()
-    private static let count = Counter()
-
-    static func reach(_ name: StaticString) throws(DeploymentError) {
-        guard let plan else { return }
-        let number = count.next()
-        switch plan.kind {
-        case "count": FileHandle.standardError.write(Data("fault point \(number) \(name)\n".utf8))
-        case "kill" where number == plan.number: kill(getpid(), SIGKILL)
-        case "full" where number >= plan.number:
-            throw DeploymentError(.storage, "\(name)", "No space is left on the device (a test).")
-        default: break
-        }
-    }
-}
-
-private final class Counter: Sendable {
-    private let value = Atomic<Int>(0)
-
-    func next() -> Int { value.wrappingAdd(1, ordering: .relaxed).newValue }
 }

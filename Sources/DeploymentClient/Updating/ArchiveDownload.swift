@@ -141,7 +141,6 @@ private final class PartialFile {
     /// Opens what was begun before, or makes a file: the space for all of it is taken at once, so that a full disk is noticed
     /// before anything is fetched.
     init(_ path: String, byteCount: Int) throws(DeploymentError) {
-        try Faults.reach("partial")
         self.path = path
         self.byteCount = byteCount
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -188,7 +187,6 @@ private final class PartialFile {
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(DeploymentError) {
-        try Faults.reach("piece")
         var position = 0
         while position < bytes.count {
             let count = bytes.withUnsafeBytes {

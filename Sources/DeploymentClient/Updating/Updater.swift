@@ -2,6 +2,7 @@ import Crypto
 package import DeploymentPolicy
 package import Foundation
 import Glibc
+import MLEncryption
 import MLFiles
 import MLNumerics
 import Synchronization
@@ -12,6 +13,9 @@ enum Hashes {
     static func text(_ bytes: [UInt8]) -> String {
         SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
     }
+
+    /// What hexadecimal digits stand for.
+    static func bytes(_ text: String) -> [UInt8]? { Hexadecimal.bytes(text.utf8) }
 }
 
 /// What a check found.
@@ -135,6 +139,24 @@ package struct Updater: Sendable {
         } catch { throw DeploymentError(.storage, "trust", error.description) }
     }
 
+    /// The keys of a role that the team's targets delegate to, by the metadata that was verified last.
+    func storedKeys(of role: String) throws(DeploymentError) -> [PublicKey] {
+        let start = UTCTime(secondsSince1970: Int64(try trustedTime().secondsSince1970))
+        let updater = try makeUpdater()
+        do throws(UpdateError) {
+            guard let keys = try updater.cached(at: start).keys(ofDelegated: role) else { return [] }
+            guard keys.threshold == 1 else {
+                throw UpdateError(
+                    .threshold,
+                    role,
+                    "answers of the key service would need \(keys.threshold) signatures",
+                    remedy: "Let one key sign for the role"
+                )
+            }
+            return Array(keys.keys.values)
+        } catch { throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description) }
+    }
+
     // MARK: Time
 
     private var clockPath: String { store.folder + "/clock" }
@@ -218,7 +240,7 @@ package struct Updater: Sendable {
             }
             let document = try SignedDocument(parsing: bytes, role: role)
             try document.verify(keys)
-            signed = try document.message(of: role)
+            signed = document.signed.fileBytes
         } catch { throw DeploymentError(.policySignature, collection, error.description) }
         let policy: Policy
         do throws(PolicyError) { policy = try Policy(signed) } catch {

@@ -127,9 +127,10 @@ extension DeviceIdentity {
         }
     }
 
-    func learn(_ time: ServiceTime) throws(DeploymentKeyError) {
+    /// Takes note of a time that a service has signed; `isFresh` when it did so for a request that was just made.
+    func learn(_ time: ServiceTime, isFresh: Bool = true) throws(DeploymentKeyError) {
         let clock = clock
-        try changeState { $0.learn(time, clock) }
+        try changeState { $0.learn(time, clock, isFresh: isFresh) }
     }
 
     static var untrusted: DeploymentKeyError {

@@ -266,7 +266,7 @@ extension DeviceIdentity {
                 try PrivateFiles.write(state.text, to: revocationPath)
             }
         }
-        try learn(state.time)
+        try learn(state.time, isFresh: false)
         let revoked = try leases().filter { state.revokes($0) }
         for lease in revoked { try forget(lease.content) }
         return revoked

@@ -23,22 +23,26 @@ struct DeviceState: Sendable, Equatable {
     /// As long as the machine runs on which a service has last told the time, it is that time and what has passed since, and
     /// nobody asks the clock, which anybody can set.  Later it is the clock's, unless that lies before what is known to have
     /// passed.
-    func time(_ clock: DeviceClock) -> ServiceTime {
+    func time(_ clock: DeviceClock) -> ServiceTime { max(toldTime(clock) ?? max(clock.now(), signedTime), lastUse) }
+
+    /// What a service has told since this start of the machine, and what has passed since then; `nil` when it told nothing.
+    private func toldTime(_ clock: DeviceClock) -> ServiceTime? {
         let (name, seconds) = clock.sinceStart()
-        guard !name.isEmpty, name == start, seconds >= secondsSinceStart else {
-            return max(clock.now(), signedTime, lastUse)
-        }
-        return max(signedTime.advanced(by: seconds - secondsSinceStart), lastUse)
+        guard !name.isEmpty, name == start, seconds >= secondsSinceStart else { return nil }
+        return signedTime.advanced(by: seconds - secondsSinceStart)
     }
 
     /// Takes note of a time that a service has signed.
     ///
-    /// Such a time also corrects `lastUse`, so that a clock that once went wrong does harm no longer than until then.
-    mutating func learn(_ time: ServiceTime, _ clock: DeviceClock) {
-        guard time > signedTime else { return }
-        signedTime = time
-        (start, secondsSinceStart) = clock.sinceStart()
-        lastUse = min(lastUse, time)
+    /// - Parameter isFresh: whether it was signed for a request just made, and so is the present.  Such a time also corrects
+    ///   `lastUse`, so that a clock that once went wrong does harm no longer than until then.  Any other is a time that has
+    ///   passed, and says no more.
+    mutating func learn(_ time: ServiceTime, _ clock: DeviceClock, isFresh: Bool) {
+        let told = toldTime(clock)
+        if isFresh { lastUse = min(lastUse, time) }
+        guard time > told ?? signedTime || isFresh && told == nil else { return }
+        signedTime = max(time, signedTime)
+        if isFresh || told != nil { (start, secondsSinceStart) = clock.sinceStart() } else { start = "" }
     }
 
     // MARK: Text

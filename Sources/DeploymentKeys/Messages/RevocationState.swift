@@ -7,7 +7,7 @@ import MLNumerics
 /// Devices get it with other news, and leases that it names open nothing any more.
 public struct RevocationState: SignedMessage {
     static let type: StaticString = "mlk-revocations"
-    static let largestText = 4 << 20
+    static let largestText = 8 << 20
     static let mostEntries = 65_536
 
     public let team: String

@@ -6,6 +6,7 @@ final class AddressLimiter: Sendable {
 
     private struct State {
         var times: [String: [ServiceTime]] = [:]
+        var tidied = ServiceTime(seconds: 0)
     }
 
     private let state = Mutex(State())
@@ -14,7 +15,10 @@ final class AddressLimiter: Sendable {
     func admit(_ address: String, _ limit: RateLimit, at now: ServiceTime) -> Int? {
         state.withLock { state in
             if state.times.count >= Self.mostAddresses, state.times[address] == nil {
-                state.times = state.times.filter { $0.value.contains { $0.distance(to: now) < limit.seconds } }
+                if state.tidied.distance(to: now) >= 60 {
+                    state.times = state.times.filter { $0.value.contains { $0.distance(to: now) < limit.seconds } }
+                    state.tidied = now
+                }
                 // So many addresses at once are an attack, in which nobody is told apart.
                 guard state.times.count < Self.mostAddresses else { return limit.seconds }
             }

@@ -36,13 +36,9 @@ extension KeyService {
         _ call: inout Call
     ) async throws(DeploymentKeyError) {
         let store = store
-        let refusal = try await call.ask {
-            try await store.updateDevice(team: certificate.team, certificate.device) { record -> DeploymentKeyError? in
-                guard let record else { return Self.unknownDevice(certificate.device) }
-                return record.refusal
-            }
-        }
-        if let refusal { throw refusal }
+        let record = try await call.ask { try await store.device(certificate.device, team: certificate.team) }
+        guard let record else { throw Self.unknownDevice(certificate.device) }
+        if let refusal = record.refusal { throw refusal }
     }
 
     private func entitlement(

@@ -17,6 +17,9 @@ public protocol KeyServiceStore: Sendable {
     /// For a new one, `limit` is the most devices that the app may have, and `token` loses one of its uses.
     func enrol(_ device: DeviceRecord, limit: Int?, token: String?) async throws -> EnrolmentOutcome
 
+    /// What is known of a device; `nil` for one that is not known.
+    func device(_ device: DeviceIdentifier, team: String) async throws -> DeviceRecord?
+
     /// Reads, changes and writes what is known of a device in one transaction; `nil` stands for a device that is not known,
     /// and what `body` makes of it is not written.
     ///

@@ -60,10 +60,6 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         state.withLock { $0.revocations[revocations.team] = revocations }
     }
 
-    public func device(_ device: DeviceIdentifier, team: String) -> DeviceRecord? {
-        state.withLock { $0.devices[Name(team: team, name: device.description)] }
-    }
-
     /// What was given out, the oldest first.
     public var leases: [LeaseTerms] { state.withLock { $0.leases } }
 
@@ -97,6 +93,10 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
             state.devices[name] = device
             return .enrolled
         }
+    }
+
+    public func device(_ device: DeviceIdentifier, team: String) -> DeviceRecord? {
+        state.withLock { $0.devices[Name(team: team, name: device.description)] }
     }
 
     public func updateDevice<R: Sendable>(

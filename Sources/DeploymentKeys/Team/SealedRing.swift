@@ -54,7 +54,6 @@ enum SealedRing {
         _ object: inout CanonicalReader,
         _ vault: ModelKey
     ) throws(ModelError) -> (TeamKeyRing, [UInt8]) {
-        typealias Read<T> = (String, inout CanonicalReader) throws(ModelError) -> T
         struct StoredEpoch {
             let file: String, number: Int, secret: [UInt8]?, state: TeamKeyRing.State
         }

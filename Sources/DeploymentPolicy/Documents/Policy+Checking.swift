@@ -142,11 +142,7 @@ extension Condition.Comparison {
         guard attribute.isNamed else {
             throw PolicyError(.unknownAttribute, at: "attribute", "\"\(attribute.name)\" is no attribute's name.")
         }
-        guard `operator`.kinds.contains(attribute.kind) else {
-            let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
-            let message = "\(`operator`.rawValue) does not fit \(attribute.name).  These do: \(known)."
-            throw PolicyError(.unfitOperator, at: "operator", message)
-        }
+        try checkFit()
         guard `operator`.valueCount.contains(values.count) else {
             let range = `operator`.valueCount
             let count = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
@@ -160,6 +156,14 @@ extension Condition.Comparison {
         try checkOrder()
     }
 
+    /// Checks that the operator fits the attribute.
+    func checkFit() throws(PolicyError) {
+        guard !`operator`.kinds.contains(attribute.kind) else { return }
+        let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
+        let message = "\(`operator`.rawValue) does not fit \(attribute.name).  These do: \(known)."
+        throw PolicyError(.unfitOperator, at: "operator", message)
+    }
+
     private func check(_ value: AttributeValue, at path: String) throws(PolicyError) {
         switch (value, attribute.kind) {
         case (.flag, _) where `operator` == .isPresent: break
@@ -167,7 +171,7 @@ extension Condition.Comparison {
         case (.text(let text), .text), (.text(let text), .word), (.text(let text), .language):
             try Check.text(text, at: path)
             try checkWord(text, at: path)
-        case (.version(let version), .version): _ = version
+        case (.version, .version): break
         case (.number(let number), .number): try Check.finite(number, at: path)
         case (_, .signal): try checkSignal(value, at: path)
         case (_, .version): throw unfit("a version", at: path)

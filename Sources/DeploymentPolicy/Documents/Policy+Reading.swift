@@ -106,22 +106,10 @@ struct PolicyReader {
         for split in try list.list(atMost: Limits.splits) {
             try reader.expect(split, ["below", "serve"])
             splits.append(
-                Serving.Split(below: try split.member("below").integer(), try outcome(try split.member("serve")))
+                Serving.Split(below: try split.member("below").integer(), try Outcome(try split.member("serve")))
             )
         }
         return Serving(salt: try value.member("salt").text(), splits)
-    }
-
-    private func outcome(_ value: DocumentValue) throws(PolicyError) -> Outcome {
-        switch value.json {
-        case .integer(let number): return .release(Int(number))
-        case .string("bundled"): return .bundled
-        case .string("holdout"): return .holdout
-        case .string("keep"): return .keep
-        case .string(let word):
-            throw value.error(.outOfRange, "\"\(word)\" is none of bundled, holdout, keep and the number of a release.")
-        default: throw value.wrongType("the number of a release, or a word")
-        }
     }
 
     // MARK: Conditions
@@ -190,11 +178,11 @@ struct PolicyReader {
             let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
             throw word.error(.unknownOperator, "No operator has this name.  Those that fit are \(known).")
         }
-        var values: [AttributeValue] = []
+        var comparison = Condition.Comparison(attribute, `operator`, [])
+        try within(value.path) { () throws(PolicyError) in try comparison.checkFit() }
         for element in try value.member("values").list(atMost: Limits.values) {
-            values.append(try comparedValue(element, of: attribute, `operator`))
+            comparison.values.append(try comparedValue(element, of: attribute, `operator`))
         }
-        let comparison = Condition.Comparison(attribute, `operator`, values)
         try within(value.path) { () throws(PolicyError) in try comparison.check() }
         return comparison
     }
@@ -283,5 +271,19 @@ struct PolicyReader {
             path: try value.member("path").text(),
             sampleRate: try value.member("sampleRate").integer()
         )
+    }
+}
+
+extension Outcome {
+    init(_ value: DocumentValue) throws(PolicyError) {
+        switch value.json {
+        case .integer(let number): self = .release(Int(number))
+        case .string("bundled"): self = .bundled
+        case .string("holdout"): self = .holdout
+        case .string("keep"): self = .keep
+        case .string(let word):
+            throw value.error(.outOfRange, "\"\(word)\" is none of bundled, holdout, keep and the number of a release.")
+        default: throw value.wrongType("the number of a release, or a word")
+        }
     }
 }

@@ -45,6 +45,11 @@ extension Policy {
 
 extension JSONValue {
     static func integer(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+
+    /// A number: whole, or as text where it has a fraction.
+    static func decimal(_ value: Double) -> JSONValue {
+        Decimals.integer(value).map { .integer($0) } ?? .string(Decimals.text(value))
+    }
 }
 
 extension Rule {
@@ -74,7 +79,7 @@ extension Serving {
 }
 
 extension Outcome {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         switch self {
         case .release(let number): .integer(number)
         case .bundled: .string("bundled")

@@ -31,13 +31,6 @@ extension ReleaseDocument {
     }
 }
 
-extension JSONValue {
-    /// A number: whole, or as text where it has a fraction.
-    fileprivate static func decimal(_ value: Double) -> JSONValue {
-        Decimals.integer(value).map { .integer($0) } ?? .string(Decimals.text(value))
-    }
-}
-
 extension ReleaseDocument.Blob {
     fileprivate var members: [JSONValue.Member] {
         [.init("sha256", .string(sha256)), .init("length", .integer(length))]

@@ -1,19 +1,37 @@
 /// All comparisons of a policy with one attribute, of one type of values.
-struct Column: Sendable {
+final class Column: Sendable {
     let attribute: Attribute
     let table: Table
     let wordCount: Int
     /// The words' bits that comparisons have.
     let used: [UInt64]
+    /// Those of them that the rows answer for every value.
+    let answered: [UInt64]
     /// `wordCount` words for each row: the comparisons that are true.
     let rows: [UInt64]
-    var firstWord = 0
+    /// Where its words begin among those of all columns.
+    let firstWord: Int
+
+    init(attribute: Attribute, table: Table, firstWord: Int, used: [UInt64], rows: [UInt64]) {
+        self.attribute = attribute
+        self.table = table
+        self.firstWord = firstWord
+        self.used = used
+        self.rows = rows
+        wordCount = used.count
+        var answered = used
+        if case .texts(_, let patterns) = table {
+            for pattern in patterns { answered[pattern.bit / 64] &= ~(1 << UInt64(pattern.bit % 64)) }
+        }
+        if case .direct = table { answered = answered.map { _ in 0 } }
+        self.answered = answered
+    }
 
     /// How a device's value finds its row.
     enum Table: Sendable {
         /// Row 0 without, row 1 with a value; known either way.
         case presence
-        /// Rows of the listed texts; behind them the row of all others, for which the patterns are asked.
+        /// Rows of the listed texts, and behind them the row of all others; patterns are asked one by one.
         case texts(TextTable, [Pattern])
         /// Two rows for each bound, for what is less and what is equal, and one for what is greater than all.
         case versions([VersionNumber])
@@ -30,51 +48,49 @@ struct Column: Sendable {
         let comparison: Condition.Comparison
     }
 
-    /// Fills the column's words of `bits` for a device: those for "true", and `distance` further those for "false".
-    func fill(_ bits: UnsafeMutableBufferPointer<UInt64>, distance: Int, _ device: borrowing DeviceAttributes) {
+    /// How many rows there are; none where comparisons are asked one by one.
+    var rowCount: Int { wordCount == 0 ? 0 : rows.count / wordCount }
+
+    /// The row of a device's value; `nil` where it has none, or where there are no rows.
+    func row(of device: borrowing DeviceAttributes) -> Int? {
         switch table {
-        case .presence: copy(row: device[attribute] == nil ? 0 : 1, to: bits, distance)
-        case .texts(let texts, let patterns): fill(texts, patterns, bits, distance, device)
-        case .versions(let bounds):
-            guard let version = device.version(attribute) else { return }
-            copy(row: Self.row(of: version, in: bounds), to: bits, distance)
-        case .numbers(let bounds):
-            guard let number = device.number(attribute) else { return }
-            copy(row: Self.row(of: number, in: bounds), to: bits, distance)
-        case .flags:
-            if case .flag(let flag)? = device[attribute] { copy(row: flag ? 1 : 0, to: bits, distance) }
-        case .direct(let comparisons):
-            let value = device[attribute]
-            for (bit, comparison) in comparisons.enumerated() {
-                let truth = comparison.truth(of: value)
-                guard truth != .unknown else { continue }
-                bits[firstWord + bit / 64 + (truth == .true ? 0 : distance)] |= 1 << UInt64(bit % 64)
-            }
+        case .presence: device[attribute] == nil ? 0 : 1
+        case .texts(let texts, _): device.text(attribute).map { texts.row(of: $0) ?? texts.count }
+        case .versions(let bounds): device.version(attribute).map { Self.row(of: $0, in: bounds) }
+        case .numbers(let bounds): device.number(attribute).map { Self.row(of: $0, in: bounds) }
+        case .flags: if case .flag(let flag)? = device[attribute] { flag ? 1 : 0 } else { nil }
+        case .direct: nil
         }
     }
 
-    private func copy(row: Int, to bits: UnsafeMutableBufferPointer<UInt64>, _ distance: Int) {
+    /// Fills the column's words of `bits` for a device: those for "true", and `distance` further those for "false".
+    func fill(_ bits: UnsafeMutableBufferPointer<UInt64>, distance: Int, _ device: borrowing DeviceAttributes) {
+        if case .direct(let comparisons) = table { return fill(comparisons, bits, distance, device) }
+        guard let row = row(of: device) else { return }
         for word in 0..<wordCount {
             let truths = rows[row * wordCount + word]
             bits[firstWord + word] = truths
             bits[firstWord + word + distance] = used[word] & ~truths
         }
-    }
-
-    private func fill(
-        _ texts: TextTable,
-        _ patterns: [Pattern],
-        _ bits: UnsafeMutableBufferPointer<UInt64>,
-        _ distance: Int,
-        _ device: borrowing DeviceAttributes
-    ) {
-        guard let text = device.text(attribute) else { return }
-        if let row = texts.row(of: text) { return copy(row: row, to: bits, distance) }
-        copy(row: texts.count, to: bits, distance)
+        guard case .texts(_, let patterns) = table, let text = device.text(attribute) else { return }
         for pattern in patterns where pattern.comparison.truth(of: .text(text)) == .true {
             let bit = UInt64(1) << UInt64(pattern.bit % 64)
             bits[firstWord + pattern.bit / 64] |= bit
             bits[firstWord + pattern.bit / 64 + distance] &= ~bit
+        }
+    }
+
+    private func fill(
+        _ comparisons: [Condition.Comparison],
+        _ bits: UnsafeMutableBufferPointer<UInt64>,
+        _ distance: Int,
+        _ device: borrowing DeviceAttributes
+    ) {
+        let value = device[attribute]
+        for (bit, comparison) in comparisons.enumerated() {
+            let truth = comparison.truth(of: value)
+            guard truth != .unknown else { continue }
+            bits[firstWord + bit / 64 + (truth == .true ? 0 : distance)] |= 1 << UInt64(bit % 64)
         }
     }
 
@@ -127,11 +143,11 @@ extension DeviceAttributes {
 }
 
 /// Texts and their numbers, found by the normalised bytes: a hash table with open addressing.
-struct TextTable: Sendable {
+final class TextTable: Sendable {
     private let kind: Attribute.Kind
-    private var texts: [[UInt8]] = []
+    private let texts: [[UInt8]]
     /// The number of a text, or -1; a power of two of them, at most half of them taken.
-    private var slots: [Int32]
+    private let slots: [Int32]
 
     var count: Int { texts.count }
 
@@ -141,12 +157,13 @@ struct TextTable: Sendable {
         self.texts = texts
         var capacity = 8
         while capacity < 2 * texts.count { capacity *= 2 }
-        slots = Array(repeating: -1, count: capacity)
+        var slots = [Int32](repeating: -1, count: capacity)
         for (number, text) in texts.enumerated() {
             var slot = Int(truncatingIfNeeded: text.reduce(Self.seed, Self.mix)) & (capacity - 1)
             while slots[slot] >= 0 { slot = (slot + 1) & (capacity - 1) }
             slots[slot] = Int32(truncatingIfNeeded: number)
         }
+        self.slots = slots
     }
 
     func row(of text: String) -> Int? {

@@ -17,8 +17,6 @@ struct ColumnBuilder {
     private var keys: [Key: Int] = [:]
     private var comparisons: [[Condition.Comparison]] = []
     private var types: [ValueType] = []
-    /// Words of rows that a column may take; larger ones ask comparison by comparison.
-    private static let mostWords = 1 << 15
 
     mutating func collect(_ condition: Condition) {
         switch condition {
@@ -55,96 +53,142 @@ struct ColumnBuilder {
 
     // MARK: Columns
 
-    func columns() -> [Column] { zip(comparisons, types).map { Self.column($0, $1) } }
+    func columns() -> [Column] {
+        var firstWord = 0
+        return zip(comparisons, types).map { comparisons, type in
+            defer { firstWord += (comparisons.count + 63) / 64 }
+            return Column(
+                attribute: comparisons[0].attribute,
+                rows: Self.rows(comparisons, type),
+                firstWord: firstWord,
+                of: comparisons
+            )
+        }
+    }
 
-    private static func column(_ comparisons: [Condition.Comparison], _ type: ValueType) -> Column {
+    /// The rows of a column.
+    struct Rows {
+        var table: Column.Table
+        var count: Int
+        /// In which rows each comparison is true.
+        var truths: [TrueRows]
+    }
+
+    /// Rows in some ranges, or all but those.
+    struct TrueRows {
+        var ranges: [Range<Int>]
+        var isNegated = false
+    }
+
+    private static func rows(_ comparisons: [Condition.Comparison], _ type: ValueType) -> Rows {
         switch type {
         case .presence:
-            return column(comparisons, .presence, rows: 2) { comparison, row in comparison.values == [.flag(row == 1)] }
+            return Rows(
+                table: .presence,
+                count: 2,
+                truths: comparisons.map { TrueRows(ranges: [$0.values == [.flag(true)] ? 1..<2 : 0..<1]) }
+            )
         case .flag:
-            return column(comparisons, .flags, rows: 2) { comparison, row in
-                comparison.truth(of: .flag(row == 1)) == .true
+            let truths = comparisons.map { comparison in
+                TrueRows(
+                    ranges: comparison.values.map { $0 == .flag(true) ? 1..<2 : 0..<1 },
+                    isNegated: comparison.operator.isNegation
+                )
             }
+            return Rows(table: .flags, count: 2, truths: truths)
         case .text: return texts(comparisons)
         case .version: return bounds(comparisons, \.asVersion, Column.Table.versions)
         case .number: return bounds(comparisons, \.asNumber, Column.Table.numbers)
         }
     }
 
-    private static func texts(_ comparisons: [Condition.Comparison]) -> Column {
+    private static func texts(_ comparisons: [Condition.Comparison]) -> Rows {
         let kind = comparisons[0].attribute.kind
-        let listed = comparisons.flatMap { comparison in
-            comparison.values.compactMap(\.asText).map { Bytes.normalized($0, for: kind) }
+        let values = comparisons.map { comparison in
+            comparison.operator.isPattern
+                ? [] : comparison.values.compactMap(\.asText).map { Bytes.normalized($0, for: kind) }
         }
-        let texts = Set(listed).sorted { $0.lexicographicallyPrecedes($1) }
+        let texts = Set(values.joined()).sorted { $0.lexicographicallyPrecedes($1) }
+        let rows = Dictionary(uniqueKeysWithValues: texts.enumerated().map { ($1, $0) })
         let patterns = comparisons.enumerated().filter { $1.operator.isPattern }.map {
             Column.Pattern(bit: $0, comparison: $1)
         }
-        let values = texts.map { AttributeValue.text(String(decoding: $0, as: UTF8.self)) }
-        return column(comparisons, .texts(TextTable(texts, kind: kind), patterns), rows: texts.count + 1) {
-            comparison,
-            row in
-            if row < values.count { return comparison.truth(of: values[row]) == .true }
-            return comparison.operator == .isNot || comparison.operator == .notIn
+        let truths = zip(comparisons, values).map { comparison, values in
+            TrueRows(
+                ranges: values.compactMap { rows[$0] }.map { $0..<$0 + 1 },
+                isNegated: comparison.operator.isNegation
+            )
         }
+        return Rows(table: .texts(TextTable(texts, kind: kind), patterns), count: texts.count + 1, truths: truths)
     }
 
     private static func bounds<Value: Comparable & Hashable>(
         _ comparisons: [Condition.Comparison],
         _ value: (AttributeValue) -> Value?,
         _ table: ([Value]) -> Column.Table
-    ) -> Column {
+    ) -> Rows {
         let bounds = Set(comparisons.flatMap { $0.values.compactMap(value) }).sorted()
         let rows = Dictionary(uniqueKeysWithValues: bounds.enumerated().map { ($1, 2 * $0 + 1) })
-        let rowsOf = Dictionary(
-            uniqueKeysWithValues: comparisons.map { comparison in
-                (comparison, comparison.values.compactMap(value).compactMap { rows[$0] })
-            }
-        )
-        return column(comparisons, table(bounds), rows: 2 * bounds.count + 1) { comparison, row in
-            guard let own = rowsOf[comparison], let first = own.first, let last = own.last else { return false }
-            switch comparison.operator {
-            case .less: return row < first
-            case .atMost: return row <= first
-            case .atLeast: return row >= first
-            case .greater: return row > first
-            case .between: return (first...last).contains(row)
-            case .isNot, .notIn: return !own.contains(row)
-            default: return own.contains(row)
-            }
-        }
-    }
-
-    private static func column(
-        _ comparisons: [Condition.Comparison],
-        _ table: Column.Table,
-        rows: Int,
-        isTrue: (Condition.Comparison, Int) -> Bool
-    ) -> Column {
-        let wordCount = (comparisons.count + 63) / 64
-        let attribute = comparisons[0].attribute
-        var used = [UInt64](repeating: 0, count: wordCount)
-        for bit in comparisons.indices { used[bit / 64] |= 1 << UInt64(bit % 64) }
-        guard rows * wordCount <= mostWords else {
-            return Column(
-                attribute: attribute,
-                table: .direct(comparisons),
-                wordCount: wordCount,
-                used: used,
-                rows: []
+        let count = 2 * bounds.count + 1
+        let truths = comparisons.map { comparison in
+            let own = comparison.values.compactMap(value).compactMap { rows[$0] }
+            return TrueRows(
+                ranges: ranges(comparison.operator, own, count),
+                isNegated: comparison.operator.isNegation
             )
         }
-        var truths = [UInt64](repeating: 0, count: rows * wordCount)
-        for (bit, comparison) in comparisons.enumerated() {
-            for row in 0..<rows where isTrue(comparison, row) {
-                truths[row * wordCount + bit / 64] |= 1 << UInt64(bit % 64)
+        return Rows(table: table(bounds), count: count, truths: truths)
+    }
+
+    /// - Parameter own: the rows of the comparison's values.
+    private static func ranges(_ operator: Operator, _ own: [Int], _ count: Int) -> [Range<Int>] {
+        guard let first = own.first, let last = own.last else { return [] }
+        switch `operator` {
+        case .less: return [0..<first]
+        case .atMost: return [0..<first + 1]
+        case .atLeast: return [first..<count]
+        case .greater: return [first + 1..<count]
+        case .between: return [first..<max(first, last) + 1]
+        default: return own.map { $0..<$0 + 1 }
+        }
+    }
+}
+
+extension Column {
+    /// Words of rows that a column may take; larger ones ask comparison by comparison.
+    private static let mostWords = 1 << 15
+
+    fileprivate convenience init(
+        attribute: Attribute,
+        rows: ColumnBuilder.Rows,
+        firstWord: Int,
+        of comparisons: [Condition.Comparison]
+    ) {
+        let wordCount = (comparisons.count + 63) / 64
+        var used = [UInt64](repeating: 0, count: wordCount)
+        for bit in comparisons.indices { used[bit / 64] |= 1 << UInt64(bit % 64) }
+        guard rows.count * wordCount <= Self.mostWords else {
+            self.init(attribute: attribute, table: .direct(comparisons), firstWord: firstWord, used: used, rows: [])
+            return
+        }
+        var truths = [UInt64](repeating: 0, count: rows.count * wordCount)
+        for (bit, own) in rows.truths.enumerated() {
+            let mask = UInt64(1) << UInt64(bit % 64)
+            if own.isNegated { for row in 0..<rows.count { truths[row * wordCount + bit / 64] |= mask } }
+            for row in own.ranges.joined() {
+                if own.isNegated {
+                    truths[row * wordCount + bit / 64] &= ~mask
+                } else {
+                    truths[row * wordCount + bit / 64] |= mask
+                }
             }
         }
-        return Column(attribute: attribute, table: table, wordCount: wordCount, used: used, rows: truths)
+        self.init(attribute: attribute, table: rows.table, firstWord: firstWord, used: used, rows: truths)
     }
 }
 
 extension Operator {
     /// Whether it asks for parts of a text.
     fileprivate var isPattern: Bool { [.startsWith, .endsWith, .contains, .matches].contains(self) }
+    fileprivate var isNegation: Bool { self == .isNot || self == .notIn }
 }

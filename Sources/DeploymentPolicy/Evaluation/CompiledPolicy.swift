@@ -1,25 +1,40 @@
 /// The rules of a policy, prepared so that one evaluation costs some hundred nanoseconds.
 ///
 /// All comparisons with one attribute form a ``Column``: one look-up of the device's value answers all of them, as a row
-/// of bits.  A rule is true when certain bits are set, which are compared a word at a time.  Negations are pushed down to
-/// the comparisons beforehand; as each comparison has a bit for "true" and one for "false", of which unknown has neither,
-/// this is exactly Kleene's logic.
-struct CompiledPolicy: Sendable {
+/// of bits.  Most rules ask for all of some comparisons; each row also knows which rules it lets pass (``Gate``), so that
+/// the rules that match are what all columns let pass.  Only of these, the rest of the condition is asked.  Negations are
+/// pushed down to the comparisons beforehand; as each comparison has a bit for "true" and one for "false", of which
+/// unknown has neither, this is exactly Kleene's logic.
+final class CompiledPolicy: Sendable {
     /// Words of the columns' bits for "true"; those for "false" follow.
-    private(set) var wordCount = 0
-    private(set) var columns: [Column] = []
-    /// The column that fills a word.
-    private(set) var columnOfWord: [Int] = []
-    private(set) var salts: [String] = []
-    private(set) var segments: [Segment] = []
-    private(set) var rules: [Node] = []
-    private(set) var servings: [CompiledServing] = []
+    let wordCount: Int
+    let columns: [Column]
+    /// The column that fills a word, for both halves.
+    let columnOfWord: [Int]
+    let salts: [String]
+    let segments: [Segment]
+    let gates: [Gate]
+    /// Words that hold a bit for each rule.
+    let ruleWordCount: Int
+    /// What rules ask for that no gate answers.
+    let rules: [Node]
+    /// Of the rules in order, and of the default.
+    let servings: [CompiledServing]
 
     /// Bits of one word that a node asks for.
     struct Mask: Sendable, Hashable {
         /// In the bits for "true", or ``wordCount`` more in those for "false".
         var word: Int
         var bits: UInt64
+    }
+
+    /// The rules that each row of a column lets pass, as bits.
+    struct Gate: Sendable {
+        let column: Column
+        /// ``ruleWordCount`` words for each row.
+        let rows: [UInt64]
+        /// The rules that do not ask for the attribute.
+        let absent: [UInt64]
     }
 
     /// Whether a condition is true (or, where it was negated, false).
@@ -33,73 +48,16 @@ struct CompiledPolicy: Sendable {
     }
 
     init(_ policy: Policy) {
+        let compiler = PolicyCompiler(policy)
+        wordCount = compiler.wordCount
+        columns = compiler.columns
+        columnOfWord = compiler.columnOfWord
+        salts = compiler.salts
         segments = policy.segments
-        var builder = ColumnBuilder()
-        for rule in policy.rules { builder.collect(rule.when) }
-        columns = builder.columns()
-        for (index, column) in columns.enumerated() {
-            columns[index].firstWord = wordCount
-            wordCount += column.wordCount
-            columnOfWord += Array(repeating: index, count: column.wordCount)
-        }
-        rules = policy.rules.map { node($0.when, isNegated: false, builder.places) }
-        servings = (policy.rules.map(\.serve) + [policy.fallback]).map { serving in
-            CompiledServing(serving, salt: salt(serving.salt), of: policy)
-        }
-    }
-
-    private mutating func salt(_ salt: String) -> Int {
-        if let index = salts.firstIndex(where: { $0.utf8.elementsEqual(salt.utf8) }) { return index }
-        salts.append(salt)
-        return salts.count - 1
-    }
-
-    private mutating func node(
-        _ condition: Condition,
-        isNegated: Bool,
-        _ places: [Condition.Comparison: ColumnBuilder.Place]
-    ) -> Node {
-        switch condition {
-        case .all(let parts): return join(parts, isNegated: isNegated, places, isAll: !isNegated)
-        case .any(let parts): return join(parts, isNegated: isNegated, places, isAll: isNegated)
-        case .not(let part): return node(part, isNegated: !isNegated, places)
-        case .comparison: return join([condition], isNegated: isNegated, places, isAll: true)
-        case .segment(let name):
-            guard let index = segments.firstIndex(where: { $0.name == name }) else { return .any([], []) }
-            return .segment(index, isNegated: isNegated)
-        case .percentage(let range):
-            return .bucket(salt: salt(range.salt), range.from..<range.below, isNegated: isNegated)
-        case .unreadable: return .any([], [])
-        }
-    }
-
-    private mutating func join(
-        _ parts: [Condition],
-        isNegated: Bool,
-        _ places: [Condition.Comparison: ColumnBuilder.Place],
-        isAll: Bool
-    ) -> Node {
-        var masks: [Int: UInt64] = [:]
-        var nodes: [Node] = []
-        for part in parts {
-            if case .comparison(let comparison) = part, let place = places[comparison] {
-                let word = columns[place.column].firstWord + place.bit / 64
-                masks[isNegated ? word + wordCount : word, default: 0] |= 1 << UInt64(place.bit % 64)
-                continue
-            }
-            let node = node(part, isNegated: isNegated, places)
-            if case .all(let inner, let rest) = node, isAll {
-                for mask in inner { masks[mask.word, default: 0] |= mask.bits }
-                nodes += rest
-            } else if case .any(let inner, let rest) = node, !isAll {
-                for mask in inner { masks[mask.word, default: 0] |= mask.bits }
-                nodes += rest
-            } else {
-                nodes.append(node)
-            }
-        }
-        let sorted = masks.map { Mask(word: $0.key, bits: $0.value) }.sorted { $0.word < $1.word }
-        return isAll ? .all(sorted, nodes) : .any(sorted, nodes)
+        gates = compiler.gates
+        ruleWordCount = compiler.ruleWordCount
+        rules = compiler.rules
+        servings = compiler.servings
     }
 }
 

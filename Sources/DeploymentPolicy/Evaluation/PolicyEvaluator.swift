@@ -13,17 +13,8 @@ public struct PolicyEvaluator: Sendable {
     /// What a device gets.
     public func evaluate(_ device: DeviceAttributes) -> Decision {
         guard policy.state == .active else { return stopped }
-        let bitCount = 2 * compiled.wordCount
-        let capacity = bitCount + compiled.columns.count + compiled.salts.count
-        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { scratch in
-            scratch.initialize(repeating: 0)
-            let run = Evaluation(
-                policy: compiled,
-                bits: UnsafeMutableBufferPointer(rebasing: scratch[..<bitCount]),
-                isFilled: UnsafeMutableBufferPointer(rebasing: scratch[bitCount...].prefix(compiled.columns.count)),
-                buckets: UnsafeMutableBufferPointer(rebasing: scratch[(bitCount + compiled.columns.count)...])
-            )
-            return decision(run, device)
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Evaluation.wordCount(of: compiled)) { words in
+            decision(Evaluation(compiled, words), device)
         }
     }
 
@@ -34,9 +25,15 @@ public struct PolicyEvaluator: Sendable {
     }
 
     private func decision(_ run: Evaluation, _ device: borrowing DeviceAttributes) -> Decision {
-        for index in compiled.rules.indices where run.holds(compiled.rules[index], device) {
-            let source = Decision.Source.rule(index: index, id: policy.rules[index].id)
-            if let decision = run.decision(compiled.servings[index], source, device) { return decision }
+        run.findCandidates(device)
+        for word in run.candidates.indices {
+            while run.candidates[word] != 0 {
+                let index = word * 64 + run.candidates[word].trailingZeroBitCount
+                run.candidates[word] &= run.candidates[word] - 1
+                guard run.holds(compiled.rules[index], device) else { continue }
+                let source = Decision.Source.rule(index: index, id: policy.rules[index].id)
+                if let decision = run.decision(compiled.servings[index], source, device) { return decision }
+            }
         }
         return run.decision(compiled.servings[compiled.rules.count], .fallback, device)
             ?? Decision(outcome: .bundled, named: .bundled, source: .fallback, refusal: .noInstallID)
@@ -52,6 +49,48 @@ struct Evaluation {
     let isFilled: UnsafeMutableBufferPointer<UInt64>
     /// For each salt 0, or the device's bucket and 1.
     let buckets: UnsafeMutableBufferPointer<UInt64>
+    /// A bit for each rule that may match.
+    let candidates: UnsafeMutableBufferPointer<UInt64>
+
+    /// Words that an evaluation needs to take its notes.
+    static func wordCount(of policy: CompiledPolicy) -> Int {
+        2 * policy.wordCount + policy.columns.count + policy.salts.count + policy.ruleWordCount
+    }
+
+    /// Begins with nothing known.
+    init(_ policy: CompiledPolicy, _ words: UnsafeMutableBufferPointer<UInt64>) {
+        words.initialize(repeating: 0)
+        self.policy = policy
+        let ofColumns = 2 * policy.wordCount
+        let ofSalts = ofColumns + policy.columns.count
+        let ofRules = ofSalts + policy.salts.count
+        bits = UnsafeMutableBufferPointer(rebasing: words[..<ofColumns])
+        isFilled = UnsafeMutableBufferPointer(rebasing: words[ofColumns..<ofSalts])
+        buckets = UnsafeMutableBufferPointer(rebasing: words[ofSalts..<ofRules])
+        candidates = UnsafeMutableBufferPointer(rebasing: words[ofRules...])
+    }
+
+    /// Sets the bits of the rules that all gates let pass.
+    func findCandidates(_ device: borrowing DeviceAttributes) {
+        let count = policy.rules.count
+        for word in candidates.indices {
+            candidates[word] = count - 64 * word >= 64 ? .max : 1 << UInt64(count - 64 * word) - 1
+        }
+        for index in policy.gates.indices {
+            if let row = policy.gates[index].column.row(of: device) {
+                for word in candidates.indices {
+                    candidates[word] &= policy.gates[index].rows[row * candidates.count + word]
+                }
+            } else {
+                for word in candidates.indices { candidates[word] &= policy.gates[index].absent[word] }
+            }
+        }
+    }
+
+    private func fill(_ column: Int, _ device: borrowing DeviceAttributes) {
+        isFilled[column] = 1
+        policy.columns[column].fill(bits, distance: policy.wordCount, device)
+    }
 
     func holds(_ node: CompiledPolicy.Node, _ device: borrowing DeviceAttributes) -> Bool {
         switch node {
@@ -73,11 +112,8 @@ struct Evaluation {
     }
 
     private func word(_ word: Int, _ device: borrowing DeviceAttributes) -> UInt64 {
-        let column = policy.columnOfWord[word < policy.wordCount ? word : word - policy.wordCount]
-        if isFilled[column] == 0 {
-            isFilled[column] = 1
-            policy.columns[column].fill(bits, distance: policy.wordCount, device)
-        }
+        let column = policy.columnOfWord[word]
+        if isFilled[column] == 0 { fill(column, device) }
         return bits[word]
     }
 

@@ -35,16 +35,23 @@ public struct ControlComparison: Sendable, Hashable {
         }
     }
 
-    /// Takes in what both groups reported since the batch before.  Costs time in proportion to the failures.
+    /// Takes in what both groups reported since the batch before.
+    ///
+    /// Costs time in proportion to the failures, of which a batch counts 100,000 at most: all numbers of a larger one are
+    /// divided by the same, which makes it say less than it could.
     public mutating func add(new: Counts, control: Counts) {
-        logEvidence += Self.logRatio(new: new, control: control, oddsRatio: oddsRatio)
+        let divisor = (new.failures + control.failures - 1) / 100_000 + 1
+        func part(_ counts: Counts) -> Counts {
+            Counts(reports: counts.reports / divisor, failures: counts.failures / divisor)
+        }
+        logEvidence += Self.logRatio(new: part(new), control: part(control), oddsRatio: oddsRatio)
     }
 
     /// Whether the new release is worse than the control.
     public var isWorse: Bool { logEvidence >= -log(falseHalt) }
 
     /// ln of θ^x / E(θ^X), where X is hypergeometric: failures of the new release when all failures fall anywhere.
-    static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
+    private static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
         let failures = new.failures + control.failures
         let (least, most) = (max(0, failures - control.reports), min(failures, new.reports))
         guard most > least else { return 0 }

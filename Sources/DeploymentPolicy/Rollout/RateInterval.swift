@@ -5,6 +5,11 @@ public struct RateInterval: Sendable, Hashable {
     public var lower: Double
     public var upper: Double
 
+    public init(lower: Double, upper: Double) {
+        self.lower = lower
+        self.upper = upper
+    }
+
     /// Wilson's score interval: narrow, and on average as certain as it says.  For showing.
     ///
     /// - Parameters:

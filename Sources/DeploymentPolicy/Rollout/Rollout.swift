@@ -20,7 +20,7 @@ public struct Rollout: Sendable, Hashable {
         case rolledBack(RolloutPlan.RollbackTarget)
     }
 
-    public enum HaltReason: Sendable, Hashable {
+    public enum HaltReason: String, Sendable, Hashable, CaseIterable {
         /// The failure rate is bad.
         case failureRate
         /// Failures are more frequent than in the control group.
@@ -30,6 +30,8 @@ public struct Rollout: Sendable, Hashable {
 
     /// What was seen since a step began.
     public struct GateProgress: Sendable, Hashable {
+        /// The step whose gate it is.
+        public var step: Int
         public var since: PolicyDate
         /// Devices that run the release, the latest count.
         public var exposed = 0
@@ -47,11 +49,29 @@ public struct Rollout: Sendable, Hashable {
         gate = Self.gate(of: plan, step: 0, at: now)
     }
 
+    /// A rollout that was stored.
+    init(restoring plan: RolloutPlan, _ state: State, author: String, _ record: GateRecord) throws(PolicyError) {
+        try self.init(plan, author: author, at: record.since)
+        self.state = state
+        gate = Self.gate(of: plan, step: record.step, at: record.since)
+        gate.exposed = record.exposed
+        gate.isReleased = record.isReleased
+        gate.test.add(reports: record.reports, failures: record.failures)
+        if let comparison = gate.comparison {
+            gate.comparison = ControlComparison(
+                oddsRatio: comparison.oddsRatio,
+                falseHalt: comparison.falseHalt,
+                logEvidence: record.logEvidence
+            )
+        }
+    }
+
     private static func gate(of plan: RolloutPlan, step: Int, at now: PolicyDate) -> GateProgress {
         let comparesWithControl = plan.comparesWithControl
         let alpha = plan.spentFalseHalt(at: step) / (comparesWithControl ? 2 : 1)
         let odds = plan.test.badRate / (1 - plan.test.badRate) / (plan.test.usualRate / (1 - plan.test.usualRate))
         return GateProgress(
+            step: step,
             since: now,
             test: SequentialTest(plan.test.spending(alpha)),
             comparison: comparesWithControl ? ControlComparison(oddsRatio: odds, falseHalt: alpha) : nil
@@ -266,6 +286,14 @@ extension Rollout.State {
         case .complete: "complete"
         case .halted: "halted"
         case .rolledBack: "rolledBack"
+        }
+    }
+
+    /// The step of the ramp where the rollout stands.
+    public var step: Int? {
+        switch self {
+        case .ramping(let step), .paused(let step), .halted(let step, _): step
+        case .draft, .approved, .complete, .rolledBack: nil
         }
     }
 

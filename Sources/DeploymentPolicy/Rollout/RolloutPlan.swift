@@ -104,7 +104,7 @@ public struct RolloutPlan: Sendable, Hashable {
     /// The share of α that a step's tests may use up: half at the first, half of what is left at each further one, and at
     /// the last as much as at the one before it.  So a usual release is halted with probability α at most, however many
     /// steps there are, and most of the watchfulness lies where few devices are hurt.
-    func spentFalseHalt(at step: Int) -> Double {
+    public func spentFalseHalt(at step: Int) -> Double {
         let halvings = min(step + 1, max(steps.count - 1, 0), 40)
         var share = test.falseHalt
         for _ in 0..<halvings { share /= 2 }

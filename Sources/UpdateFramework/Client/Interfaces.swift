@@ -24,13 +24,14 @@ public protocol MetadataStore: Sendable {
 /// A folder of files `ROLE.json`.
 public struct FileMetadataStore: MetadataStore {
     public let folder: String
-    /// A stored file with more bytes is none of ours.
+    /// Nothing that is trusted has more bytes; of a larger file only so many are read, which no signature covers.
     private static let limit = 8 << 20
 
-    /// Makes the folder when it is not there.
+    /// Makes the folder when it is not there, and removes what writers left in it that were killed.
     public init(folder: String) throws(UpdateError) {
         self.folder = folder
         try SafeFile.makeFolder(folder)
+        try SafeFile.removeLeftovers(in: folder)
     }
 
     /// Role names may hold anything; in file names all but letters, digits, `.`, `_`, `~` and `-` is percent-encoded.
@@ -50,19 +51,26 @@ public struct FileMetadataStore: MetadataStore {
 /// Texts in URLs and file names.
 enum PercentEncoding {
     /// Encodes all but letters, digits, `.`, `_`, `~` and `-`.
-    static func encode(_ text: String) -> String {
+    static func encode(_ text: String) -> String { encode(text) { isUnreserved($0) } }
+
+    /// Encodes what cannot stand in the path of a URL.  The paths of targets are URLs already (specification, section 4.5), so
+    /// what is encoded in them stays so.
+    static func encode(path: String) -> String {
+        encode(path) { isUnreserved($0) || "/%!$&'()*+,;=:@".utf8.contains($0) }
+    }
+
+    private static func encode(_ text: String, _ isKept: (UInt8) -> Bool) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: result.append(byte)
-            default: result += "%\(Hex.text([byte]).uppercased())".utf8
-            }
+            if isKept(byte) { result.append(byte) } else { result += "%\(Hex.text([byte]).uppercased())".utf8 }
         }
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Encodes each part of a path.
-    static func encode(path: String) -> String {
-        path.split(separator: "/", omittingEmptySubsequences: false).map { encode(String($0)) }.joined(separator: "/")
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
     }
 }

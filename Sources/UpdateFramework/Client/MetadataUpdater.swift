@@ -87,13 +87,15 @@ public struct MetadataUpdater: Sendable {
             }
             return try TrustedMetadata(trustedRoot: stored, start: start, expiryRule: rule)
         }
-        let bundled = try TrustedMetadata(trustedRoot: bundledRoot, start: start, expiryRule: rule)
-        guard let stored,
-            case .success(let own) = Self.attempt({ () throws(UpdateError) in
-                try TrustedMetadata(trustedRoot: stored, start: start, expiryRule: rule)
-            }), own.root.version > bundled.root.version
-        else { return bundled }
-        return own
+        var bundled = try TrustedMetadata(trustedRoot: bundledRoot, start: start, expiryRule: rule)
+        guard let stored else { return bundled }
+        do throws(UpdateError) {
+            let own = try TrustedMetadata(trustedRoot: stored, start: start, expiryRule: rule)
+            return own.root.version > bundled.root.version ? own : bundled
+        } catch {
+            bundled.setAside.append(error)
+            return bundled
+        }
     }
 
     private func updateRoot(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
@@ -110,27 +112,31 @@ public struct MetadataUpdater: Sendable {
         }
         try trusted.finishRoot()
         for type in [MetadataType.timestamp, .snapshot] {
-            try removeIfRotated(type, from: first, to: trusted.root)
+            try removeIfRotated(type, from: first, &trusted)
         }
     }
 
     /// After new keys, stored metadata that they did not sign is dropped, so that a publisher whose keys were stolen can go back to
     /// lower versions (section 5.3.11).  What the new keys signed, too, keeps protecting from rollback.
-    private func removeIfRotated(_ type: MetadataType, from old: Root, to new: Root) throws(UpdateError) {
-        let (before, after) = (old.keys(of: type), new.keys(of: type))
+    private func removeIfRotated(
+        _ type: MetadataType,
+        from old: Root,
+        _ trusted: inout TrustedMetadata
+    ) throws(UpdateError) {
+        let (before, after) = (old.keys(of: type), trusted.root.keys(of: type))
         guard !before.hasSameKeys(as: after), let bytes = try load(type.rawValue) else { return }
-        let isSigned = Self.attempt { () throws(UpdateError) in
+        do throws(UpdateError) {
             try SignedDocument(parsing: bytes, role: type.rawValue).verify(after)
+            return
+        } catch {
+            trusted.setAside.append(error)
         }
-        if case .success = isSigned { return }
         do { try store.remove(type.rawValue) } catch { throw Self.storage(type.rawValue, error) }
     }
 
     private func updateTimestamp(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
         if let stored = try load("timestamp") {
-            // What cannot be used any more (other keys, damage) protects from nothing; the repository's takes its place.
-            trusted =
-                Self.updated(trusted) { (next) throws(UpdateError) in try next.restoreTimestamp(stored) } ?? trusted
+            Self.attempt(&trusted) { (next) throws(UpdateError) in try next.restoreTimestamp(stored) }
         }
         let bytes = try await require("timestamp.json", role: "timestamp", limit: limits.timestampLength)
         if try trusted.updateTimestamp(bytes) { try write("timestamp", bytes) }
@@ -139,12 +145,10 @@ public struct MetadataUpdater: Sendable {
     private func updateSnapshot(_ trusted: inout TrustedMetadata) async throws(UpdateError) {
         if let stored = try load("snapshot") {
             var isNewest = false
-            trusted =
-                Self.updated(trusted) { (next) throws(UpdateError) in isNewest = try next.restoreSnapshot(stored) }
-                ?? trusted
+            Self.attempt(&trusted) { (next) throws(UpdateError) in isNewest = try next.restoreSnapshot(stored) }
             if isNewest { return }
         }
-        guard let promised = trusted.timestamp?.snapshot else { return }
+        let promised = try trusted.promisedSnapshot
         let name = fileName("snapshot", promised.version, trusted)
         let bytes = try await require(name, role: "snapshot", limit: promised.length ?? limits.snapshotLength)
         try trusted.updateSnapshot(bytes)
@@ -159,19 +163,15 @@ public struct MetadataUpdater: Sendable {
         if let loaded = trusted.loaded(keys) { return loaded }
         let promised = try trusted.file(of: keys.role)
         if let stored = try load(keys.role) {
-            let next = Self.updated(trusted) { (next) throws(UpdateError) in
-                try next.updateTargets(stored, keys)
-            }
-            if let next, let targets = next.loaded(keys) {
-                trusted = next
-                return targets
-            }
+            Self.attempt(&trusted) { (next) throws(UpdateError) in try next.updateTargets(stored, keys) }
+            if let loaded = trusted.loaded(keys) { return loaded }
         }
         let name = fileName(keys.role, promised.version, trusted)
         let bytes = try await require(name, role: keys.role, limit: promised.length ?? limits.targetsLength)
-        try trusted.updateTargets(bytes, keys)
+        var next = trusted
+        let targets = try next.updateTargets(bytes, keys)
         try write(keys.role, bytes)
-        guard let targets = trusted.loaded(keys) else { throw Self.noTarget(keys.role) }
+        trusted = next
         return targets
     }
 
@@ -198,9 +198,11 @@ public struct MetadataUpdater: Sendable {
     public func cachedTarget(_ path: String, in trusted: inout TrustedMetadata) throws(UpdateError) -> Target? {
         var search = TargetSearch(path, trusted.root.keys(of: .targets))
         while let keys = search.next(limit: limits.delegations) {
-            if trusted.loaded(keys) == nil { try trusted.updateTargets(try requireStored(keys.role), keys) }
+            let targets =
+                if let loaded = trusted.loaded(keys) { loaded } else {
+                    try trusted.updateTargets(try requireStored(keys.role), keys)
+                }
             try trusted.requireCurrent()
-            guard let targets = trusted.loaded(keys) else { return nil }
             if let target = targets.target(path) { return target }
             search.descend(targets)
         }
@@ -287,22 +289,19 @@ public struct MetadataUpdater: Sendable {
         UpdateError(.missing, role, "the repository has no \(path)", remedy: "Publish the file, or try again later")
     }
 
-    private static func noTarget(_ path: String) -> UpdateError {
-        UpdateError(.noTarget, path, "no role that is trusted for it has it", remedy: "Check the path, or publish it")
-    }
-
-    private static func attempt<Value>(_ body: () throws(UpdateError) -> Value) -> Result<Value, UpdateError> {
-        do throws(UpdateError) { return .success(try body()) } catch { return .failure(error) }
-    }
-
-    /// `trusted` after a step; `nil` when the step was refused.
-    private static func updated(
-        _ trusted: TrustedMetadata,
+    /// Takes stored metadata, which is set aside when it cannot be used any more: what is damaged or signed by other keys protects from
+    /// nothing, and an update that failed because of it would fail for good.
+    private static func attempt(
+        _ trusted: inout TrustedMetadata,
         _ step: (inout TrustedMetadata) throws(UpdateError) -> Void
-    ) -> TrustedMetadata? {
+    ) {
         var next = trusted
-        do throws(UpdateError) { try step(&next) } catch { return nil }
-        return next
+        do throws(UpdateError) {
+            try step(&next)
+            trusted = next
+        } catch {
+            trusted.setAside.append(error)
+        }
     }
 }
 

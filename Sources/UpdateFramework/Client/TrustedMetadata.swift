@@ -16,6 +16,9 @@ public struct TrustedMetadata: Sendable {
     private var roles: [RoleKeys.Identity: Targets] = [:]
     /// What was past its time at the start, when that is only noted.
     public private(set) var expired: [(role: String, expires: UTCTime)] = []
+    /// Stored metadata that cannot be used any more, and why: it is damaged, or older than what the repository has, or its role
+    /// has other keys now.  The repository's takes its place.
+    public internal(set) var setAside: [UpdateError] = []
     /// Whether the snapshot is the one that the timestamp names.
     private var isSnapshotFinal = false
     private var isRootFinal = false
@@ -141,9 +144,11 @@ public struct TrustedMetadata: Sendable {
     }
 
     /// Takes targets metadata that the given keys, which its delegator names, have to sign.
-    mutating func updateTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) {
+    @discardableResult
+    mutating func updateTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) -> Targets {
         let targets = try verifiedTargets(bytes, keys)
         roles[keys.identity] = targets
+        return targets
     }
 
     /// What was loaded of a role by the given keys.
@@ -159,6 +164,9 @@ public struct TrustedMetadata: Sendable {
         try checkExpiry(keys.role, new.expires)
         return new
     }
+
+    /// The snapshot that the timestamp names.
+    var promisedSnapshot: MetadataFile { get throws(UpdateError) { try finalTimestamp.snapshot } }
 
     /// What the snapshot says of a role's metadata.
     /// - Throws: `notListed`.

@@ -10,6 +10,13 @@ public enum MetadataValue: Sendable {
     case array([MetadataValue])
     case object([Name: MetadataValue])
 
+    /// Reads JSON.
+    /// - Parameter role: whose it should be, for errors.
+    /// - Throws: `malformed`.
+    public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
+        self = try MetadataReader.read(bytes, role: role)
+    }
+
     public static func integer(_ value: Int) -> MetadataValue { .integer(String(value)) }
 
     /// An object's member.

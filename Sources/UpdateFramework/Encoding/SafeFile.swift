@@ -7,8 +7,7 @@ enum SafeFile {
         let mode: UInt32
     }
 
-    /// A file of at most `limit` bytes; `nil` when there is none.
-    /// - Throws: `tooLarge`, `storage`.
+    /// The first `limit` bytes of a file; `nil` when there is none.
     static func read(_ path: String, limit: Int) throws(UpdateError) -> Contents? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -23,20 +22,20 @@ enum SafeFile {
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= limit {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read", path) }
-            if count == 0 { return Contents(bytes: bytes, mode: status.st_mode) }
+            if count == 0 { break }
             bytes += buffer[..<count]
         }
-        throw UpdateError(.tooLarge, path, "it has more than \(limit) bytes", remedy: "Remove the file")
+        return Contents(bytes: bytes, mode: status.st_mode)
     }
 
     /// Writes under a temporary name, forces the bytes to the disk, and gives the file its name; an older one is there until then.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(UpdateError) {
         let folder = folder(of: path)
-        let temporary = folder + "/.new-\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = "\(folder)/\(temporaryPrefix)\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw failure("write", path) }
         guard writeAll(bytes, to: descriptor), fsync(descriptor) == 0 else {
@@ -72,6 +71,25 @@ enum SafeFile {
             throw failure("make the folder", path)
         }
     }
+
+    /// Removes temporary files that a process left when it was killed more than an hour ago.
+    static func removeLeftovers(in folder: String) throws(UpdateError) {
+        guard let directory = opendir(folder) else { throw failure("list the folder", folder) }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var status = stat()
+            guard name.utf8.starts(with: temporaryPrefix.utf8), lstat("\(folder)/\(name)", &status) == 0,
+                status.st_mtim.tv_sec < time(nil) - 3_600
+            else { continue }
+            // Another process may remove it at the same time.
+            guard unlink("\(folder)/\(name)") == 0 || errno == ENOENT else { throw failure("remove", name) }
+        }
+    }
+
+    private static let temporaryPrefix = ".new-"
 
     private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { buffer in

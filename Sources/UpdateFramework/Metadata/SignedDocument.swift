@@ -14,6 +14,8 @@ public struct SignedDocument: Sendable {
             other = [:]
         }
 
+        public init(keyID: String, bytes: [UInt8]) { self.init(keyID: keyID, value: Hex.text(bytes)) }
+
         fileprivate init(_ value: MetadataValue, role: String) throws(UpdateError) {
             var fields = try Fields(value, role: role, place: "a signature")
             keyID = try fields.string("keyid")
@@ -40,7 +42,7 @@ public struct SignedDocument: Sendable {
     /// - Parameter role: whose document it should be, for errors.
     /// - Throws: `malformed`, also when a key signed twice.
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
-        var fields = try Fields(try MetadataReader.read(bytes, role: role), role: role, place: "the file")
+        var fields = try Fields(try MetadataValue(parsing: bytes, role: role), role: role, place: "the file")
         signed = try fields.value("signed")
         guard case .object = signed else { throw .malformed(role, "signed is no object") }
         var seen: Set<Name> = []
@@ -54,7 +56,7 @@ public struct SignedDocument: Sendable {
         other = fields.rest
     }
 
-    /// The file's bytes.
+    /// The file's bytes.  To read what was signed, take `signed` or these: a `message` is JSON only where no text has control characters.
     public var bytes: [UInt8] {
         var members = other
         members["signed"] = signed
@@ -101,7 +103,7 @@ public struct SignedDocument: Sendable {
     /// Adds the key's signature in place of an older one of the same key.
     public mutating func sign(with key: SigningKey) throws(UpdateError) {
         let message = try message(of: "document")
-        add(Signature(keyID: try key.publicKey.id, value: Hex.text(try key.sign(message))))
+        add(Signature(keyID: try key.publicKey.id, bytes: try key.sign(message)))
     }
 
     /// Adds a signature that was made elsewhere, in place of an older one of the same key.

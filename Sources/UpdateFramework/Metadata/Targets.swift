@@ -125,6 +125,9 @@ public struct Delegations: Sendable {
 
     init(_ value: MetadataValue, role: String) throws(UpdateError) {
         var fields = try Fields(value, role: role, place: "delegations")
+        guard fields.rest["succinct_roles"] == nil else {
+            throw .malformed(role, "hash bins by name (succinct_roles, TAP 15) are not part of the specification")
+        }
         keys = try Root.keys(try fields.object("keys"), role: role)
         var names: Set<Name> = []
         for value in try fields.array("roles") {

@@ -1,17 +1,28 @@
 /// The newest metadata of a repository, as its publisher keeps, changes and signs it.
 ///
-/// Every change makes the next version of a role.  What keys sign may arrive bit by bit: a document counts when `isComplete` says
-/// that enough keys signed, and `files` holds what has to be published, in an order in which clients never miss a file.
+/// Every change makes the next version of a role, and takes effect when enough of the role's keys signed it.  A publisher that holds
+/// the keys calls `update…`.  When several people sign, on machines of their own, a draft goes round among them
+/// (`SignedDocument.message(of:)`, `add`), and `replace…` takes it once `status` misses nobody.
 public struct RepositoryMetadata: Sendable {
+    /// What a draft still lacks of the keys of one delegator.
+    public struct SignatureStatus: Sendable {
+        /// The keys of which enough have to sign.
+        public let keys: RoleKeys
+        /// The ids of those that signed.
+        public let signers: [String]
+        /// How many more have to sign.
+        public var missing: Int { max(0, keys.threshold - signers.count) }
+    }
+
     public private(set) var root: SignedDocument
     /// Top-level targets (`targets`) and delegated roles, by name.
     public private(set) var targets: [Name: SignedDocument] = [:]
     public private(set) var snapshot: SignedDocument?
     public private(set) var timestamp: SignedDocument?
 
-    /// A new repository, of whose root version 1 is signed by `signers`.
+    /// A new repository with version 1 of its root.
     /// - Parameter roles: keys and threshold of each top-level role.
-    /// - Throws: `invalidEdit` when a role has no keys.
+    /// - Throws: `invalidEdit` when a role has no keys; `threshold` when too few signers of the root are there.
     public init(
         roles: [MetadataType: (keys: [PublicKey], threshold: Int)],
         rootExpires: UTCTime,
@@ -26,8 +37,8 @@ public struct RepositoryMetadata: Sendable {
             let (keys, threshold) = roles[type] ?? ([], 1)
             try root.setKeys(keys, threshold: threshold, of: type)
         }
-        self.root = SignedDocument(signed: root.signed)
-        for signer in signers { try self.root.sign(with: signer) }
+        self.root = try Self.signed(root, by: signers)
+        try self.root.verify(root.keys(of: .root))
     }
 
     /// A repository whose newest files were read back.
@@ -41,170 +52,188 @@ public struct RepositoryMetadata: Sendable {
         for (name, document) in targets { self.targets[Name(name)] = document }
         self.snapshot = snapshot
         self.timestamp = timestamp
-        _ = try Root(root.signed, role: "root")
-        for (name, document) in targets { _ = try Targets(document.signed, role: name) }
+        _ = try rootMetadata
+        for name in targets.keys { _ = try targetsMetadata(name) }
     }
 
     public var rootMetadata: Root { get throws(UpdateError) { try Root(root.signed, role: "root") } }
 
-    /// The targets metadata of a role; `nil` when it was never published.
+    /// The targets metadata of a role; `nil` when there is none yet.
     public func targetsMetadata(_ role: String) throws(UpdateError) -> Targets? {
         guard let document = targets[Name(role)] else { return nil }
         return try Targets(document.signed, role: role)
     }
 
-    // MARK: Changing
+    // MARK: Root
 
-    /// The next version of the root.  Clients take it when enough keys of the old *and* of the new root signed it: sign a change
-    /// of root keys with both.
+    /// The next version of the root, which nobody signed yet.
+    public func rootDraft(
+        expires: UTCTime,
+        edit: (inout Root) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
+    ) throws(UpdateError) -> SignedDocument {
+        var new = try rootMetadata
+        new.header = try Self.header(after: new, expires, "root")
+        try edit(&new)
+        return SignedDocument(signed: new.signed)
+    }
+
+    /// Takes the next version of the root, which enough keys of this root *and* of the new one signed.
+    /// - Throws: `wrongVersion`, `threshold`.
+    public mutating func replaceRoot(with document: SignedDocument) throws(UpdateError) {
+        let (old, new) = (try rootMetadata, try Root(document.signed, role: "root"))
+        guard new.version - 1 == old.version else {
+            throw Self.notNext("root", new.version, old.version)
+        }
+        try document.verify(old.keys(of: .root))
+        try document.verify(new.keys(of: .root))
+        root = document
+    }
+
+    /// Changes the root at once.  Sign a change of root keys with the old and the new ones.
     public mutating func updateRoot(
         expires: UTCTime,
         signers: [SigningKey],
         edit: (inout Root) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) {
-        var new = try rootMetadata
-        new.header = Header(version: new.version + 1, expires: expires)
-        try edit(&new)
-        root = try Self.signed(new, by: signers)
+        try replaceRoot(with: Self.signed(try rootDraft(expires: expires, edit: edit), by: signers))
     }
 
-    /// The next version of a role of targets metadata.
+    // MARK: Targets
+
+    /// The next version of a role of targets metadata, which nobody signed yet; the first one when there is none.
+    public func targetsDraft(
+        _ role: String = "targets",
+        expires: UTCTime,
+        edit: (inout Targets) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
+    ) throws(UpdateError) -> SignedDocument {
+        var new = try targetsMetadata(role) ?? Targets(header: Header(version: 0, expires: expires))
+        new.header = try Self.header(after: new, expires, role)
+        try edit(&new)
+        return SignedDocument(signed: new.signed)
+    }
+
+    /// Takes a newer version of a role that was changed and signed elsewhere.
+    /// - Throws: `rollback` when it is not newer; `threshold` when too few of its keys signed; `invalidEdit` when nobody
+    ///   delegates to it.
+    public mutating func replaceTargets(
+        _ role: String = "targets",
+        with document: SignedDocument
+    ) throws(UpdateError) {
+        let new = try Targets(document.signed, role: role)
+        if let old = try targetsMetadata(role), new.version <= old.version {
+            throw Self.notNext(role, new.version, old.version)
+        }
+        for keys in try requireKeys(of: role) { try document.verify(keys) }
+        targets[Name(role)] = document
+    }
+
+    /// Changes a role of targets metadata at once.  Delegate to a role before you give it metadata.
     public mutating func updateTargets(
         _ role: String = "targets",
         expires: UTCTime,
         signers: [SigningKey],
         edit: (inout Targets) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) {
-        var new = try targetsMetadata(role) ?? Targets(header: Header(version: 0, expires: expires))
-        new.header = Header(version: new.version + 1, expires: expires)
-        try edit(&new)
-        targets[Name(role)] = try Self.signed(new, by: signers)
+        let draft = try targetsDraft(role, expires: expires, edit: edit)
+        try replaceTargets(role, with: Self.signed(draft, by: signers))
     }
 
-    /// Takes the metadata of a role that was changed and signed elsewhere.
-    /// - Throws: `rollback` when it is older than the one that is here; `threshold` when too few of its keys signed.
-    public mutating func replaceTargets(_ role: String, with document: SignedDocument) throws(UpdateError) {
-        let new = try Targets(document.signed, role: role)
-        if let old = try targetsMetadata(role), new.version <= old.version {
-            throw UpdateError(
-                .rollback,
-                role,
-                "version \(new.version) is not above \(old.version)",
-                remedy: "Change the newest version"
-            )
-        }
-        try document.verify(try keys(of: role))
-        targets[Name(role)] = document
-    }
+    // MARK: Snapshot and timestamp
 
-    /// The next version of the snapshot: the versions, lengths and hashes of all targets metadata that is here.
+    /// The next version of the snapshot: versions, lengths and hashes of all targets metadata that is here.
+    ///
+    /// Roles stay in it for good, also when nobody delegates to them any more: clients refuse a snapshot that forgets one.
     public mutating func updateSnapshot(expires: UTCTime, signers: [SigningKey]) throws(UpdateError) {
-        var files: [Name: MetadataFile] = [:]
+        var new = try snapshotMetadata ?? Snapshot(header: Header(version: 0, expires: expires), files: [:])
+        new.header = try Self.header(after: new, expires, "snapshot")
         for (role, document) in targets {
             let version = try Targets(document.signed, role: role.text).version
-            files[Name(role.text + ".json")] = MetadataFile(version: version, bytes: document.bytes)
+            new.files[Name(role.text + ".json")] = MetadataFile(version: version, bytes: document.bytes)
         }
-        var new =
-            try snapshot.map { (document) throws(UpdateError) in try Snapshot(document.signed, role: "snapshot") }
-            ?? Snapshot(header: Header(version: 0, expires: expires), files: [:])
-        new.header = Header(version: new.version + 1, expires: expires)
-        new.files = files
-        snapshot = try Self.signed(new, by: signers)
+        let document = try Self.signed(new, by: signers)
+        try document.verify(try rootMetadata.keys(of: .snapshot))
+        snapshot = document
     }
 
     /// The next version of the timestamp, which names the snapshot that is here.
     /// - Throws: `invalidEdit` when there is no snapshot yet.
     public mutating func updateTimestamp(expires: UTCTime, signers: [SigningKey]) throws(UpdateError) {
-        guard let snapshot else {
+        guard let snapshot, let version = try snapshotMetadata?.version else {
             throw UpdateError(.invalidEdit, "timestamp", "there is no snapshot", remedy: "Make a snapshot first")
         }
-        let file = MetadataFile(
-            version: try Snapshot(snapshot.signed, role: "snapshot").version,
-            bytes: snapshot.bytes
-        )
-        var new =
-            try timestamp.map { (document) throws(UpdateError) in
-                try Timestamp(document.signed, role: "timestamp")
-            } ?? Timestamp(header: Header(version: 0, expires: expires), snapshot: file)
-        new.header = Header(version: new.version + 1, expires: expires)
+        let file = MetadataFile(version: version, bytes: snapshot.bytes)
+        var new = try timestampMetadata ?? Timestamp(header: Header(version: 0, expires: expires), snapshot: file)
+        new.header = try Self.header(after: new, expires, "timestamp")
         new.snapshot = file
-        timestamp = try Self.signed(new, by: signers)
+        let document = try Self.signed(new, by: signers)
+        try document.verify(try rootMetadata.keys(of: .timestamp))
+        timestamp = document
     }
 
-    private static func signed(_ metadata: some RoleMetadata, by signers: [SigningKey]) throws(UpdateError)
-        -> SignedDocument
-    {
-        var document = SignedDocument(signed: metadata.signed)
-        for signer in signers { try document.sign(with: signer) }
-        return document
+    public var snapshotMetadata: Snapshot? {
+        get throws(UpdateError) {
+            guard let snapshot else { return nil }
+            return try Snapshot(snapshot.signed, role: "snapshot")
+        }
+    }
+
+    public var timestampMetadata: Timestamp? {
+        get throws(UpdateError) {
+            guard let timestamp else { return nil }
+            return try Timestamp(timestamp.signed, role: "timestamp")
+        }
+    }
+
+    private static func header(
+        after old: some RoleMetadata,
+        _ expires: UTCTime,
+        _ role: String
+    ) throws(UpdateError) -> Header {
+        let (version, isTooLarge) = old.version.addingReportingOverflow(1)
+        if !isTooLarge { return Header(version: version, expires: expires) }
+        throw UpdateError(
+            .invalidEdit,
+            role,
+            "there is no version after \(old.version)",
+            remedy: "Give the role new keys, and begin again with version 1"
+        )
     }
 
     // MARK: Signatures
 
-    /// The document of a role; `nil` when there is none.
-    public func document(_ role: String) -> SignedDocument? {
-        switch Name(role) {
-        case "root": root
-        case "snapshot": snapshot
-        case "timestamp": timestamp
-        default: targets[Name(role)]
-        }
+    private static func signed(
+        _ metadata: some RoleMetadata,
+        by signers: [SigningKey]
+    ) throws(UpdateError) -> SignedDocument {
+        try signed(SignedDocument(signed: metadata.signed), by: signers)
     }
 
-    /// Adds a signature, made here or elsewhere, to the newest version of a role.
-    /// - Throws: `threshold` when it is none by a key of the role.
-    public mutating func add(_ signature: SignedDocument.Signature, to role: String) throws(UpdateError) {
-        guard var document = document(role) else { throw Self.noRole(role) }
-        document.add(signature)
-        var keyIDs: [String] = []
-        for keys in try allKeys(of: role) { keyIDs += try document.signers(keys) }
-        guard keyIDs.contains(where: { Name($0) == Name(signature.keyID) }) else {
-            throw UpdateError(
-                .threshold,
-                role,
-                "the signature is not by one of its keys over this version",
-                remedy: "Sign the newest version with one of the role's keys"
-            )
-        }
-        set(document, role)
+    private static func signed(_ draft: SignedDocument, by signers: [SigningKey]) throws(UpdateError) -> SignedDocument
+    {
+        var document = draft
+        for signer in signers { try document.sign(with: signer) }
+        return document
     }
 
-    public mutating func sign(_ role: String, with key: SigningKey) throws(UpdateError) {
-        guard let document = document(role) else { throw Self.noRole(role) }
-        let message = try document.message(of: role)
-        let signature = Hex.text(try key.sign(message))
-        try add(SignedDocument.Signature(keyID: try key.publicKey.id, value: signature), to: role)
+    /// Whose signatures a draft of a role still lacks: of a root those of the keys before it and of its own, of other roles those of
+    /// the keys that each delegator names.
+    public func status(of draft: SignedDocument, role: String) throws(UpdateError) -> [SignatureStatus] {
+        var all = try requireKeys(of: role)
+        if Name(role) == "root" { all.append(try Root(draft.signed, role: role).keys(of: .root)) }
+        var result: [SignatureStatus] = []
+        for keys in all { result.append(SignatureStatus(keys: keys, signers: try draft.signers(keys))) }
+        return result
     }
 
-    public mutating func removeSignature(of keyID: String, from role: String) throws(UpdateError) {
-        guard var document = document(role) else { throw Self.noRole(role) }
-        document.removeSignature(of: keyID)
-        set(document, role)
-    }
-
-    private mutating func set(_ document: SignedDocument, _ role: String) {
-        switch Name(role) {
-        case "root": root = document
-        case "snapshot": snapshot = document
-        case "timestamp": timestamp = document
-        default: targets[Name(role)] = document
-        }
-    }
-
-    /// Whether enough of the keys that the newest root and targets name signed the newest version of a role.
-    public func isComplete(_ role: String) throws(UpdateError) -> Bool {
-        guard let document = document(role) else { return false }
+    /// The keys that sign for a role, by each role that delegates to it.
+    /// - Throws: `invalidEdit` when nobody does.
+    public func requireKeys(of role: String) throws(UpdateError) -> [RoleKeys] {
         let keys = try keys(of: role)
-        return try document.signers(keys).count >= keys.threshold
+        if !keys.isEmpty { return keys }
+        throw UpdateError(.invalidEdit, role, "nobody delegates to it", remedy: "Delegate to the role first")
     }
 
-    /// The keys that sign for a role.  A delegated role is looked for in all targets metadata that is here.
-    public func keys(of role: String) throws(UpdateError) -> RoleKeys {
-        guard let keys = try allKeys(of: role).first else { throw Self.noRole(role) }
-        return keys
-    }
-
-    private func allKeys(of role: String) throws(UpdateError) -> [RoleKeys] {
+    private func keys(of role: String) throws(UpdateError) -> [RoleKeys] {
         if let type = MetadataType.allCases.first(where: { Name($0.rawValue) == Name(role) }) {
             return [try rootMetadata.keys(of: type)]
         }
@@ -216,45 +245,62 @@ public struct RepositoryMetadata: Sendable {
         return found
     }
 
-    private static func noRole(_ role: String) -> UpdateError {
-        UpdateError(.invalidEdit, role, "there is no such role", remedy: "Delegate to it first")
+    private static func notNext(_ role: String, _ version: Int, _ old: Int) -> UpdateError {
+        UpdateError(
+            role == "root" ? .wrongVersion : .rollback,
+            role,
+            "version \(version) does not come after \(old)",
+            remedy: "Change the newest version"
+        )
     }
 
     // MARK: Files
 
     /// The newest metadata as files below the repository's folder of metadata, names percent-encoded.  The timestamp is last: once it
     /// is there, clients ask for the others.
+    /// - Throws: `threshold` when the keys of a role changed and its metadata was not signed anew.
     public func files() throws(UpdateError) -> [(name: String, bytes: [UInt8])] {
         let root = try rootMetadata
-        func name(_ role: String, _ version: Int) -> String {
-            let name = PercentEncoding.encode(role) + ".json"
-            return root.hasConsistentSnapshots ? "\(version).\(name)" : name
-        }
         var files = [(name: "\(root.version).root.json", bytes: self.root.bytes)]
         for (role, document) in targets.sorted(by: { $0.key < $1.key }) {
+            for keys in try keys(of: role.text) { try document.verify(keys) }
             let version = try Targets(document.signed, role: role.text).version
-            files.append((name(role.text, version), document.bytes))
+            files.append((Self.fileName(role.text, version, root), document.bytes))
         }
-        if let snapshot {
-            files.append((name("snapshot", try Snapshot(snapshot.signed, role: "snapshot").version), snapshot.bytes))
+        if let snapshot, let version = try snapshotMetadata?.version {
+            try snapshot.verify(root.keys(of: .snapshot))
+            files.append((Self.fileName("snapshot", version, root), snapshot.bytes))
         }
-        if let timestamp { files.append(("timestamp.json", timestamp.bytes)) }
+        if let timestamp {
+            try timestamp.verify(root.keys(of: .timestamp))
+            files.append(("timestamp.json", timestamp.bytes))
+        }
         return files
     }
 
-    /// Goes through all of it as a client would that trusts `trustedRoot`, the root before this one or this one itself.
+    private static func fileName(_ role: String, _ version: Int, _ root: Root) -> String {
+        let name = PercentEncoding.encode(role) + ".json"
+        return root.hasConsistentSnapshots ? "\(version).\(name)" : name
+    }
+
+    /// Goes through all of it as a client would that trusts `trustedRoot`: the root before this one, or this one.
     /// - Throws: what a client would meet.
     public func verify(trustedRoot: SignedDocument, at start: UTCTime) throws(UpdateError) {
         var trusted = try TrustedMetadata(trustedRoot: trustedRoot.bytes, start: start)
         if trusted.root.version < (try rootMetadata.version) { try trusted.updateRoot(root.bytes) }
         try trusted.finishRoot()
-        guard let timestamp, let snapshot else { throw Self.noRole("timestamp") }
-        _ = try trusted.updateTimestamp(timestamp.bytes)
-        try trusted.updateSnapshot(snapshot.bytes)
-        guard let top = targets["targets"] else { throw Self.noRole("targets") }
-        try trusted.updateTargets(top.bytes)
+        _ = try trusted.updateTimestamp(try Self.require(timestamp, "timestamp").bytes)
+        try trusted.updateSnapshot(try Self.require(snapshot, "snapshot").bytes)
+        try trusted.updateTargets(try Self.require(targets["targets"], "targets").bytes)
         for (role, document) in targets where role != "targets" {
-            for keys in try allKeys(of: role.text) { try trusted.updateTargets(document.bytes, keys) }
+            for keys in try keys(of: role.text) { try trusted.updateTargets(document.bytes, keys) }
         }
+    }
+
+    private static func require(_ document: SignedDocument?, _ role: String) throws(UpdateError) -> SignedDocument {
+        guard let document else {
+            throw UpdateError(.missing, role, "it was never made", remedy: "Make and sign it first")
+        }
+        return document
     }
 }

@@ -1,0 +1,120 @@
+public import DeploymentKeys
+import Foundation
+import ServerDatabase
+
+/// A key that a team's models are encrypted for.
+public struct TeamKey: Sendable, Codable, Equatable {
+    /// 32 hexadecimal digits.
+    public let id: String
+    public let number: Int
+    /// `active`, `retired` (still opens what was encrypted for it) or `revoked`.
+    public let state: String
+    public let suite: String
+    public let created: String
+}
+
+extension Service {
+    /// How keys rest on this server, for people.
+    public var keyStorage: String { vault.strength.description }
+
+    public func keys(of team: String, as actor: Principal) async throws -> [TeamKey] {
+        try actor.require(.view, in: team)
+        let vault = vault
+        return try await database.read { connection in
+            try Self.ring(of: team, vault, connection)?.epochs.map(TeamKey.init) ?? []
+        }
+    }
+
+    /// The public half of a key, for developers and build machines: a `.mlmodelkey` file that encrypts and cannot decrypt.
+    /// - Parameter id: `nil` for the key that models are encrypted for now.
+    public func publicKey(_ id: String?, of team: String, as actor: Principal) async throws -> [UInt8] {
+        try actor.require(.view, in: team)
+        let vault = vault
+        return try await database.read { connection in
+            let ring = try Self.ring(of: team, vault, connection)
+            let epoch = id == nil ? ring?.active : id.flatMap { KeyIdentifier($0) }.flatMap { ring?.epoch($0) }
+            guard let epoch else { throw ServiceError.notFound("key \(id ?? "") of the team \"\(team)\"") }
+            return epoch.publicFile
+        }
+    }
+
+    /// Makes a new key, which models are encrypted for from now on; those of before still open.
+    public func rotateKey(of team: String, as actor: Principal) async throws -> TeamKey {
+        try await changeRing(of: team, actor, "key.rotate") { ring in TeamKey(try ring.rotate()) }
+    }
+
+    /// Gives a key up: nothing that was encrypted for it is released any more.
+    public func revokeKey(_ id: String, of team: String, as actor: Principal) async throws -> TeamKey {
+        guard let key = KeyIdentifier(id) else { throw ServiceError.notFound("key \"\(id)\"") }
+        let time = now()
+        let revoked = try await changeRing(of: team, actor, "key.revoke") { ring in
+            guard let epoch = ring.epoch(key) else { throw ServiceError.notFound("key \"\(id)\"") }
+            try ring.revoke(key, destroying: false)
+            return TeamKey(ring.epoch(key) ?? epoch)
+        }
+        try await database.write { connection in
+            var state = try SQLKeyServiceStore.revocations(team, connection)
+            state.keys.insert(id)
+            try SQLKeyServiceStore.store(state, team, at: time, connection)
+        }
+        return revoked
+    }
+
+    private func changeRing(
+        of team: String,
+        _ actor: Principal,
+        _ action: String,
+        _ body: @escaping @Sendable (inout TeamKeyRing) throws -> TeamKey
+    ) async throws -> TeamKey {
+        try actor.require(.manageKeys, in: team)
+        let (vault, time) = (vault, now())
+        return try await database.write { connection in
+            guard var ring = try Self.ring(of: team, vault, connection) else {
+                throw ServiceError.notFound("team \"\(team)\"")
+            }
+            let key = try body(&ring)
+            try Self.store(ring, vault, connection)
+            try Audit.record(connection, at: time, actor, team: team, action, key.id, ["state": key.state])
+            return key
+        }
+    }
+
+    static func ring(of team: String, _ vault: KeyVault, _ connection: any Connection) throws -> TeamKeyRing? {
+        try connection.first("SELECT sealed FROM key_rings WHERE team = ?", team).map {
+            try vault.open($0.bytes("sealed"))
+        }
+    }
+
+    static func store(_ ring: TeamKeyRing, _ vault: KeyVault, _ connection: any Connection) throws {
+        try connection.execute(
+            "INSERT INTO key_rings (team, sealed, version) VALUES (?, ?, ?) ON CONFLICT (team) DO UPDATE SET "
+                + "sealed = excluded.sealed, version = excluded.version",
+            ring.team,
+            try vault.seal(ring),
+            ring.version
+        )
+    }
+
+    // MARK: The service that devices ask
+
+    /// Gives devices the keys of the models that they are to have.
+    public var keyService: KeyService {
+        let clock = now
+        return KeyService(
+            store: SQLKeyServiceStore(database: database, vault: vault, now: now),
+            clock: { ServiceTime(seconds: Int(clock().timeIntervalSince1970)) }
+        )
+    }
+}
+
+extension TeamKey {
+    init(_ epoch: TeamKeyRing.Epoch) {
+        self.init(
+            id: epoch.keyID.description,
+            number: epoch.number,
+            state: epoch.state.rawValue,
+            suite: epoch.suite.rawValue,
+            created: epoch.created
+        )
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// An archive of the vectors of `Documentation/Formats/mlarchive.md`, which lie beside this package.
+enum SampleArchive {
+    private struct Vectors: Decodable {
+        struct Vector: Decodable {
+            let name: String
+            let valid: Bool
+            let archive: [Part]
+        }
+
+        let vectors: [Vector]
+    }
+
+    /// Bytes in base64, or zeros.
+    private enum Part: Decodable {
+        case bytes([UInt8])
+        case zeros(Int)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let count = try? container.decode(Int.self) {
+                self = .zeros(count)
+                return
+            }
+            let text = try container.decode(String.self)
+            guard let data = Data(base64Encoded: text) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "no base64")
+            }
+            self = .bytes(Array(data))
+        }
+    }
+
+    static func bytes(_ name: String) throws -> [UInt8] {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let file = folder.appendingPathComponent("../../../Documentation/Formats/vectors/mlarchive.json")
+        let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))
+        guard let vector = vectors.vectors.first(where: { $0.name == name }) else { throw CocoaError(.fileNoSuchFile) }
+        return vector.archive.flatMap { part -> [UInt8] in
+            switch part {
+            case .bytes(let bytes): bytes
+            case .zeros(let count): [UInt8](repeating: 0, count: count)
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// An app on a device, as a program that tests end at any point and start again.
+//   DeploymentRunner publish FOLDER          writes what a server would answer, and three states of it: 1, 2, 3
+//   DeploymentRunner launch FOLDER STORE     accesses the collection once; prints what the app gets and how the check went
+// scripts/reliability ends it at each of its calls that change files, and lets each of them fail.
+
+import DeploymentClient
+import DeploymentPolicy
+import DeploymentSupport
+import Foundation
+import UpdateFramework
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else {
+    print("usage: DeploymentRunner publish FOLDER | launch FOLDER STORE")
+    exit(64)
+}
+let folder = arguments[2]
+
+func write(_ deployment: SampleDeployment, to folder: String) throws {
+    for (path, bytes) in deployment.files {
+        let url = URL(fileURLWithPath: folder + path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+    }
+    _ = try deployment.configuration(in: folder)
+}
+
+/// Three states of a server: release 1, release 2 that shares one model with it, and release 3 for nobody but rollback to 1.
+func publish() throws {
+    var deployment = try SampleDeployment()
+    let scratch = FileManager.default.temporaryDirectory.path
+    func archive(_ name: String, _ seed: UInt64, head: UInt64) throws -> [UInt8] {
+        let weights = SampleDeployment.noise(1 << 20, seed: seed) + SampleDeployment.noise(1 << 16, seed: head)
+        return try SampleDeployment.archive(named: name, weights: weights, in: scratch)
+    }
+    try deployment.publishRelease(
+        1,
+        ["Classifier": try archive("Classifier", 1, head: 1), "Effects": try archive("Effects", 2, head: 2)]
+    )
+    try deployment.deploy(1)
+    try write(deployment, to: folder + "/1")
+    try deployment.publishRelease(
+        2,
+        ["Classifier": try archive("Classifier", 1, head: 3), "Effects": try archive("Effects", 4, head: 4)]
+    )
+    try deployment.deploy(2)
+    try write(deployment, to: folder + "/2")
+    try deployment.deploy(1)
+    try write(deployment, to: folder + "/3")
+}
+
+/// Throws unless each model's files are those of its archive: what the app would load.
+@Sendable func check(_ use: CollectionStore.Use) throws {
+    for (name, path) in use.models {
+        let weights = try Data(contentsOf: URL(fileURLWithPath: path + "/compiled.bin"))
+        guard weights.count == (1 << 20) + (1 << 16) else { throw Failure("\(name) is cut off") }
+        let known = [(1, 1), (2, 2), (1, 3), (4, 4)].contains { seed, head in
+            weights.prefix(64).elementsEqual(SampleDeployment.noise(64, seed: UInt64(seed)))
+                && weights.suffix(1 << 16).elementsEqual(SampleDeployment.noise(1 << 16, seed: UInt64(head)))
+        }
+        guard known else { throw Failure("\(name) has bytes of no release") }
+    }
+    guard use.models.isEmpty || use.models.count == 2 else { throw Failure("the release is not whole") }
+}
+
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+func launch(_ store: String) async throws {
+    let configuration = try DeploymentConfiguration(contentsOf: folder + "/ModelDeployment.json")
+    let place = try CollectionStore(folder: store)
+    let updater = Updater(
+        configuration: configuration,
+        store: place,
+        transport: FolderTransport(folder: folder),
+        attributes: { DeviceAttributes() },
+        now: { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + 60) }
+    )
+    let client = CollectionClient(
+        store: place,
+        updater: updater,
+        test: { (use, _) throws(DeploymentError) in
+            do { try check(use) } catch { throw DeploymentError(.selfTest, "", "\(error)") }
+        }
+    )
+    let use = try await client.open(SampleDeployment.collection)
+    try check(use)
+    // A mixed state would show as models of different releases.
+    print("release \(use.installed.number)")
+    let result = try await client.check(SampleDeployment.collection)
+    print("check \(result.result)")
+}
+
+switch arguments[1] {
+case "publish": try publish()
+case "launch" where arguments.count == 4:
+    do { try await launch(arguments[3]) } catch {
+        print("error \(error)")
+        exit(error is DeploymentError ? 2 : 1)
+    }
+default:
+    print("usage: DeploymentRunner publish FOLDER | launch FOLDER STORE")
+    exit(64)
+}

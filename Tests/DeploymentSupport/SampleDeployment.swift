@@ -1,0 +1,205 @@
+import Crypto
+package import DeploymentClient
+package import DeploymentPolicy
+import Foundation
+import MLArchive
+import MLEncryption
+package import UpdateFramework
+
+/// A publisher and a director of one collection, `flowers` of the app `shop`, and the files that they publish.
+package struct SampleDeployment {
+    package static let team = "acme"
+    package static let app = "shop"
+    package static let environment = "production"
+    package static let collection = "flowers"
+    package static let start = UTCTime(secondsSince1970: 1_800_000_000)
+
+    package var root = UpdateFramework.SigningKey()
+    package var targets = UpdateFramework.SigningKey()
+    package var snapshot = UpdateFramework.SigningKey()
+    package var timestamp = UpdateFramework.SigningKey()
+    package var director = UpdateFramework.SigningKey()
+    package var publisher = UpdateFramework.SigningKey()
+    package private(set) var metadata: RepositoryMetadata
+    /// Everything that a server would answer, by its path.
+    package private(set) var files: [String: [UInt8]] = [:]
+    package private(set) var references: [Int: ReleaseReference] = [:]
+    private let firstRoot: [UInt8]
+    private var policyVersion = 0
+
+    package init() throws {
+        metadata = try RepositoryMetadata(
+            roles: [
+                .root: ([root.publicKey], 1), .targets: ([targets.publicKey], 1), .snapshot: ([snapshot.publicKey], 1),
+                .timestamp: ([timestamp.publicKey], 1),
+            ],
+            rootExpires: Self.start + UTCTime.days(365),
+            signers: [root]
+        )
+        firstRoot = metadata.root.bytes
+        let (director, publisher) = (director.publicKey, publisher.publicKey)
+        try metadata.updateTargets(expires: Self.start + UTCTime.days(90), signers: [targets]) {
+            targets throws(UpdateError) in
+            try targets.delegate(
+                to: "\(Self.app)@director",
+                keys: [director],
+                threshold: 1,
+                paths: .patterns(["apps/\(Self.app)/policies/*"]),
+                isTerminating: true
+            )
+            try targets.delegate(
+                to: Self.role,
+                keys: [publisher],
+                threshold: 1,
+                paths: .patterns(["apps/\(Self.app)/collections/\(Self.collection)/*"]),
+                isTerminating: true
+            )
+        }
+        try publishMetadata { _ in }
+    }
+
+    package static var role: String { "\(app).\(collection)" }
+    package static var policyPath: String {
+        "/v1/apps/\(app)/environments/\(environment)/collections/\(collection)/policy.json"
+    }
+
+    // MARK: Publishing
+
+    /// Publishes the metadata after a change of the collection's targets.
+    package mutating func publishMetadata(
+        snapshotExpires: UTCTime = start + UTCTime.days(7),
+        timestampExpires: UTCTime = start + UTCTime.days(1),
+        _ edit: (inout Targets) -> Void
+    ) throws {
+        try metadata.updateTargets(Self.role, expires: Self.start + UTCTime.days(90), signers: [publisher]) {
+            targets throws(UpdateError) in edit(&targets)
+        }
+        try metadata.updateSnapshot(expires: snapshotExpires, signers: [snapshot])
+        try metadata.updateTimestamp(expires: timestampExpires, signers: [timestamp])
+        for file in try metadata.files() { files["/v1/trust/\(Self.team)/metadata/\(file.name)"] = file.bytes }
+    }
+
+    /// Publishes a release of archives.
+    /// - Parameter vouches: whether the publisher signs for it.
+    package mutating func publishRelease(
+        _ number: Int,
+        _ archives: [String: [UInt8]],
+        counter: Int? = nil,
+        selfTest: (model: String, vectors: [UInt8])? = nil,
+        vouches: Bool = true
+    ) throws {
+        var document = ReleaseDocument(
+            app: Self.app,
+            collection: Self.collection,
+            number: number,
+            counter: counter ?? number,
+            created: PolicyDate(secondsSince1970: Int(Self.start.secondsSince1970)),
+            models: archives.sorted { $0.key < $1.key }.map { name, bytes in
+                ReleaseDocument.Model(name, archive: .init(sha256: Self.hash(bytes), length: bytes.count))
+            }
+        )
+        for bytes in archives.values { files["/b/sha256/" + Self.hash(bytes)] = bytes }
+        if let selfTest, let index = document.models.firstIndex(where: { $0.name == selfTest.model }) {
+            let vectors = selfTest.vectors
+            document.models[index].selfTest = .init(
+                vectors: .init(sha256: Self.hash(vectors), length: vectors.count)
+            )
+            files["/b/sha256/" + Self.hash(vectors)] = vectors
+        }
+        let bytes = try document.bytes()
+        let target = Target(path: document.target, bytes: bytes)
+        if vouches { try publishMetadata { $0.set(target) } }
+        files["/v1/trust/\(Self.team)/targets/\(target.location(hasConsistentSnapshots: true))"] = bytes
+        references[number] = ReleaseReference(
+            number: number,
+            counter: document.counter,
+            target: document.target,
+            sha256: Self.hash(bytes),
+            length: bytes.count
+        )
+    }
+
+    /// Publishes the next policy.
+    package mutating func publishPolicy(
+        signedBy signer: UpdateFramework.SigningKey? = nil,
+        version: Int? = nil,
+        issued: UTCTime = start,
+        lifetime: Int64 = 86_400,
+        _ edit: (inout Policy) -> Void
+    ) throws {
+        policyVersion = version ?? policyVersion + 1
+        var policy = Policy(
+            version: policyVersion,
+            issued: PolicyDate(secondsSince1970: Int(issued.secondsSince1970)),
+            expires: PolicyDate(secondsSince1970: Int(issued.secondsSince1970 + lifetime)),
+            app: Self.app,
+            environment: Self.environment,
+            collection: Self.collection,
+            deployment: "deployment-\(policyVersion)"
+        )
+        policy.releases = references.values.sorted { $0.number < $1.number }
+        edit(&policy)
+        let text = String(decoding: try policy.bytes(), as: UTF8.self)
+        var document = try SignedDocument(
+            parsing: Array("{\"signatures\":[],\"signed\":\(text)}".utf8),
+            role: "policy"
+        )
+        try document.sign(with: signer ?? director)
+        files[Self.policyPath] = document.bytes
+    }
+
+    /// Publishes a policy that gives everybody one release.
+    package mutating func deploy(_ number: Int) throws {
+        try publishPolicy { $0.fallback = Serving(.release(number)) }
+    }
+
+    // MARK: Clients
+
+    /// What an app would carry, as a file in `folder`.
+    package func configuration(in folder: String, server: String = "http://sample") throws -> DeploymentConfiguration {
+        let members = [
+            "\"format\":1", "\"server\":\"\(server)\"", "\"team\":\"\(Self.team)\"", "\"app\":\"\(Self.app)\"",
+            "\"environment\":\"\(Self.environment)\"", "\"root\":\"\(Data(firstRoot).base64EncodedString())\"",
+        ]
+        let path = folder + "/ModelDeployment.json"
+        try Data("{\(members.joined(separator: ","))}".utf8).write(to: URL(fileURLWithPath: path))
+        return try DeploymentConfiguration(contentsOf: path)
+    }
+
+    package static func hash(_ bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// An archive of a folder with one large file and a small one.
+    package static func archive(
+        named name: String,
+        weights: [UInt8],
+        in folder: String
+    ) throws -> [UInt8] {
+        let source = "\(folder)/source-\(UInt64.random(in: .min ... .max))"
+        try FileManager.default.createDirectory(atPath: source, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: source) }
+        try Data(weights).write(to: URL(fileURLWithPath: source + "/compiled.bin"))
+        try Data("[{}]".utf8).write(to: URL(fileURLWithPath: source + "/metadata.json"))
+        let path = source + ".mlarchive"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try ArchiveWriter.write(
+            source,
+            to: path,
+            model: ArchiveHeader.Model(name: name),
+            created: "2026-11-23T14:00:00Z"
+        )
+        return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// Bytes that follow from a seed.
+    package static func noise(_ count: Int, seed: UInt64) -> [UInt8] {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        return (0..<count).map { _ in
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return UInt8(truncatingIfNeeded: state >> 32)
+        }
+    }
+}
