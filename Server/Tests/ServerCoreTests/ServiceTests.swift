@@ -201,7 +201,7 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
         #expect(await code { _ = try await service.rotateKey(of: "acme", as: viewer) } == .forbidden)
         #expect(await code { _ = try await service.audit(of: "acme", as: viewer) } == .forbidden)
         let publisher = try await server.token(.publisher)
-        #expect(try await server.upload(SampleArchive.bytes("signed"), as: publisher).name == "Model")
+        #expect(try await server.upload(SampleArchive.bytes("signed"), as: publisher).createdBy == "token:t")
         #expect(
             await code {
                 _ = try await service.createDeployment(
