@@ -237,10 +237,6 @@ extension Service {
         case .halted: policy.state = .halted
         case .draft, .approved, .active, .replaced: policy.state = .active
         }
-        policy.reporting = Reporting(
-            path:
-                "/v1/apps/\(deployment.app)/environments/\(deployment.environment)/collections/\(deployment.collection)/reports"
-        )
         try deployment.definition.fill(&policy, salt: deployment.id)
         policy.releases = try deployment.definition.releases.sorted().map { number in
             guard
