@@ -1,6 +1,7 @@
 """Drives the dashboard of a deployment server: see scripts/dashboard-check."""
 
 import hashlib
+import json
 import math
 import os
 import pathlib
@@ -19,6 +20,13 @@ from playwright.sync_api import sync_playwright
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 SIZES = {"desktop": (1280, 860), "phone": (390, 844)}
 LARGEST_SCRIPT = 40_000
+# The sum of shifts of the layout that nobody asked for.
+JUMPS = """() => new Promise(resolve => {
+    let sum = 0;
+    new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value; })
+        .observe({type: "layout-shift", buffered: true});
+    setTimeout(() => resolve(sum), 60);
+})"""
 
 
 class Server:
@@ -61,7 +69,23 @@ def make_archives(tools, folder):
             archive = folder / f"{name}-{version}.mlarchive"
             run(tools / "coreml", "archive", file, "-o", archive)
             archives[name, version] = archive
+            archives["model", name, version] = file
     return archives
+
+
+def encrypt(tools, page, address, archives, folder):
+    """The second generation anew, encrypted with the key that the page gives."""
+    page.goto(address + "/teams/acme/keys")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="acme.mlmodelkey").click()
+    key = folder / "acme.mlmodelkey"
+    download.value.save_as(key)
+    encrypted = {}
+    for name in ("FlowerClassifier", "FlowerEffects"):
+        encrypted[name] = folder / f"{name}-2-encrypted.mlarchive"
+        command = [tools / "coreml", "archive", archives["model", name, 2], "--encrypt", key, "-o", encrypted[name]]
+        subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+    return encrypted
 
 
 class Guard:
@@ -97,6 +121,9 @@ class Guard:
                 if each["impact"] in ("serious", "critical"):
                     for node in each["nodes"][:3]:
                         self.problems.append(f"{name}: {each['id']}: {node['html'][:180]}")
+        jump = page.evaluate(JUMPS)
+        if jump > 0.05:
+            self.problems.append(f"{name}: the layout jumps by {jump:.3f}")
         page.evaluate("scrollTo(0, 0)")
         self.count += 1
         page.screenshot(path=self.out / f"{self.theme}-{self.size}-{self.count:02}-{name}.png", full_page=True)
@@ -112,7 +139,23 @@ def upload(page, files):
     page.wait_for_function("document.querySelectorAll('.uploads li').length === 0")
 
 
-def flow(server, page, guard, archives, folder):
+def drop(page, files):
+    """Drops files where they can be dropped."""
+    contents = [[file.name, list(file.read_bytes())] for file in files]
+    data = page.evaluate_handle(
+        """files => {
+            const data = new DataTransfer();
+            for (const [name, bytes] of files) data.items.add(new File([new Uint8Array(bytes)], name));
+            return data;
+        }""",
+        contents,
+    )
+    for event in ("dragenter", "dragover", "drop"):
+        page.dispatch_event(".drop", event, {"dataTransfer": data})
+    page.locator("[data-uploaded] .archive").nth(len(files) - 1).wait_for(timeout=30_000)
+
+
+def flow(server, page, guard, tools, archives, folder):
     """The whole way of a deployment, in the browser only."""
     page.goto(server.link)
     guard.look("welcome")
@@ -171,8 +214,9 @@ def flow(server, page, guard, archives, folder):
     click(page, "Make and sign release 1")
     page.wait_for_url("**/releases/1?done=release")
     guard.look("release")
+    encrypted = encrypt(tools, page, server.address, archives, folder)
     page.goto(server.address + "/apps/shop/collections/FlowerModels/releases/new")
-    upload(page, [archives["FlowerClassifier", 2], archives["FlowerEffects", 2]])
+    drop(page, list(encrypted.values()))
     page.get_by_label("What is new").fill("Trained on the spring photographs too")
     page.get_by_label("Measured").fill("accuracy 0.94")
     guard.look("second-release")
@@ -262,6 +306,35 @@ def seed_reports(server):
     base.close()
 
 
+def seed_rollout(server, deployment):
+    """A gradual rollout at its third step, as the server stores it."""
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 5 * 3600))
+    rollout = {
+        "format": 1, "author": "admin@localhost",
+        "plan": {
+            "release": 2, "rest": 1, "salt": "rollout", "holdout": 5000,
+            "steps": [{"share": 1000}, {"share": 5000, "minimumExposed": 500}, {"share": 25_000, "minimumExposed": 2000}, {"share": 95_000}],
+        },
+        "state": {"name": "ramping", "step": 2},
+        "gate": {"step": 2, "since": since, "exposed": 1353, "reports": 640, "failures": 3, "logEvidence": 0, "isReleased": False},
+    }
+    base = sqlite3.connect(server.folder / "data/server.sqlite", timeout=10)
+    with base:
+        base.execute("UPDATE deployments SET rollout = ? WHERE id = ?", (json.dumps(rollout), deployment))
+    base.close()
+
+
+def wait_for_counter(server, page):
+    """More devices report; the page says so without being loaded again."""
+    before = page.locator("[data-live=devices]").text_content()
+    base = sqlite3.connect(server.folder / "data/server.sqlite", timeout=10)
+    with base:
+        hour = int(time.time() // 3600) - 1
+        base.execute("INSERT INTO report_devices VALUES (?, ?, ?, ?, ?, ?)", ("shop", "FlowerModels", "production", hour, 2, sketch(range(90_000, 90_600))))
+    base.close()
+    page.wait_for_function("before => document.querySelector('[data-live=devices]').textContent !== before", arg=before, timeout=9000)
+
+
 def later(server, page, guard, deployment):
     """What there is beside the way: reports, percentages, cloning, tokens, keys, members, errors."""
     page.goto(f"{server.address}/deployments/{deployment}")
@@ -296,6 +369,10 @@ def later(server, page, guard, deployment):
     guard.look("confirm-replace")
     click(page, "Activate")
     page.locator("h1 .chip", has_text="Live").wait_for()
+    wait_for_counter(server, page)
+    seed_rollout(server, re.search(r"/deployments/([0-9a-z]+)", page.url)[1])
+    page.reload()
+    page.get_by_text("Next gate").wait_for()
     page.locator("#d-deviceClass").select_option("tablet")
     page.locator(".verdict .headline", has_text="Release 2").wait_for()
     guard.look("live-with-reports")
@@ -306,7 +383,14 @@ def later(server, page, guard, deployment):
     page.goto(server.address + "/teams/acme")
     guard.look("team")
     page.goto(server.address + "/teams/acme/keys")
+    page.get_by_role("button", name=re.compile("new key|Make a key")).click()
+    page.wait_for_url("**/keys?done=key")
     guard.look("keys")
+    page.get_by_role("link", name="Revoke key 1").click()
+    page.get_by_role("heading", name="What will happen").wait_for()
+    guard.look("confirm-revoke")
+    click(page, "Revoke")
+    page.wait_for_url("**/keys?done=keyRevoked")
     page.goto(server.address + "/teams/acme/members")
     guard.look("members")
     page.goto(server.address + "/teams/acme/tokens")
@@ -473,7 +557,7 @@ def main():
                         page = context.new_page()
                         page.set_default_timeout(10_000)
                         guard = Guard(page, out, theme, size)
-                        deployment = flow(server, page, guard, archives, folder)
+                        deployment = flow(server, page, guard, tools, archives, folder)
                         seed_reports(server)
                         later(server, page, guard, deployment)
                 except Exception as error:  # One run that fails must not hide the others.

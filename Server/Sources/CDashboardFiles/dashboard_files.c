@@ -162,6 +162,9 @@ static const unsigned char pages_release_new_mustache[] = {
 static const unsigned char pages_release_mustache[] = {
 #embed "pages/release.mustache"
 };
+static const unsigned char pages_revoke_key_mustache[] = {
+#embed "pages/revoke-key.mustache"
+};
 static const unsigned char pages_rules_mustache[] = {
 #embed "pages/rules.mustache"
 };
@@ -240,6 +243,7 @@ static const struct dashboard_file files[] = {
     {"preview", 0, pages_preview_mustache, sizeof pages_preview_mustache},
     {"release-new", 0, pages_release_new_mustache, sizeof pages_release_new_mustache},
     {"release", 0, pages_release_mustache, sizeof pages_release_mustache},
+    {"revoke-key", 0, pages_revoke_key_mustache, sizeof pages_revoke_key_mustache},
     {"rules", 0, pages_rules_mustache, sizeof pages_rules_mustache},
     {"sign-in-link", 0, pages_sign_in_link_mustache, sizeof pages_sign_in_link_mustache},
     {"sign-in", 0, pages_sign_in_mustache, sizeof pages_sign_in_mustache},

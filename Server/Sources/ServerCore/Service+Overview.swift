@@ -212,6 +212,18 @@ extension Service {
         }
     }
 
+    /// How far the gradual rollout of a deployment is; `nil` when it has none.
+    public func rollout(of deployment: Deployment, as actor: Principal) async throws -> Rollout? {
+        _ = try await app(deployment.app, as: actor)
+        return try await database.read { connection in
+            let row = try connection.first("SELECT rollout FROM deployments WHERE id = ?", deployment.id)
+            guard let text = try row?.text("rollout"), text != "{}" else { return nil }
+            do throws(PolicyError) { return try Rollout(Array(text.utf8)) } catch {
+                throw DatabaseError.unexpected("rollout", .text(text))
+            }
+        }
+    }
+
     // MARK: People, keys, audit
 
     public func members(of team: String, as actor: Principal) async throws -> [Member] {

@@ -63,6 +63,7 @@ extension Dashboard {
         let others: [String]
         let rings: [ShareRing]
         let hasRings: Bool
+        let rollout: RolloutCard?
         let buttons: [OperationButton]
         let mayDeploy: Bool
         let isLive: Bool
@@ -104,6 +105,7 @@ extension Dashboard {
             others: lines.others,
             rings: rings,
             hasRings: !rings.isEmpty,
+            rollout: try await service.rollout(of: deployment, as: visit.actor).map { RolloutCard($0) },
             buttons: mayDeploy
                 ? OperationButton.possible(in: deployment.state).map {
                     OperationButton($0, deployment, address: visit.address)

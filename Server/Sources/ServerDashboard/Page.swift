@@ -75,6 +75,8 @@ extension Dashboard {
         "pause": "Paused: every device keeps what it has.",
         "resume": "The deployment goes on.",
         "halt": "Halted: every device goes back to the models of the app.",
+        "key": "The new key is in use. What was encrypted with the one before still opens.",
+        "keyRevoked": "The key is revoked: nothing that it encrypted is opened any more.",
         "revoked": "The token is revoked.",
     ]
 

@@ -5,6 +5,22 @@ import ServerCore
 extension Dashboard {
     func addSettings<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("teams/:team/keys") { visit in try await keysPage(visit) }
+        pages.form("teams/:team/keys") { visit, _ in
+            let team = try visit.name("team")
+            _ = try await service.rotateKey(of: team, as: visit.actor)
+            return redirect("/teams/\(team)/keys?done=key")
+        }
+        pages.get("teams/:team/keys/:key/file") { visit in
+            let (team, key) = (try visit.name("team"), try visit.name("key"))
+            let bytes = try await service.publicKey(key == "current" ? nil : key, of: team, as: visit.actor)
+            return download(bytes, name: "\(team).mlmodelkey", type: "application/json")
+        }
+        pages.get("teams/:team/keys/:key/revoke") { visit in try await revocationPage(visit) }
+        pages.form("teams/:team/keys/:key/revoke") { visit, _ in
+            let team = try visit.name("team")
+            _ = try await service.revokeKey(visit.name("key"), of: team, as: visit.actor)
+            return redirect("/teams/\(team)/keys?done=keyRevoked")
+        }
         pages.get("teams/:team/members") { visit in try await membersPage(visit) }
         pages.get("teams/:team/tokens") { visit in try await tokensPage(visit) }
         pages.form("teams/:team/tokens") { visit, form in try await makeToken(visit, form) }
@@ -39,8 +55,23 @@ extension Dashboard {
             let word: String
             let address: String
         }
+        struct Key {
+            let id: String
+            let number: Int
+            let chip: String
+            let word: String
+            let suite: String
+            let created: String
+            let isUsable: Bool
+        }
         struct Content {
             let team: String
+            let may: Permissions
+            let keys: [Key]
+            let hasKeys: Bool
+            let storage: String
+            let rotate: Commands
+            let file: Commands
             let isServerTrusted: Bool
             let documents: [Document]
             let policies: [Policy]
@@ -66,8 +97,30 @@ extension Dashboard {
                 }
             }
         }
+        let keys = try await service.keys(of: team, as: visit.actor)
         let content = Content(
             team: team,
+            may: visit.visitor.permissions(in: team),
+            keys: keys.map { key in
+                Key(
+                    id: key.id,
+                    number: key.number,
+                    chip: key.state == "active" ? "good" : key.state == "revoked" ? "bad" : "plain",
+                    word: key.state == "active" ? "In use" : key.state == "revoked" ? "Revoked" : "Retired",
+                    suite: key.suite,
+                    created: key.created,
+                    isUsable: key.state != "revoked"
+                )
+            },
+            hasKeys: !keys.isEmpty,
+            storage: service.keyStorage,
+            rotate: Commands("", "POST", "teams/\(team)/keys", address: visit.address),
+            file: Commands(
+                "key --team \(team) -o \(team).mlmodelkey",
+                "GET",
+                "teams/\(team)/keys/current",
+                address: visit.address
+            ),
             isServerTrusted: documents.contains { ["root", "targets"].contains($0.role) && $0.keysHere > 0 },
             documents: documents.map { document in
                 let isShort = document.role == "timestamp" || document.role == "snapshot"
@@ -87,6 +140,37 @@ extension Dashboard {
             hasPolicies: !policies.isEmpty
         )
         return try await page("keys", content, title: "Keys & trust", team: team, section: .keys, visit)
+    }
+
+    private func revocationPage(_ visit: Visit) async throws -> Response {
+        struct Content {
+            let number: Int
+            let id: String
+            let action: String
+            let back: String
+            let commands: Commands
+        }
+        let (team, id) = (try visit.name("team"), try visit.name("key"))
+        try require(.manageKeys, visit, team)
+        guard let key = try await service.keys(of: team, as: visit.actor).first(where: { $0.id == id }) else {
+            throw ServiceError(.notFound, "The team has no key \"\(id)\".")
+        }
+        let content = Content(
+            number: key.number,
+            id: id,
+            action: "/teams/\(team)/keys/\(id)/revoke",
+            back: "/teams/\(team)/keys",
+            commands: Commands("", "DELETE", "teams/\(team)/keys/\(id)", address: visit.address)
+        )
+        return try await page(
+            "revoke-key",
+            content,
+            title: "Revoke key \(key.number)",
+            team: team,
+            section: .keys,
+            trail: [.init(name: "Keys & trust", address: "/teams/\(team)/keys")],
+            visit
+        )
     }
 
     private static func urgency(_ expires: Date, warning: Double, _ now: Date) -> (chip: String, word: String) {

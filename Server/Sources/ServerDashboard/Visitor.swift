@@ -20,6 +20,7 @@ struct Permissions: Sendable {
     let manageApps: Bool
     let publish: Bool
     let deploy: Bool
+    let manageKeys: Bool
     let audit: Bool
     let manageMembers: Bool
 
@@ -27,6 +28,7 @@ struct Permissions: Sendable {
         manageApps = permissions.contains(.manageApps)
         publish = permissions.contains(.publish)
         deploy = permissions.contains(.deploy)
+        manageKeys = permissions.contains(.manageKeys)
         audit = permissions.contains(.audit)
         manageMembers = permissions.contains(.manageMembers)
     }

@@ -1,4 +1,5 @@
 import DeploymentKeys
+import DeploymentPolicy
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -13,14 +14,16 @@ import Testing
 /// A server with nothing in it but an administrator, and a browser that is signed in.
 struct TestSite {
     let service: ServerCore.Service
+    let database: SQLiteDatabase
     let application: Application<RouterResponder<Context>>
     private let folder: String
 
     init() async throws {
         folder = FileManager.default.temporaryDirectory.path + "/dashboard-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        database = try SQLiteDatabase(path: folder + "/server.sqlite")
         service = try await ServerCore.Service(
-            database: try SQLiteDatabase(path: folder + "/server.sqlite"),
+            database: database,
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
             keys: try SigningKeyFolder(folder: folder + "/keys"),
             vault: try KeyVault(folder: folder + "/vault", strength: .file)
@@ -429,6 +432,63 @@ struct Browser {
             #expect(try await ask(question.replacing("\"keep\"", with: "7")).contains("no release 7"))
             #expect(try await ask(question.replacing("\"phone\"", with: "\"toaster\"")).contains("toaster"))
             #expect(try await ask(question.replacing("tablet", with: "<b>")).contains("&lt;b&gt;"))
+        }
+    }
+
+    @Test func `a gradual rollout shows its step and what the next gate waits for`() async throws {
+        try await withSite { site, browser in
+            try await prepare(browser)
+            let made = try await browser.send(
+                "/apps/shop/collections/Flowers/deployments",
+                ["name": "Slowly", "definition": #"{"rules":[],"default":"bundled"}"#]
+            )
+            let page = try #require(made.location?.split(separator: "?").first.map(String.init))
+            #expect(try await browser.get(page).text.contains("Next gate") == false)
+            let steps = [1000, 25_000, 100_000].map { share in
+                RolloutPlan.Step(share: share, gate: .init(minimumSeconds: 0, minimumExposed: 500, isManual: true))
+            }
+            let now = PolicyDate(secondsSince1970: Int(Date().timeIntervalSince1970))
+            var plan = RolloutPlan(release: 2, rest: .release(1), salt: "slowly", steps: steps)
+            plan.needsSecondPerson = false
+            var rollout = try Rollout(plan, author: "admin@localhost", at: now)
+            let owner = Rollout.Actor("admin@localhost", [.owner])
+            try rollout.perform(.approve, by: owner, at: now)
+            try rollout.perform(.start, by: owner, at: now)
+            rollout.record(.init(exposed: 120, new: .init(reports: 100, failures: 1)))
+            let text = String(decoding: rollout.bytes(), as: UTF8.self)
+            try await site.database.write { connection in
+                _ = try connection.execute("UPDATE deployments SET rollout = ?", text)
+            }
+            let shown = try await browser.get(page).text
+            #expect(shown.contains("Step 1 of 3") && shown.contains("Next gate"))
+            #expect(shown.contains("It waits for 500 devices; 120 run it."))
+            #expect(shown.contains("Somebody must let it pass."))
+            #expect(shown.contains("120 devices run it; 1 of 100 reports at this step are failures."))
+        }
+    }
+
+    @Test func `keys are made, given out and revoked with forms`() async throws {
+        try await withSite { site, browser in
+            try await prepare(browser)
+            let before = try await site.service.keys(of: "acme", as: administrator).count
+            #expect(try await browser.send("/teams/acme/keys", [:]).location == "/teams/acme/keys?done=key")
+            let key = try #require(
+                try await site.service.keys(of: "acme", as: administrator).first { $0.state == "active" }
+            )
+            #expect(try await site.service.keys(of: "acme", as: administrator).count == before + 1)
+            let file = try await browser.get("/teams/acme/keys/current/file")
+            #expect(file.status == .ok && file.text.contains(key.id))
+            let viewer = try await site.viewer(browser.client, of: "acme", as: administrator)
+            #expect(try await viewer.get("/teams/acme/keys/\(key.id)/revoke").status == .forbidden)
+            #expect(try await viewer.send("/teams/acme/keys/\(key.id)/revoke", [:]).status == .forbidden)
+            #expect(try await viewer.send("/teams/acme/keys", [:]).status == .forbidden)
+            #expect(try await viewer.get("/teams/acme/keys").text.contains("Revoke") == false)
+            #expect(try await browser.get("/teams/acme/keys/\(key.id)/revoke").text.contains("cannot be taken back"))
+            let wrong = try await browser.send("/teams/acme/keys/\(key.id)/revoke", [:], csrf: "0")
+            #expect(wrong.status == .forbidden)
+            try await browser.send("/teams/acme/keys/\(key.id)/revoke", [:])
+            let after = try await site.service.keys(of: "acme", as: administrator).first { $0.id == key.id }
+            #expect(after?.state == "revoked")
         }
     }
 
