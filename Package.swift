@@ -282,7 +282,8 @@ let package = Package(
         ),
         .target(
             name: "DeploymentSupport",
-            dependencies: ["DeploymentClient", "DeploymentPolicy", "MLArchive", "MLEncryption", "UpdateFramework"] + crypto,
+            dependencies: ["DeploymentClient", "DeploymentPolicy", "MLArchive", "MLEncryption", "UpdateFramework"]
+                + crypto,
             path: "Tests/DeploymentSupport",
             swiftSettings: settings
         ),

@@ -40,31 +40,28 @@ extension Service {
 
     /// Makes a new key, which models are encrypted for from now on; those of before still open.
     public func rotateKey(of team: String, as actor: Principal) async throws -> TeamKey {
-        try await changeRing(of: team, actor, "key.rotate") { ring in TeamKey(try ring.rotate()) }
+        try await changeRing(of: team, actor, "key.rotate") { ring, _ in TeamKey(try ring.rotate()) }
     }
 
     /// Gives a key up: nothing that was encrypted for it is released any more.
     public func revokeKey(_ id: String, of team: String, as actor: Principal) async throws -> TeamKey {
         guard let key = KeyIdentifier(id) else { throw ServiceError.notFound("key \"\(id)\"") }
         let time = now()
-        let revoked = try await changeRing(of: team, actor, "key.revoke") { ring in
+        return try await changeRing(of: team, actor, "key.revoke") { ring, connection in
             guard let epoch = ring.epoch(key) else { throw ServiceError.notFound("key \"\(id)\"") }
             try ring.revoke(key, destroying: false)
-            return TeamKey(ring.epoch(key) ?? epoch)
-        }
-        try await database.write { connection in
             var state = try SQLKeyServiceStore.revocations(team, connection)
             state.keys.insert(id)
             try SQLKeyServiceStore.store(state, team, at: time, connection)
+            return TeamKey(ring.epoch(key) ?? epoch)
         }
-        return revoked
     }
 
     private func changeRing(
         of team: String,
         _ actor: Principal,
         _ action: String,
-        _ body: @escaping @Sendable (inout TeamKeyRing) throws -> TeamKey
+        _ body: @escaping @Sendable (inout TeamKeyRing, any Connection) throws -> TeamKey
     ) async throws -> TeamKey {
         try actor.require(.manageKeys, in: team)
         let (vault, time) = (vault, now())
@@ -72,7 +69,7 @@ extension Service {
             guard var ring = try Self.ring(of: team, vault, connection) else {
                 throw ServiceError.notFound("team \"\(team)\"")
             }
-            let key = try body(&ring)
+            let key = try body(&ring, connection)
             try Self.store(ring, vault, connection)
             try Audit.record(connection, at: time, actor, team: team, action, key.id, ["state": key.state])
             return key
