@@ -97,6 +97,7 @@ extension Dashboard {
         let reports = try await reports(of: deployment, place, visit)
         let other = isLive ? nil : live?.deployment
         let rings = lines.rules.filter(\.isShared).map(ShareRing.init)
+        let rollout = try await service.rollout(of: deployment, as: visit.actor).map { RolloutCard($0) }
         let content = DeploymentContent(
             path: place.path,
             app: place.app.id,
@@ -104,8 +105,8 @@ extension Dashboard {
             row: DeploymentRow(deployment),
             others: lines.others,
             rings: rings,
-            hasRings: !rings.isEmpty,
-            rollout: try await service.rollout(of: deployment, as: visit.actor).map { RolloutCard($0) },
+            hasRings: !rings.isEmpty && rollout == nil,
+            rollout: rollout,
             buttons: mayDeploy
                 ? OperationButton.possible(in: deployment.state).map {
                     OperationButton($0, deployment, address: visit.address)

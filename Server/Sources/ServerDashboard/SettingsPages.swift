@@ -108,7 +108,7 @@ extension Dashboard {
                     chip: key.state == "active" ? "good" : key.state == "revoked" ? "bad" : "plain",
                     word: key.state == "active" ? "In use" : key.state == "revoked" ? "Revoked" : "Retired",
                     suite: key.suite,
-                    created: key.created,
+                    created: Self.date(key.created).map { Texts.moment($0) } ?? key.created,
                     isUsable: key.state != "revoked"
                 )
             },
