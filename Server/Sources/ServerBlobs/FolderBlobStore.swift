@@ -139,12 +139,13 @@ private final class FileUpload: BlobUpload {
     deinit { discard() }
 }
 
+/// Makes a folder, and those that it lies in, so that their names outlive a crash of the machine.
 private func makeFolder(_ path: String) throws {
-    try FileManager.default.createDirectory(
-        atPath: path,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-    )
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    let parent = (path as NSString).deletingLastPathComponent
+    if !parent.isEmpty { try makeFolder(parent) }
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
+    try synchronizeFolder(parent.isEmpty ? "." : parent)
 }
 
 /// Makes the names in a folder outlive a crash of the machine.
