@@ -159,15 +159,7 @@ private final class PartialFile {
 
     /// Whether the bytes at a place are those of this hash already.
     func has(_ range: Range<Int>, _ hash: [UInt8]) throws(DeploymentError) -> Bool {
-        // Pieces begin with zeros where nothing has arrived: most are found missing at the first bytes.
-        let start = try read(range.lowerBound..<min(range.upperBound, range.lowerBound + 64))
-        if start.allSatisfy({ $0 == 0 }), range.count > 64, try isHole(range) { return false }
-        return SHA256.hash(data: try read(range)).elementsEqual(hash)
-    }
-
-    /// Whether the whole of a range is zero.
-    private func isHole(_ range: Range<Int>) throws(DeploymentError) -> Bool {
-        try read(range).allSatisfy { $0 == 0 }
+        SHA256.hash(data: try read(range)).elementsEqual(hash)
     }
 
     private func read(_ range: Range<Int>) throws(DeploymentError) -> [UInt8] {
