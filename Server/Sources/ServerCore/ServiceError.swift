@@ -20,6 +20,20 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
         self.retryAfter = retryAfter
     }
 
+    /// The status of the HTTP response that tells of it.
+    public var httpStatus: Int {
+        switch code {
+        case .invalid: 400
+        case .unauthenticated: 401
+        case .forbidden: 403
+        case .notFound: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .rateLimited: 429
+        case .unavailable: 503
+        }
+    }
+
     static func invalid(_ field: String, _ description: String) -> ServiceError {
         ServiceError(.invalid, description, field: field)
     }

@@ -123,18 +123,7 @@ extension Dashboard {
 }
 
 extension ServiceError {
-    var status: HTTPResponse.Status {
-        switch code {
-        case .invalid: .badRequest
-        case .unauthenticated: .unauthorized
-        case .forbidden: .forbidden
-        case .notFound: .notFound
-        case .conflict: .conflict
-        case .tooLarge: .contentTooLarge
-        case .rateLimited: .tooManyRequests
-        case .unavailable: .serviceUnavailable
-        }
-    }
+    var status: HTTPResponse.Status { HTTPResponse.Status(code: httpStatus) }
 
     /// What people read above the explanation.
     var title: String {

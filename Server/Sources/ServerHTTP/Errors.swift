@@ -97,18 +97,7 @@ struct ErrorAnswers: RouterMiddleware {
 }
 
 extension ServiceError {
-    var status: HTTPResponse.Status {
-        switch code {
-        case .invalid: .badRequest
-        case .unauthenticated: .unauthorized
-        case .forbidden: .forbidden
-        case .notFound: .notFound
-        case .conflict: .conflict
-        case .tooLarge: .contentTooLarge
-        case .rateLimited: .tooManyRequests
-        case .unavailable: .serviceUnavailable
-        }
-    }
+    var status: HTTPResponse.Status { HTTPResponse.Status(code: httpStatus) }
 }
 
 /// Answers as most routes give them.
