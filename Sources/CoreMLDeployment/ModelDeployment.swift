@@ -31,6 +31,8 @@ public enum ModelDeployment {
         public var appVersion: String?
         /// What else rules can ask for.
         public var signals: [String: Signal] = [:]
+        /// Whether the server is told, in counts that name no device, how releases fare: by which a rollout stops by itself.
+        public var sendsReports = true
 
         public init() {}
     }
@@ -108,6 +110,7 @@ public enum ModelDeployment {
             store: store,
             transport: URLSessionTransport(),
             attributes: { describe(wish, folder: folder, installID: installID) },
+            reports: wish.sendsReports,
             prefetchKey: { (path) throws(DeploymentError) in
                 do { try await ModelKeys.prefetch(for: URL(fileURLWithPath: path)) } catch {
                     throw DeploymentError(.key, path, error.localizedDescription)

@@ -25,7 +25,8 @@ public struct DeployCommand: ParsableCommand {
         subcommands: [
             Login.self, TeamCommand.self, AppCommand.self, CollectionCommand.self, KeyCommand.self, TokenCommand.self,
             Upload.self,
-            ReleaseCommand.self, Create.self, Operate.self, List.self, ConfigurationCommand.self,
+            ReleaseCommand.self, Create.self, Operate.self, Status.self, List.self, ApprovalsCommand.self,
+            WebhookCommand.self, ConfigurationCommand.self,
         ]
     )
 

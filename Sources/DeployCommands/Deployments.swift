@@ -96,6 +96,8 @@ struct Create: ParsableCommand {
               coreml deploy create --app shop --collection FlowerModels --default 1 --activate
               coreml deploy create --app shop --collection FlowerModels --default 1 --rule "deviceClass is tablet: 2"
               coreml deploy create --app shop --collection FlowerModels --default 3 --percentage 5 --rest 2
+              coreml deploy create --app shop --collection FlowerModels --default 3 --rest 2 \\
+                --steps 1,5,25,100 --hours 12 --devices 100 --activate
               coreml deploy create --app shop --collection FlowerModels --definition spring.json
             """
     )
@@ -110,6 +112,19 @@ struct Create: ParsableCommand {
     @Option(help: "How many devices get the default, in per cent.") var percentage: Double?
     @Option(help: "What the others get: bundled, unless this says something else.") var rest: String?
     @Option(help: "How many devices are held out for comparison, in per cent.") var holdout: Double?
+    @Option(
+        help: ArgumentHelp(
+            "Roll the default out in steps: the shares of devices, in per cent.",
+            valueName: "1,5,25,100"
+        )
+    )
+    var steps: String?
+    @Option(help: "How long each step lasts at least; 24 hours by default.") var hours: Double?
+    @Option(help: "How many devices must run the release before the next step.") var devices: Int?
+    @Flag(help: "Somebody must let each step pass: coreml deploy set ID release-gate.") var manual = false
+    @Option(help: "What happens when too many devices fail: previous (by default), keep or bundled.") var onHalt:
+        String?
+    @Option(help: "Go live by itself at this date, such as 2026-11-24T08:00:00Z.") var start: String?
     @Option(name: .customLong("rule"), help: "A rule; may be given again.") var rules: [String] = []
     @Option(help: "A JSON file with the whole definition, instead of the options above.") var definition: String?
     @Flag(help: "Make it what devices get, at once.") var activate = false
@@ -122,6 +137,9 @@ struct Create: ParsableCommand {
 
     func validate() throws {
         guard (definition == nil) != (fallback == nil) else { throw ValidationError("say --default, or --definition") }
+        guard steps != nil || (hours == nil && devices == nil && !manual && onHalt == nil) else {
+            throw ValidationError("--hours, --devices, --manual and --on-halt belong to --steps")
+        }
     }
 
     func run() throws {
@@ -148,7 +166,25 @@ struct Create: ParsableCommand {
         if let percentage { result["percentage"] = percentage }
         if let rest { result["rest"] = Self.choice(rest) }
         if let holdout { result["holdout"] = holdout }
+        if let start { result["start"] = start }
+        if let steps { result["rollout"] = try ramp(steps) }
         return result
+    }
+
+    private func ramp(_ steps: String) throws -> [String: Any] {
+        let shares = steps.split(separator: ",").map { String($0).trimmingCharacters(in: .whitespaces) }
+        var ramp: [String: Any] = [
+            "steps": try shares.map { text -> [String: Any] in
+                guard let share = Double(text) else { throw ValidationError("\"\(text)\" is no percentage") }
+                var step: [String: Any] = ["percentage": share]
+                if let hours { step["hours"] = hours }
+                if let devices { step["devices"] = devices }
+                if manual { step["waitsForPerson"] = true }
+                return step
+            }
+        ]
+        if let onHalt { ramp["onHalt"] = onHalt }
+        return ramp
     }
 
     private static func choice(_ text: String) -> Any { Int(text) ?? text }
@@ -183,18 +219,27 @@ struct Create: ParsableCommand {
 struct Operate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Activate, pause, resume or halt a deployment.",
+        abstract: "Approve, activate, pause, resume, halt or roll back a deployment.",
         discussion: """
-            activate makes it what devices get; pause freezes what each device has; halt sends all devices back to the models \
-            of the app; resume goes on.
+            approve               say that a deployment is right that somebody else made
+            withdraw              take an approval, or a date, back
+            activate              make it what devices get: at once, or at its date
+            pause, resume         freeze what each device has, and go on
+            halt                  the emergency stop: all devices go back to the models of the app
+            roll-back             give devices what they had before
+            roll-back-to-bundled  give devices the models of the app
+            advance               go to the next step of a rollout, when its gate allows it
+            release-gate          let a gate pass that waits for somebody
+            skip-gate             go to the next step although the gate does not allow it
 
             Examples:
               coreml deploy set 4k2m… pause
+              coreml deploy set 4k2m… roll-back
             """
     )
 
     @Argument(help: "The deployment.") var deployment: String
-    @Argument(help: "activate, pause, resume or halt.") var operation: String
+    @Argument(help: "What is to be done, as above.") var operation: String
     @OptionGroup var server: ServerOptions
 
     private struct Made: Decodable {

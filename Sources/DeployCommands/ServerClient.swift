@@ -105,6 +105,12 @@ struct ServerClient {
 
     func post(_ path: String) throws -> Data { try send("POST", path, [:]) }
 
+    func put(_ path: String, _ body: some Encodable) throws -> Data {
+        try send("PUT", path, [:], body: try JSONEncoder().encode(body))
+    }
+
+    func delete(_ path: String) throws -> Data { try send("DELETE", path, [:]) }
+
     /// Sends a file as the body of a request.
     func upload(_ file: String, to path: String, _ query: [String: String]) throws -> Data {
         var request = try request("POST", path, query)

@@ -56,16 +56,28 @@ package final class CollectionClient: Sendable {
 
     /// Pins what is current; a release that is on trial is tested first.
     private func use(_ collection: String) async throws(DeploymentError) -> CollectionStore.Use {
-        let use = try store.use(collection) { failed in
+        let reporter = updater.reporter
+        var crashed: CollectionState.Installed?
+        let use = try store.use(collection) { crashed = $0 }
+        if let crashed {
             let message = "The process ended during the test of the release, \(CollectionStore.mostAttempts) times."
-            events.failed(collection, failed.number, DeploymentError(.crash, collection, message))
+            events.failed(collection, crashed.number, DeploymentError(.crash, collection, message))
+            reporter?.note(.failed(.crash), release: crashed.number, of: collection)
         }
-        guard use.isOnTrial else { return use }
+        let number = use.installed.number
+        guard use.isOnTrial else {
+            reporter?.note(.used, release: number, of: collection)
+            return use
+        }
+        reporter?.note(.reached(.activated), release: number, of: collection)
         do throws(DeploymentError) {
             try await test(use, store)
-            return try store.endTrial(collection, of: use, succeeded: true)
+            let use = try store.endTrial(collection, of: use, succeeded: true)
+            reporter?.note(.reached(.loaded), release: number, of: collection)
+            return use
         } catch {
-            events.failed(collection, use.installed.number, error)
+            events.failed(collection, number, error)
+            reporter?.note(error, release: number, of: collection)
             return try store.endTrial(collection, of: use, succeeded: false)
         }
     }

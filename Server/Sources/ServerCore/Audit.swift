@@ -49,6 +49,7 @@ enum Audit {
             previous,
             hash
         )
+        try tellWebhooks(connection, at: time, actor, team: team, action, subject, detail, sequence: sequence)
     }
 
     /// SHA-256 of the hash before, and of each field after its length.

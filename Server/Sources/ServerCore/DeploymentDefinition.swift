@@ -89,6 +89,12 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     public var rest: Choice?
     /// How many devices are held out for comparison, in per cent.
     public var holdout: Double?
+    /// How the default comes to more and more devices; to all of them at once when missing.
+    public var rollout: Ramp?
+    /// Not before this date, such as `2026-11-24T08:00:00Z`, though it was activated earlier.
+    public var start: String?
+    /// How many devices report how releases fare, in per cent; all when missing, 0 for none.
+    public var reporting: Double?
     /// Groups of devices by their install IDs.
     public var segments: [String: [String]]?
     /// Seconds between two checks of a device.
@@ -111,7 +117,8 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     /// Writes what it says into a policy.
     /// - Parameter salt: what percentages are drawn with: devices keep their place while it stays.
     /// - Throws: `ServiceError` that names the member.
-    func fill(_ policy: inout Policy, salt: String) throws {
+    /// - Parameter rollout: where the rollout stands; one that has not begun when `nil`.
+    func fill(_ policy: inout Policy, salt: String, rollout: Rollout? = nil) throws {
         policy.rules = try rules.enumerated().map { index, rule in
             let serve = try Self.serving(
                 rule.serve,
@@ -128,18 +135,42 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
                 serve: serve
             )
         }
-        policy.fallback = try Self.serving(
-            `default`,
-            percentage,
-            rest: rest ?? .bundled,
-            holdout: holdout,
-            salt: salt,
-            "default"
-        )
+        if let rollout {
+            policy.fallback = rollout.serving
+        } else if let plan = try plan(salt: salt) {
+            policy.fallback = .rollout(
+                salt: salt,
+                .release(plan.release),
+                share: plan.steps[0].share,
+                holdout: plan.holdout,
+                rest: plan.rest
+            )
+        } else {
+            policy.fallback = try Self.serving(
+                `default`,
+                percentage,
+                rest: rest ?? .bundled,
+                holdout: holdout,
+                salt: salt,
+                "default"
+            )
+        }
         policy.segments = (segments ?? [:]).sorted { $0.key < $1.key }.map {
             Segment($0.key, salt: "\(salt)/\($0.key)", installIDs: $0.value)
         }
         policy.minimumCounter = minimumRelease ?? 0
+        _ = try startDate()
+        let sample = try Self.buckets(reporting ?? 100, "reporting")
+        if sample > 0 {
+            policy.reporting = Reporting(
+                path: Service.reportPath(
+                    app: policy.app,
+                    environment: policy.environment,
+                    collection: policy.collection
+                ),
+                sampleRate: sample
+            )
+        }
         if let pollInterval { policy.poll = Poll(interval: pollInterval) }
     }
 
@@ -162,7 +193,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     }
 
     /// Per cent as buckets: thousandths of a percent.
-    private static func buckets(_ percentage: Double, _ field: String) throws -> Int {
+    static func buckets(_ percentage: Double, _ field: String) throws -> Int {
         guard (0...100).contains(percentage) else {
             throw ServiceError.invalid(field, "A percentage lies between 0 and 100; \(percentage) does not.")
         }

@@ -1,3 +1,4 @@
+public import DeploymentPolicy
 import Glibc
 
 /// About how many different devices were seen, without saying which: a HyperLogLog sketch (P. Flajolet and others, 2007).
@@ -7,7 +8,7 @@ public struct DeviceSketch: Sendable, Equatable {
     public private(set) var registers: [UInt8]
 
     /// 4,096 registers: counts are good to 1.6 %.
-    public static let usualCount = 4096
+    public static let usualCount = SketchPlace.registerCount
 
     public init(registerCount: Int = usualCount) { registers = [UInt8](repeating: 0, count: registerCount) }
 
@@ -25,6 +26,12 @@ public struct DeviceSketch: Sendable, Equatable {
         let index = Int(hash >> UInt64(64 - bits))
         let rank = min((hash << UInt64(bits)).leadingZeroBitCount, 64 - bits) + 1
         registers[index] = max(registers[index], UInt8(rank))
+    }
+
+    /// Counts a device by the place that it gave itself; a sketch of the usual size is needed.
+    public mutating func insert(_ place: SketchPlace) {
+        precondition(registers.count == SketchPlace.registerCount)
+        registers[place.register] = max(registers[place.register], UInt8(place.rank))
     }
 
     /// Counts the devices of another sketch, each of both once.

@@ -11,12 +11,16 @@ public struct Deployment: Sendable, Codable, Equatable {
         case draft
         /// Checked by somebody else, and ready to go.
         case approved
+        /// Goes live by itself at its date.
+        case scheduled
         /// What devices get.
         case active
         /// What devices get is frozen.
         case paused
         /// Stopped because devices fail: they use the models of the app's bundle.
         case halted
+        /// Taken back: devices have what they had before, or the models of the app's bundle.
+        case rolledBack
         /// Another deployment has taken its place.
         case replaced
     }
@@ -76,7 +80,7 @@ extension Service {
                 createdBy: actor.name,
                 changed: time
             )
-            _ = try Self.policy(of: deployment, version: 1, at: time, connection)
+            _ = try Self.policy(of: deployment, rollout: nil, version: 1, at: time, connection)
             try connection.execute(
                 "INSERT INTO deployments (id, app, collection, environment, name, state, definition, rollout, created, "
                     + "created_by, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -149,76 +153,13 @@ extension Service {
         )
     }
 
-    // MARK: Going live
-
-    /// What an operator does with a deployment.
-    public enum Operation: String, Sendable, Codable, CaseIterable {
-        case activate, pause, resume, halt
-    }
-
-    /// Makes a deployment the one that devices get, or stops it.
-    public func operate(_ operation: Operation, _ id: String, as actor: Principal) async throws -> Deployment {
-        let deployment = try await deployment(id, as: actor, for: .deploy)
-        let (keys, time) = (keys, now())
-        return try await database.write { connection in
-            guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id),
-                let app = try Self.app(deployment.app, connection)
-            else { throw ServiceError.notFound("deployment \"\(id)\"") }
-            let old = try Self.deployment(row)
-            let state = try Self.state(after: operation, from: old.state)
-            if operation == .activate {
-                try connection.execute(
-                    "UPDATE deployments SET state = ?, changed = ? WHERE app = ? AND collection = ? AND environment = ? "
-                        + "AND state IN ('active', 'paused', 'halted')",
-                    Deployment.State.replaced.rawValue,
-                    time.milliseconds,
-                    old.app,
-                    old.collection,
-                    old.environment
-                )
-            }
-            try connection.execute(
-                "UPDATE deployments SET state = ?, changed = ? WHERE id = ?",
-                state.rawValue,
-                time.milliseconds,
-                id
-            )
-            guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id) else {
-                throw ServiceError.notFound("deployment \"\(id)\"")
-            }
-            let new = try Self.deployment(row)
-            try Self.publish(new, team: app.team, keys, at: time, connection)
-            try Audit.record(
-                connection,
-                at: time,
-                actor,
-                team: app.team,
-                "deployment.\(operation.rawValue)",
-                id,
-                ["before": old.state.rawValue, "after": state.rawValue]
-            )
-            return new
-        }
-    }
-
-    private static func state(after operation: Operation, from state: Deployment.State) throws -> Deployment.State {
-        switch (operation, state) {
-        case (.activate, .draft), (.activate, .approved), (.activate, .replaced): .active
-        case (.pause, .active): .paused
-        case (.resume, .paused), (.resume, .halted): .active
-        case (.halt, .active), (.halt, .paused): .halted
-        default:
-            throw ServiceError.conflict(
-                "A deployment that is \(state.rawValue) cannot be the object of \"\(operation.rawValue)\"."
-            )
-        }
-    }
-
     // MARK: Policies
 
     /// The policy that a deployment makes.
-    private static func policy(
+    /// - Parameter rollout: where its rollout stands, if it has one that has begun.
+    static func policy(
         of deployment: Deployment,
+        rollout: Rollout?,
         version: Int,
         at time: Date,
         _ connection: any Connection
@@ -232,12 +173,8 @@ extension Service {
             collection: deployment.collection,
             deployment: deployment.id
         )
-        switch deployment.state {
-        case .paused: policy.state = .paused
-        case .halted: policy.state = .halted
-        case .draft, .approved, .active, .replaced: policy.state = .active
-        }
-        try deployment.definition.fill(&policy, salt: deployment.id)
+        policy.state = deployment.policyState(rollout)
+        try deployment.definition.fill(&policy, salt: deployment.id, rollout: rollout)
         policy.releases = try deployment.definition.releases.sorted().map { number in
             guard
                 let reference = try reference(
@@ -256,8 +193,9 @@ extension Service {
     }
 
     /// Signs the policy of a deployment as the next version, and makes it what devices fetch.
-    private static func publish(
+    static func publish(
         _ deployment: Deployment,
+        rollout: Rollout?,
         team: String,
         _ keys: SigningKeyFolder,
         at time: Date,
@@ -272,7 +210,7 @@ extension Service {
             place[2]
         )
         let version = try (last?.integer("version") ?? 0) + 1
-        let policy = try policy(of: deployment, version: version, at: time, connection)
+        let policy = try policy(of: deployment, rollout: rollout, version: version, at: time, connection)
         var document = SignedDocument(signed: try MetadataValue(parsing: try policy.bytes(), role: "policy"))
         let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app))
         guard !signers.isEmpty else {
@@ -321,7 +259,16 @@ extension Service {
                     let app = try Self.app(try row.text("app"), connection)
                 else { throw DatabaseError.unexpected("deployment", row["deployment"]) }
                 let deployment = try Self.deployment(stored)
-                try Self.publish(deployment, team: app.team, keys, at: time, isNews: false, connection)
+                let rollout = try Self.rollout(stored)
+                try Self.publish(
+                    deployment,
+                    rollout: rollout,
+                    team: app.team,
+                    keys,
+                    at: time,
+                    isNews: false,
+                    connection
+                )
             }
         }
     }

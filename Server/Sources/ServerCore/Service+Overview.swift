@@ -176,11 +176,13 @@ extension Service {
     // MARK: Who gets what
 
     /// Evaluates what a definition would give to devices.
-    /// - Parameter salt: what percentages are drawn with: the ID of the deployment, when it has one.
+    /// - Parameters:
+    ///   - salt: what percentages are drawn with: the ID of the deployment, when it has one.
+    ///   - deployment: the deployment that has the definition, if there is one: its state and its rollout count.
     public func evaluator(
         of definition: DeploymentDefinition,
         salt: String,
-        state: Deployment.State = .active,
+        deployment: Deployment? = nil,
         app: String,
         collection: String,
         environment: String,
@@ -198,8 +200,12 @@ extension Service {
                 collection: collection,
                 deployment: salt
             )
-            policy.state = state == .paused ? .paused : state == .halted ? .halted : .active
-            try definition.fill(&policy, salt: salt)
+            let row = try deployment.flatMap {
+                try connection.first("SELECT rollout FROM deployments WHERE id = ?", $0.id)
+            }
+            let rollout = try row.flatMap(Self.rollout)
+            policy.state = deployment?.policyState(rollout) ?? .active
+            try definition.fill(&policy, salt: salt, rollout: rollout)
             policy.releases = try definition.releases.sorted().map { number in
                 guard let reference = try Self.reference(number, app: app, collection: collection, connection) else {
                     throw ServiceError.invalid("definition", "The collection has no release \(number).")
@@ -217,10 +223,7 @@ extension Service {
         _ = try await app(deployment.app, as: actor)
         return try await database.read { connection in
             let row = try connection.first("SELECT rollout FROM deployments WHERE id = ?", deployment.id)
-            guard let text = try row?.text("rollout"), text != "{}" else { return nil }
-            do throws(PolicyError) { return try Rollout(Array(text.utf8)) } catch {
-                throw DatabaseError.unexpected("rollout", .text(text))
-            }
+            return try row.flatMap(Self.rollout)
         }
     }
 

@@ -4,8 +4,8 @@ import ServerDatabase
 
 // What devices report, for pictures.  Counts only: no device is known.
 //
-// `report_counts.event` is the raw value of an `AdoptionFunnel.Stage`, or `failed` with the raw value of a
-// `FailureSummary.Reason` as its reason.  `hour` counts hours since 1970; `release_number` 0 are the models of the app.
+// `report_counts.event` is the name of a `DeviceReport.Event`, with the raw value of a `FailureSummary.Reason` as its reason
+// where it failed.  `hour` counts hours since 1970; `release_number` 0 are the models of the app.
 
 /// How many devices ran which release, over time.
 public struct Adoption: Sendable {
@@ -139,7 +139,7 @@ extension Service {
                 scope.arguments + [release.value]
             )
             var reports: [[String]: Int] = [:]
-            for row in rows where try ["loaded", "failed"].contains(row.text("event")) {
+            for row in rows where try DeviceReport.Event.trialNames.contains(row.text("event")) {
                 reports[[try row.text("operating_system"), try row.text("device_class")], default: 0] +=
                     try row.integer("n")
             }

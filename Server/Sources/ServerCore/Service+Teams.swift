@@ -16,6 +16,8 @@ public struct App: Sendable, Codable, Equatable {
     public let name: String
     /// Where it runs, such as `production` and `staging`: each has deployments of its own.
     public let environments: [String]
+    /// The environments in which a second person must approve deployments.
+    public let approvals: [String]
     public let created: Date
 }
 
@@ -115,6 +117,7 @@ extension Service {
             team: team,
             name: name.isEmpty ? id : name,
             environments: environments,
+            approvals: [],
             created: now()
         )
         try await changeTrust(of: team) { connection, trust in
@@ -161,8 +164,32 @@ extension Service {
             team: try row.text("team"),
             name: try row.text("name"),
             environments: try JSON.read([String].self, row.text("environments")),
+            approvals: try JSON.read([String].self, row.text("approvals")),
             created: try row.date("created")
         )
+    }
+
+    /// Says in which environments of an app a second person must approve deployments.
+    public func setApprovals(_ environments: [String], app id: String, as actor: Principal) async throws -> App {
+        let app = try await app(id, as: actor, for: .manageMembers)
+        if let unknown = environments.first(where: { !app.environments.contains($0) }) {
+            throw ServiceError.invalid("environments", "The app has no environment \"\(unknown)\".")
+        }
+        let (wanted, time) = (app.environments.filter(environments.contains), now())
+        return try await database.write { connection in
+            try connection.execute("UPDATE apps SET approvals = ? WHERE id = ?", try JSON.text(wanted), id)
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: app.team,
+                "app.approvals",
+                id,
+                ["before": app.approvals.joined(separator: ","), "after": wanted.joined(separator: ",")]
+            )
+            guard let changed = try Self.app(id, connection) else { throw ServiceError.notFound("app \"\(id)\"") }
+            return changed
+        }
     }
 
     // MARK: Collections

@@ -13,6 +13,8 @@ public struct Service: Sendable {
     let vault: KeyVault
     /// Where clients reach the server, when that is known.
     let address: String?
+    /// What takes the reports of devices.
+    let reports: ReportCollector
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
@@ -30,6 +32,7 @@ public struct Service: Sendable {
         self.vault = vault
         self.address = address
         self.now = now
+        reports = ReportCollector(database: database, now: now)
         try await database.migrate(migrations)
     }
 

@@ -171,5 +171,27 @@ public let migrations: [Migration] = [
             PRIMARY KEY (app, collection, environment, hour, release_number)
         )
         """
-    )
+    ),
+    Migration(
+        version: 2,
+        "CREATE TABLE report_ids (id TEXT NOT NULL PRIMARY KEY, hour BIGINT NOT NULL)",
+        "CREATE INDEX report_ids_of_hour ON report_ids (hour)",
+        "ALTER TABLE apps ADD COLUMN approvals TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE deployments ADD COLUMN activated BIGINT",
+        "ALTER TABLE deployments ADD COLUMN seen TEXT NOT NULL DEFAULT '{}'",
+        """
+        CREATE TABLE webhooks (
+            id TEXT NOT NULL PRIMARY KEY, team TEXT NOT NULL REFERENCES teams (id), url TEXT NOT NULL, secret TEXT NOT NULL,
+            actions TEXT NOT NULL, created BIGINT NOT NULL, created_by TEXT NOT NULL, last_status TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX webhooks_of_team ON webhooks (team)",
+        """
+        CREATE TABLE webhook_deliveries (
+            id TEXT NOT NULL PRIMARY KEY, webhook TEXT NOT NULL REFERENCES webhooks (id), body TEXT NOT NULL,
+            attempts BIGINT NOT NULL, due BIGINT NOT NULL, created BIGINT NOT NULL
+        )
+        """,
+        "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due)"
+    ),
 ]

@@ -89,6 +89,19 @@ struct DefinitionLines {
         for (name, members) in (definition.segments ?? [:]).sorted(by: { $0.key < $1.key }) {
             others.append("segment \(name): \(Texts.count(members.count, "installation", "installations"))")
         }
+        if let ramp = definition.rollout {
+            let shares = ramp.steps.map { Texts.trimmed($0.percentage) + " %" }.joined(separator: ", ")
+            others.append(
+                "rolled out in steps: \(shares); at too many failures: \(Self.words(ramp.onHalt ?? .previous))"
+            )
+            others += ramp.steps.enumerated().map { index, step in
+                "step \(index + 1): \(Self.words(step))"
+            }
+        }
+        if let start = definition.start { others.append("not before \(start)") }
+        if let reporting = definition.reporting {
+            others.append("\(Texts.trimmed(reporting)) % of devices report how releases fare")
+        }
         if let seconds = definition.pollInterval {
             others.append("devices check every \(Texts.trimmed(Double(seconds) / 3600)) hours")
         }
@@ -96,6 +109,22 @@ struct DefinitionLines {
             others.append("releases below \(release) are refused, also where they are installed")
         }
         self.others = others
+    }
+
+    private static func words(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
+        switch action {
+        case .keep: "it stays where it is"
+        case .previous: "its devices get what the others get"
+        case .bundled: "all devices get the models of the app"
+        }
+    }
+
+    private static func words(_ step: DeploymentDefinition.Ramp.Step) -> String {
+        var texts = ["at least \(Texts.trimmed(step.hours ?? 24)) hours"]
+        if let devices = step.devices, devices > 0 { texts.append("\(Texts.count(devices, "device", "devices"))") }
+        if step.needsGoodVerdict == true { texts.append("a good failure rate") }
+        if step.waitsForPerson == true { texts.append("somebody's word") }
+        return texts.joined(separator: ", ")
     }
 
     private static func line(
@@ -245,13 +274,36 @@ extension Commands {
         self.api = api
     }
 
+    /// The options of a rollout whose steps have the same gates; `nil` for others.
+    private static func options(_ ramp: DeploymentDefinition.Ramp) -> [String]? {
+        guard var same = ramp.steps.first, ramp.usualFailureRate == nil, ramp.badFailureRate == nil,
+            ramp.falseHalt == nil, ramp.comparesWithRest == nil, same.needsGoodVerdict != true
+        else { return nil }
+        for step in ramp.steps {
+            same.percentage = step.percentage
+            guard step == same else { return nil }
+        }
+        var parts = ["--steps " + ramp.steps.map { Texts.trimmed($0.percentage) }.joined(separator: ",")]
+        if let hours = same.hours { parts.append("--hours \(Texts.trimmed(hours))") }
+        if let devices = same.devices { parts.append("--devices \(devices)") }
+        if same.waitsForPerson == true { parts.append("--manual") }
+        if let action = ramp.onHalt { parts.append("--on-halt \(action.rawValue)") }
+        return parts
+    }
+
     /// The options of a definition that options can say; `nil` for others.
     private static func arguments(_ definition: DeploymentDefinition) throws -> String? {
         var parts = ["--default \(definition.default.argument)"]
         if let percentage = definition.percentage { parts.append("--percentage \(Texts.trimmed(percentage))") }
         if let rest = definition.rest { parts.append("--rest \(rest.argument)") }
         if let holdout = definition.holdout { parts.append("--holdout \(Texts.trimmed(holdout))") }
-        guard definition.segments?.isEmpty ?? true, definition.pollInterval == nil, definition.minimumRelease == nil
+        if let start = definition.start { parts.append("--start \(start)") }
+        if let ramp = definition.rollout {
+            guard let options = Self.options(ramp) else { return nil }
+            parts += options
+        }
+        guard definition.segments?.isEmpty ?? true, definition.pollInterval == nil, definition.minimumRelease == nil,
+            definition.reporting == nil
         else {
             return nil
         }

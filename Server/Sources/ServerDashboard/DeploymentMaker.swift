@@ -213,7 +213,7 @@ extension Dashboard {
             let evaluator = try await service.evaluator(
                 of: definition,
                 salt: existing?.id ?? "preview",
-                state: existing?.state ?? .active,
+                deployment: existing,
                 app: place.app.id,
                 collection: place.id,
                 environment: environment,

@@ -14,10 +14,10 @@ struct OperationButton {
 
     init(_ operation: ServerCore.Service.Operation, _ deployment: Deployment, address: String) {
         name = operation.rawValue
-        label = operation.rawValue.prefix(1).uppercased() + operation.rawValue.dropFirst()
+        label = Self.label(operation)
         self.address = "/deployments/\(deployment.id)/\(operation.rawValue)"
-        isPrimary = operation == .activate || operation == .resume
-        isDangerous = operation == .halt
+        isPrimary = [.activate, .resume, .approve, .releaseGate].contains(operation)
+        isDangerous = [.halt, .rollBack, .rollBackToBundled].contains(operation)
         commands = Commands(
             "set \(deployment.id) \(operation.rawValue)",
             "POST",
@@ -26,14 +26,45 @@ struct OperationButton {
         )
     }
 
-    /// What is possible in a state.
-    static func possible(in state: Deployment.State) -> [ServerCore.Service.Operation] {
-        switch state {
-        case .draft, .approved, .replaced: [.activate]
-        case .active: [.pause, .halt]
-        case .paused: [.resume, .halt]
-        case .halted: [.resume]
+    private static func label(_ operation: ServerCore.Service.Operation) -> String {
+        switch operation {
+        case .approve: "Approve"
+        case .withdraw: "Withdraw"
+        case .activate: "Activate"
+        case .advance: "Next step"
+        case .releaseGate: "Let it go on"
+        case .skipGate: "Skip the gate"
+        case .pause: "Pause"
+        case .resume: "Resume"
+        case .halt: "Halt"
+        case .rollBack: "Roll back"
+        case .rollBackToBundled: "Back to the app's models"
         }
+    }
+
+    /// What is possible with a deployment, and what its rollout allows.
+    static func possible(
+        _ deployment: Deployment,
+        _ rollout: Rollout?,
+        needsApproval: Bool
+    ) -> [ServerCore.Service.Operation] {
+        switch deployment.state {
+        case .draft: needsApproval ? [.approve] : [.activate]
+        case .approved: [.activate, .withdraw]
+        case .scheduled: [.withdraw]
+        case .replaced: [.activate]
+        case .active: gates(rollout) + [.pause, .rollBack, .halt]
+        case .paused: [.resume, .rollBack, .halt]
+        case .halted:
+            if case .rolledBack? = rollout?.state { [.rollBackToBundled] } else { [.resume, .rollBack] }
+        case .rolledBack: [.activate]
+        }
+    }
+
+    private static func gates(_ rollout: Rollout?) -> [ServerCore.Service.Operation] {
+        guard let rollout, case .ramping(let step) = rollout.state else { return [] }
+        return rollout.plan.steps[step].gate.isManual && !rollout.gate.isReleased
+            ? [.releaseGate, .skipGate] : [.skipGate]
     }
 }
 
@@ -97,7 +128,14 @@ extension Dashboard {
         let reports = try await reports(of: deployment, place, visit)
         let other = isLive ? nil : live?.deployment
         let rings = lines.rules.filter(\.isShared).map(ShareRing.init)
-        let rollout = try await service.rollout(of: deployment, as: visit.actor).map { RolloutCard($0) }
+        let stored = try await service.rollout(of: deployment, as: visit.actor)
+        let rollout = stored.map { RolloutCard($0) }
+        let possible = OperationButton.possible(
+            deployment,
+            stored,
+            needsApproval: place.app.approvals.contains(deployment.environment)
+        )
+        let permissions = visit.actor.permissions(in: place.app.team)
         let content = DeploymentContent(
             path: place.path,
             app: place.app.id,
@@ -107,10 +145,9 @@ extension Dashboard {
             rings: rings,
             hasRings: !rings.isEmpty && rollout == nil,
             rollout: rollout,
-            buttons: mayDeploy
-                ? OperationButton.possible(in: deployment.state).map {
-                    OperationButton($0, deployment, address: visit.address)
-                } : [],
+            buttons: possible.filter { permissions.contains($0.permission) }.map {
+                OperationButton($0, deployment, address: visit.address)
+            },
             mayDeploy: mayDeploy,
             isLive: isLive,
             policyVersion: isLive ? live?.policyVersion : nil,
@@ -188,8 +225,13 @@ extension Dashboard {
     func confirmationPage(_ visit: Visit) async throws -> Response {
         let operation = try operation(visit)
         let (deployment, place) = try await deployment(visit)
-        try require(.deploy, visit, place.app.team)
-        guard OperationButton.possible(in: deployment.state).contains(operation) else {
+        try require(operation.permission, visit, place.app.team)
+        let possible = OperationButton.possible(
+            deployment,
+            try await service.rollout(of: deployment, as: visit.actor),
+            needsApproval: place.app.approvals.contains(deployment.environment)
+        )
+        guard possible.contains(operation) else {
             throw ServiceError(
                 .conflict,
                 "A deployment that is \(deployment.state.rawValue) cannot be the object of \"\(operation.rawValue)\"."
@@ -234,6 +276,15 @@ extension Dashboard {
     ) -> String {
         let all = "Every device of \(place.app.name) (\(environment))"
         return switch operation {
+        case .approve:
+            "You say that these rules are right. Nothing happens on devices before somebody activates the deployment."
+        case .withdraw: "It becomes a draft again, and does not go live."
+        case .advance, .skipGate:
+            "The rollout goes to its next step now: more devices get the release, though its gate has not opened."
+        case .releaseGate: "The rollout goes on by itself as soon as all else holds that the gate waits for."
+        case .rollBack:
+            "Devices get what they had before: what the others of the rollout get, or what the deployment before this one says."
+        case .rollBackToBundled: "\(all) goes back to the models that came with the app."
         case .activate:
             "\(all) evaluates these rules at its next check and gets what they say at its launch after that."
         case .pause: "\(all) keeps what it has. Nobody gets anything new until you resume."
@@ -252,6 +303,7 @@ extension Dashboard {
     ) -> [String] {
         let all = devices.values.reduce(0, +)
         let hours = Texts.trimmed(Double(deployment.definition.pollInterval ?? 21_600) / 3600)
+        if operation == .approve || operation == .withdraw { return [] }
         guard all > 0 else {
             return [
                 "No device has reported in the last 24 hours, so nobody can say how many it concerns.",
@@ -268,8 +320,11 @@ extension Dashboard {
                     "Of those that no rule matches, \(share.percent) (\(Texts.number(all * share.thousandths / 100_000)) at "
                         + "most): \(share.name)."
                 }
+        case .approve, .withdraw: return []
+        case .advance, .releaseGate, .skipGate:
+            return ["It concerns \(about) that reported in the last 24 hours; they look every \(hours) hours."]
         case .pause: return ["It concerns \(about) that reported in the last 24 hours: they keep what they have."]
-        case .halt:
+        case .halt, .rollBack, .rollBackToBundled:
             return [
                 "About \(Texts.count(running, "device runs", "devices run")) a release of this collection and leave it within "
                     + "\(hours) hours.",

@@ -50,7 +50,7 @@ struct RolloutCard {
             + "\(Texts.count(test.reports, "report", "reports")) at this step are failures."
         switch rollout.assess(at: PolicyDate(secondsSince1970: Int(now.timeIntervalSince1970))) {
         case .none: obstacles = []
-        case .start, .advance: obstacles = ["Nothing: the next step comes within a minute."]
+        case .start, .advance: obstacles = ["Nothing: the next step comes within seconds."]
         case .wait(let found): obstacles = found.map { Self.words($0, now) }
         case .halt(let reason): obstacles = ["It is about to be halted: " + Self.words(reason) + "."]
         }

@@ -109,9 +109,11 @@ struct StateChip {
         switch state {
         case .draft: (word, colour) = ("Draft", "plain")
         case .approved: (word, colour) = ("Approved", "info")
+        case .scheduled: (word, colour) = ("Scheduled", "info")
         case .active: (word, colour) = ("Live", "good")
         case .paused: (word, colour) = ("Paused", "warn")
         case .halted: (word, colour) = ("Halted", "bad")
+        case .rolledBack: (word, colour) = ("Rolled back", "bad")
         case .replaced: (word, colour) = ("Replaced", "plain")
         }
     }

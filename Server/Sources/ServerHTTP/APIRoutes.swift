@@ -105,6 +105,7 @@ struct APIRoutes {
         router.get("deployments/:deployment") { request, context in
             Answers.json(try await service.deployment(context.name("deployment"), as: context.actor))
         }
+        router.put("deployments/:deployment", use: edit)
         router.post("deployments/:deployment/:operation", use: operate)
     }
 
@@ -164,6 +165,13 @@ struct APIRoutes {
             as: context.actor
         )
         return Answers.json(deployment, status: .created)
+    }
+
+    @Sendable private func edit(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(NewDeployment.self, context)
+        return Answers.json(
+            try await service.edit(context.name("deployment"), body.definition, name: body.name, as: context.actor)
+        )
     }
 
     @Sendable private func operate(_ request: Request, _ context: Context) async throws -> Response {

@@ -1,4 +1,5 @@
 import Crypto
+import DeploymentPolicy
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -11,6 +12,7 @@ struct DeviceRoutes {
 
     func add(to router: Router<Context>) {
         router.get("v1/apps/:app/environments/:environment/collections/:collection/policy.json", use: policy)
+        router.post("v1/apps/:app/environments/:environment/collections/:collection/reports", use: report)
         router.get("v1/trust/:team/metadata/:file", use: metadata)
         router.get("v1/trust/:team/targets/**", use: target)
         router.get("b/sha256/:digest", use: blob)
@@ -25,6 +27,23 @@ struct DeviceRoutes {
         )
         guard let bytes else { throw ServiceError(.notFound, "Nothing was deployed to this collection yet.") }
         return document(bytes, for: request, caching: "no-cache")
+    }
+
+    @Sendable private func report(_ request: Request, _ context: Context) async throws -> Response {
+        let body = Array(buffer: try await request.body.collect(upTo: DeviceReport.largest))
+        let report: DeviceReport
+        do throws(PolicyError) { report = try DeviceReport(body) } catch {
+            throw ServiceError(.invalid, error.message, field: error.path)
+        }
+        try await service.take(
+            report,
+            at: ReportPlace(
+                app: context.name("app"),
+                collection: context.name("collection"),
+                environment: context.name("environment")
+            )
+        )
+        return Answers.empty
     }
 
     @Sendable private func metadata(_ request: Request, _ context: Context) async throws -> Response {

@@ -10,5 +10,6 @@ public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Rout
     KeyRoutes(service: service.keyService).add(to: router)
     let api = router.group("api/v1").add(middleware: Authentication(service: service))
     APIRoutes(service: service, publicAddress: publicAddress).add(to: api)
+    RolloutRoutes(service: service).add(to: api)
     return router
 }

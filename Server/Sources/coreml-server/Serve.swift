@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
         let application = Application(
             router: router,
             configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
-            services: [Renewal(service: service, logger: logger)],
+            services: [Upkeep(service: service, logger: logger)],
             onServerRunning: { channel in
                 let address = given ?? "http://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
@@ -74,19 +74,26 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Signs anew, minute by minute, what is about to expire.
-struct Renewal: ServiceLifecycle.Service {
+/// What happens by itself: signatures are renewed before they expire, rollouts go on or halt, webhooks are told.
+struct Upkeep: ServiceLifecycle.Service {
     let service: ServerCore.Service
     let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do { try await service.renewSignatures() } catch {
-                    logger.error("Signatures could not be renewed: \(error)")
-                }
-                try? await Task.sleep(for: .seconds(60))
+            await withTaskGroup { group in
+                group.addTask { await repeatedly("Signatures", every: 60) { try await service.renewSignatures() } }
+                group.addTask { await repeatedly("Old reports", every: 3600) { try await service.forgetOldReports() } }
+                group.addTask { await repeatedly("Rollouts", every: 5) { try await service.runRollouts() } }
+                group.addTask { await repeatedly("Webhooks", every: 2) { try await service.deliverWebhooks() } }
             }
+        }
+    }
+
+    private func repeatedly(_ name: String, every seconds: Int, _ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do { try await body() } catch { logger.error("\(name): \(error)") }
+            try? await Task.sleep(for: .seconds(seconds))
         }
     }
 }

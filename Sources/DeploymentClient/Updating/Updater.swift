@@ -44,6 +44,8 @@ package struct Updater: Sendable {
     let attributes: @Sendable () -> DeviceAttributes
     /// The clock.
     let now: @Sendable () -> Date
+    /// Whether the server may be told how releases fare.
+    let reports: Bool
     /// Gets the keys of a model that was installed, so that it can be loaded without a network.
     let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
 
@@ -53,6 +55,7 @@ package struct Updater: Sendable {
         transport: any Transport,
         attributes: @escaping @Sendable () -> DeviceAttributes,
         now: @escaping @Sendable () -> Date = { Date() },
+        reports: Bool = true,
         prefetchKey: @escaping @Sendable (String) async throws(DeploymentError) -> Void = {
             (_) throws(DeploymentError) in
         }
@@ -62,11 +65,24 @@ package struct Updater: Sendable {
         self.transport = transport
         self.attributes = attributes
         self.now = now
+        self.reports = reports
         self.prefetchKey = prefetchKey
     }
 
     private var addresses: Addresses { Addresses(configuration: configuration) }
     private static let largestPolicy = 2 << 20
+
+    /// What notes how releases fare here; `nil` when the app does not want that.
+    package var reporter: Reporter? {
+        guard reports else { return nil }
+        return Reporter(
+            configuration: configuration,
+            store: store,
+            transport: transport,
+            attributes: attributes,
+            now: now
+        )
+    }
 
     // MARK: Checking
 
@@ -92,24 +108,51 @@ package struct Updater: Sendable {
             try await updater.refresh(at: UTCTime(secondsSince1970: Int64(start.secondsSince1970)))
         }
         let policy = try await policy(collection, trusted, start)
-        let decision = try decide(policy)
         let isNews: Bool
+        do throws(DeploymentError) {
+            isNews = try await apply(policy, updater, &trusted, progress)
+        } catch {
+            await report(policy)
+            throw error
+        }
+        await report(policy)
+        try store.sweepAll()
+        return Check(result: isNews ? .staged : .current, pollInterval: policy.poll.interval(at: start))
+    }
+
+    private func report(_ policy: Policy) async {
+        guard let reporter, let reporting = policy.reporting else { return }
+        await reporter.send(policy.collection, to: reporting)
+    }
+
+    /// Brings what the policy says to the device.
+    /// - Returns: whether that is news.
+    private func apply(
+        _ policy: Policy,
+        _ updater: MetadataUpdater,
+        _ trusted: inout TrustedMetadata,
+        _ progress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws(DeploymentError) -> Bool {
+        let decision = try decide(policy)
         switch decision.outcome {
-        case .keep: isNews = try keep(collection, policy)
+        case .keep: return try keep(policy.collection, policy)
         case .bundled, .holdout:
-            isNews = try store.stage(.bundled(policy.deployment), document: [], of: collection)
+            return try store.stage(.bundled(policy.deployment), document: [], of: policy.collection)
         case .release:
             guard let reference = decision.release else {
                 throw DeploymentError(
                     .policyMalformed,
-                    collection,
+                    policy.collection,
                     "The policy names a release and does not say where it is."
                 )
             }
-            isNews = try await install(reference, policy, updater, &trusted, progress)
+            do throws(DeploymentError) {
+                return try await install(reference, policy, updater, &trusted, progress)
+            } catch {
+                reporter?.note(error, release: reference.number, of: policy.collection)
+                throw error
+            }
         }
-        try store.sweepAll()
-        return Check(result: isNews ? .staged : .current, pollInterval: policy.poll.interval(at: start))
     }
 
     /// Keeps what the device has, unless the policy's emergency floor forbids it.
@@ -289,6 +332,8 @@ package struct Updater: Sendable {
             counter: reference.counter,
             deployment: policy.deployment
         )
+        let isNew = state.current?.release != reference.sha256
+        if isNew { reporter?.note(.reached(.offered), release: reference.number, of: policy.collection) }
         let bytes = try await document(reference, policy, updater, &trusted)
         let document: ReleaseDocument
         do throws(PolicyError) {
@@ -302,10 +347,12 @@ package struct Updater: Sendable {
             )
         }
         try await fetch(document, progress)
+        if isNew { reporter?.note(.reached(.downloaded), release: reference.number, of: policy.collection) }
         for model in document.models where model.encryption != nil {
             guard let path = store.modelPath(model.archive.sha256) else { continue }
             try await prefetchKey(path)
         }
+        if isNew { reporter?.note(.reached(.verified), release: reference.number, of: policy.collection) }
         return try store.stage(installed, document: bytes, of: policy.collection)
     }
 

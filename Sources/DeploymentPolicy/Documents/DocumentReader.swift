@@ -21,6 +21,8 @@ struct DocumentValue {
         path = ""
     }
 
+    init(_ json: JSONValue) { self.init(json, "") }
+
     private init(_ json: JSONValue, _ path: String) {
         self.json = json
         self.path = path

@@ -4,11 +4,11 @@ public struct AdoptionFunnel: Sendable, Hashable {
         /// The policy named the release.
         case offered
         case downloaded
-        /// Hashes, signatures and self-test were right.
+        /// Hashes and signatures were right, and the keys of encrypted models are there.
         case verified
-        /// It became the current generation.
+        /// It became the current generation at a launch.
         case activated
-        /// The app loaded a model of it.
+        /// All its models were loaded, and answered as the release says.
         case loaded
     }
 

@@ -318,7 +318,7 @@
       const rest = choices(holder.rest, [["", extras.rest]]);
       rest.setAttribute("aria-label", "What the others of them get");
       rest.addEventListener("change", () => { if (rest.value === "") delete holder.rest; else holder.rest = chosen(rest); update(); });
-      const others = make("div", {className: "serve", hidden: holder.percentage === undefined && holder.rest === undefined}, make("span", {className: "word", textContent: "the others get"}), rest);
+      const others = make("div", {className: "serve", hidden: holder.percentage === undefined && holder.rest === undefined && !holder.rollout}, make("span", {className: "word", textContent: "the others get"}), rest);
       return make("div", {className: "serves"}, make("div", {className: "serve"}, make("span", {className: "word", textContent: extras.word}), serve),
         make("div", {className: "serve"}, make("span", {className: "word", textContent: "on"}), percentage("Per cent of them", holder.percentage, value => {
           if (value === undefined) delete holder.percentage; else holder.percentage = value;
@@ -391,13 +391,45 @@
       oninput: event => { const text = event.target.value.trim(); if (text === "") delete definition[key]; else definition[key] = scale === 1 ? Number(text) : Math.round(Number(text) * scale); update(); },
     }));
 
-    let isMoreOpen = false;
+    /** The steps of a rollout: one line of percentages, and what holds for each of them. */
+    const rampPart = () => {
+      const steps = definition.rollout?.steps ?? [], first = steps[0] ?? {};
+      const each = change => { for (const step of definition.rollout?.steps ?? []) change(step); update(); };
+      const field = (label, hint, input) => make("label", {className: "field"}, make("span", {textContent: label}), make("span", {className: "hint", textContent: hint}), input);
+      const gate = (key, value) => make("input", {inputMode: "decimal", value: value ?? "", oninput: event => {
+        const text = event.target.value.trim();
+        each(step => { if (text === "") delete step[key]; else step[key] = Number(text); });
+      }});
+      const wait = make("input", {type: "checkbox", checked: first.waitsForPerson === true, onchange: event => each(step => { if (event.target.checked) step.waitsForPerson = true; else delete step.waitsForPerson; })});
+      const halt = make("select", {onchange: event => { definition.rollout.onHalt = event.target.value; update(); }});
+      for (const [value, text] of [["previous", "Give its devices what the others get"], ["keep", "Leave it where it is, give it to nobody else"], ["bundled", "Give all devices the models of the app"]]) halt.append(make("option", {value, textContent: text, selected: value === (definition.rollout?.onHalt ?? "previous")}));
+      const gates = make("div", {className: "editor-more", hidden: !definition.rollout},
+        field("Hours at each step, at least", "24 unless you say something else.", gate("hours", first.hours)),
+        field("Devices that must run it before the next step", "None unless you say something else.", gate("devices", first.devices)),
+        make("label", {className: "check"}, wait, make("span", {textContent: "Somebody must let each step pass"})),
+        field("When too many devices fail", "The rollout stops by itself; then:", halt));
+      const line = make("input", {value: steps.map(step => step.percentage).join(", "), placeholder: "1, 5, 25, 100", inputMode: "decimal", autocomplete: "off", oninput: event => {
+        const shares = words(event.target.value).map(text => Number(text.replace("%", "")));
+        if (!shares.length) delete definition.rollout;
+        else {
+          const gate = {...(definition.rollout?.steps?.[0] ?? {})};
+          definition.rollout = {...definition.rollout, steps: shares.map(percentage => ({...gate, percentage}))};
+          delete definition.percentage;
+        }
+        gates.hidden = !definition.rollout;
+        update();
+      }});
+      return make("div", {className: "editor-more"}, field("Steps, in per cent", "More and more devices get it, as long as it does not fail on them. Empty: all at once.", line), gates);
+    };
+
+    let isMoreOpen = false, isRampOpen;
     const draw = () => {
       for (const rule of definition.rules) if (rule.parts) rule.when = rule.parts();
       const focus = place.contains(document.activeElement) ? $$("input, select, button, textarea", place).indexOf(document.activeElement) : -1;
-      const more = make("details", {className: "raised", open: isMoreOpen, ontoggle: event => { isMoreOpen = event.target.open; }}, make("summary", {textContent: "Hold-out group, segments, checks, emergency floor"}), make("div", {className: "editor-more"},
+      const more = make("details", {className: "raised", open: isMoreOpen, ontoggle: event => { isMoreOpen = event.target.open; }}, make("summary", {textContent: "Hold-out group, segments, checks, date, emergency floor"}), make("div", {className: "editor-more"},
         numberField("Held out, in per cent", "Devices that stay with the models of the app, so that others can be compared with them.", "holdout", 1),
         numberField("Hours between two checks", "6 unless you say something else; 5 minutes to 30 days.", "pollInterval", 3600),
+        make("label", {className: "field"}, make("span", {textContent: "Not before"}), make("span", {className: "hint", textContent: "A date in UTC; it goes live by itself then, once it is activated."}), make("input", {type: "datetime-local", value: definition.start?.slice(0, 16) ?? "", oninput: event => { if (event.target.value) definition.start = event.target.value.slice(0, 16) + ":00Z"; else delete definition.start; update(); }})),
         numberField("Emergency floor", "Releases below this number are refused by every device, also where they are installed.", "minimumRelease", 1),
         ...segmentsPart()));
       place.replaceChildren(
@@ -411,7 +443,8 @@
         }})),
         make("div", {className: "rule-card default-card", role: "group", ariaLabel: definition.rules.length ? "All other devices" : "All devices"},
           make("div", {className: "rule-head"}, make("span", {className: "rule-number", textContent: "∗"}), make("strong", {textContent: definition.rules.length ? "All other devices" : "All devices"})),
-          serveRow(definition, "default", {word: "get", rest: "models of the app"})),
+          serveRow(definition, "default", {word: "get", rest: "models of the app"}),
+          make("details", {className: "raised", open: isRampOpen ?? Boolean(definition.rollout), ontoggle: event => { isRampOpen = event.target.open; }}, make("summary", {textContent: "Roll out in steps"}), rampPart())),
         more);
       for (const each of data.attributes) if (each.values.length && !document.getElementById(`values-${each.name}`)) document.body.append(make("datalist", {id: `values-${each.name}`}, ...each.values.map(value => make("option", {value}))));
       if (focus >= 0) $$("input, select, button, textarea", place)[focus]?.focus();

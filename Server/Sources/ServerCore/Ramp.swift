@@ -1,0 +1,113 @@
+import DeploymentPolicy
+import Foundation
+
+extension DeploymentDefinition {
+    /// How the default comes to more and more devices, and what stops it: `Documentation/Rollouts.md`.
+    public struct Ramp: Sendable, Codable, Equatable {
+        public struct Step: Sendable, Codable, Equatable {
+            /// How many devices get the default, in per cent with three decimals.
+            public var percentage: Double
+            /// How long the step lasts at least; 24 hours when missing.
+            public var hours: Double?
+            /// How many devices must run the release before the next step; none when missing.
+            public var devices: Int?
+            /// Whether somebody must let the rollout go on.
+            public var waitsForPerson: Bool?
+            /// Whether the failure rate must have been found good, which takes about 400 reports; when missing, it only must not
+            /// have been found bad.
+            public var needsGoodVerdict: Bool?
+
+            public init(percentage: Double, hours: Double? = nil, devices: Int? = nil, waitsForPerson: Bool? = nil) {
+                self.percentage = percentage
+                self.hours = hours
+                self.devices = devices
+                self.waitsForPerson = waitsForPerson
+            }
+        }
+
+        /// What happens when the rollout halts by itself.
+        public enum HaltAction: String, Sendable, Codable, CaseIterable {
+            /// No further device gets the release, and none loses it.
+            case keep
+            /// The release is taken back: devices get what the others get.
+            case previous
+            /// Devices go back to the models of the app.
+            case bundled
+        }
+
+        public var steps: [Step]
+        /// The share of reports that are failures with a usual release; 0.005 when missing.
+        public var usualFailureRate: Double?
+        /// The share at which a release is bad; 0.02 when missing.
+        public var badFailureRate: Double?
+        /// How likely a usual release may be halted; 0.01 when missing.
+        public var falseHalt: Double?
+        /// Whether the release is also compared with what the others have; yes when missing.
+        public var comparesWithRest: Bool?
+        /// `previous` when missing.
+        public var onHalt: HaltAction?
+
+        public init(steps: [Step]) { self.steps = steps }
+    }
+
+    /// The plan of its rollout; `nil` when it has no ramp.
+    /// - Throws: `ServiceError` that names the member.
+    func plan(salt: String) throws -> RolloutPlan? {
+        guard let ramp = rollout else { return nil }
+        guard let release = `default`.release else {
+            throw ServiceError.invalid("definition.default", "A rollout needs a release as the default.")
+        }
+        guard percentage == nil else {
+            throw ServiceError.invalid("definition.percentage", "The steps of the rollout say the percentages.")
+        }
+        var plan = RolloutPlan(
+            release: release,
+            rest: (rest ?? .bundled).outcome,
+            salt: salt,
+            steps: try ramp.steps.enumerated().map { index, step in
+                try Self.step(step, "definition.rollout.steps[\(index)]")
+            }
+        )
+        plan.holdout = try Self.buckets(holdout ?? 0, "definition.holdout")
+        plan.test.usualRate = ramp.usualFailureRate ?? plan.test.usualRate
+        plan.test.badRate = ramp.badFailureRate ?? plan.test.badRate
+        plan.test.falseHalt = ramp.falseHalt ?? plan.test.falseHalt
+        plan.comparesWithControl = ramp.comparesWithRest ?? true
+        // Who may approve is the service's to say.
+        plan.needsSecondPerson = false
+        switch ramp.onHalt ?? .previous {
+        case .keep: plan.rollsBackOnHalt = nil
+        case .previous: plan.rollsBackOnHalt = .previous
+        case .bundled: plan.rollsBackOnHalt = .bundled
+        }
+        do throws(PolicyError) { try plan.check() } catch {
+            throw ServiceError.invalid("definition.rollout.\(error.path)", error.message)
+        }
+        return plan
+    }
+
+    private static func step(_ step: Ramp.Step, _ field: String) throws -> RolloutPlan.Step {
+        let hours = step.hours ?? 24
+        guard (0...8784).contains(hours) else {
+            throw ServiceError.invalid("\(field).hours", "A step lasts 0 to 8784 hours.")
+        }
+        return RolloutPlan.Step(
+            share: try buckets(step.percentage, "\(field).percentage"),
+            gate: RolloutPlan.Gate(
+                minimumSeconds: Int((hours * 3600).rounded()),
+                minimumExposed: step.devices ?? 0,
+                isManual: step.waitsForPerson ?? false,
+                needsGoodVerdict: step.needsGoodVerdict ?? false
+            )
+        )
+    }
+
+    /// When it goes live by itself after it was activated; `nil` for at once.
+    func startDate() throws -> Date? {
+        guard let start else { return nil }
+        guard let date = PolicyDate(start) else {
+            throw ServiceError.invalid("definition.start", "\"\(start)\" is no date such as 2026-11-24T08:00:00Z.")
+        }
+        return Date(timeIntervalSince1970: Double(date.secondsSince1970))
+    }
+}

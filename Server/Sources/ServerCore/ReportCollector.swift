@@ -1,0 +1,265 @@
+public import DeploymentPolicy
+import Foundation
+import ServerDatabase
+
+/// Where reports belong: the collection of an app in an environment.
+public struct ReportPlace: Sendable, Hashable {
+    public let app: String
+    public let collection: String
+    public let environment: String
+
+    public init(app: String, collection: String, environment: String) {
+        self.app = app
+        self.collection = collection
+        self.environment = environment
+    }
+}
+
+/// Takes reports of devices.  Those that arrive while others are being stored are stored together, in one transaction, and each
+/// is acknowledged when it is stored: so a slow disk makes transactions larger and not more.
+actor ReportCollector {
+    private struct Waiting {
+        let place: ReportPlace
+        let report: DeviceReport
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private let database: any Database
+    private let now: @Sendable () -> Date
+    private var waiting: [Waiting] = []
+    private var isStoring = false
+
+    /// How many reports wait at most, and how many are stored together.
+    private static let mostWaiting = 20_000
+    private static let largestBatch = 5000
+
+    init(database: any Database, now: @escaping @Sendable () -> Date) {
+        self.database = database
+        self.now = now
+    }
+
+    /// Stores a report; one that was stored before changes nothing.
+    /// - Throws: `ServiceError` when the place or a release does not exist, or when too many reports wait.
+    func take(_ report: DeviceReport, at place: ReportPlace) async throws {
+        guard waiting.count < Self.mostWaiting else {
+            throw ServiceError(.unavailable, "Too many reports arrive just now.", retryAfter: 60)
+        }
+        try await withCheckedThrowingContinuation { continuation in
+            waiting.append(Waiting(place: place, report: report, continuation: continuation))
+            guard !isStoring else { return }
+            isStoring = true
+            Task { await storeAll() }
+        }
+    }
+
+    private func storeAll() async {
+        while !waiting.isEmpty {
+            let batch = Array(waiting.prefix(Self.largestBatch))
+            waiting.removeFirst(batch.count)
+            let hour = Int(now().timeIntervalSince1970 / 3600)
+            let reports = batch.map { ($0.place, $0.report) }
+            do {
+                let refusals = try await database.write { connection in
+                    var storage = ReportStorage(connection: connection, hour: hour)
+                    let refusals = try reports.map { try storage.add($1, at: $0) }
+                    try storage.store()
+                    return refusals
+                }
+                for (entry, refusal) in zip(batch, refusals) {
+                    if let refusal { entry.continuation.resume(throwing: refusal) } else { entry.continuation.resume() }
+                }
+            } catch {
+                for entry in batch { entry.continuation.resume(throwing: error) }
+            }
+        }
+        isStoring = false
+    }
+}
+
+/// Adds reports up within a transaction.
+private struct ReportStorage {
+    private struct CountKey: Hashable {
+        let place: ReportPlace
+        let release: Int
+        let event: String
+        let reason: String
+        let kind: DeviceKind
+    }
+
+    private struct SketchKey: Hashable {
+        let place: ReportPlace
+        let release: Int
+    }
+
+    private struct DeviceKind: Hashable {
+        let operatingSystem: String
+        let deviceClass: String
+    }
+
+    let connection: any Connection
+    let hour: Int
+    private var releases: [ReportPlace: Int?] = [:]
+    private var kinds: [ReportPlace: Set<DeviceKind>] = [:]
+    private var counts: [CountKey: Int] = [:]
+    private var sketches: [SketchKey: DeviceSketch] = [:]
+
+    /// How many kinds of devices are told apart in an hour: what anonymous reports call their systems must not fill the disk.
+    private static let mostKinds = 48
+
+    init(connection: any Connection, hour: Int) {
+        self.connection = connection
+        self.hour = hour
+    }
+
+    /// - Returns: why the report is refused.
+    mutating func add(_ report: DeviceReport, at place: ReportPlace) throws -> ServiceError? {
+        guard let latest = try latestRelease(of: place) else {
+            return .notFound("collection \"\(place.collection)\" in this environment of the app \"\(place.app)\"")
+        }
+        let named = report.counts.map(\.release) + [report.running?.release ?? 0]
+        if let unknown = named.first(where: { $0 > latest }) {
+            return .invalid("release", "The collection has no release \(unknown).")
+        }
+        let isNew = try connection.execute(
+            "INSERT INTO report_ids (id, hour) VALUES (?, ?) ON CONFLICT (id) DO NOTHING",
+            report.id,
+            hour
+        )
+        guard isNew == 1 else { return nil }
+        let kind = try kind(of: report, place)
+        for count in report.counts {
+            let key = CountKey(
+                place: place,
+                release: count.release,
+                event: count.event.name,
+                reason: count.event.reason?.rawValue ?? "",
+                kind: kind
+            )
+            counts[key, default: 0] += count.count
+        }
+        if let running = report.running {
+            sketches[SketchKey(place: place, release: running.release), default: DeviceSketch()].insert(running.place)
+        }
+        return nil
+    }
+
+    /// The number of the latest release; `nil` when there is no such collection or environment.
+    private mutating func latestRelease(of place: ReportPlace) throws -> Int? {
+        if let known = releases[place] { return known }
+        let row = try connection.first(
+            "SELECT c.releases, a.environments FROM collections c JOIN apps a ON a.id = c.app WHERE c.app = ? AND c.id = ?",
+            place.app,
+            place.collection
+        )
+        var latest: Int?
+        if let row, try JSON.read([String].self, row.text("environments")).contains(place.environment) {
+            latest = try row.integer("releases")
+        }
+        releases[place] = latest
+        return latest
+    }
+
+    private mutating func kind(of report: DeviceReport, _ place: ReportPlace) throws -> DeviceKind {
+        if kinds[place] == nil {
+            kinds[place] = Set(
+                try connection.query(
+                    "SELECT DISTINCT operating_system, device_class FROM report_counts "
+                        + "WHERE app = ? AND collection = ? AND environment = ? AND hour = ?",
+                    place.app,
+                    place.collection,
+                    place.environment,
+                    hour
+                ).map {
+                    DeviceKind(
+                        operatingSystem: try $0.text("operating_system"),
+                        deviceClass: try $0.text("device_class")
+                    )
+                }
+            )
+        }
+        let kind = DeviceKind(operatingSystem: report.operatingSystem, deviceClass: report.deviceClass.rawValue)
+        let known = kinds[place] ?? []
+        guard !known.contains(kind), known.count >= Self.mostKinds else {
+            kinds[place]?.insert(kind)
+            return kind
+        }
+        return DeviceKind(operatingSystem: "other", deviceClass: report.deviceClass.rawValue)
+    }
+
+    /// Writes the sums.  Rows are written in one order, so that replicas do not wait for each other in a circle.
+    func store() throws {
+        let ordered = counts.sorted {
+            ($0.key.place.app, $0.key.place.collection, $0.key.release, $0.key.event, $0.key.reason)
+                < ($1.key.place.app, $1.key.place.collection, $1.key.release, $1.key.event, $1.key.reason)
+        }
+        for (key, count) in ordered {
+            try connection.execute(
+                "INSERT INTO report_counts (app, collection, environment, hour, release_number, event, reason, "
+                    + "operating_system, device_class, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                    + "ON CONFLICT (app, collection, environment, hour, release_number, event, reason, operating_system, "
+                    + "device_class) DO UPDATE SET count = report_counts.count + excluded.count",
+                key.place.app,
+                key.place.collection,
+                key.place.environment,
+                hour,
+                key.release,
+                key.event,
+                key.reason,
+                key.kind.operatingSystem,
+                key.kind.deviceClass,
+                count
+            )
+        }
+        for (key, sketch) in sketches.sorted(by: {
+            ($0.key.place.app, $0.key.release) < ($1.key.place.app, $1.key.release)
+        }) {
+            try merge(sketch, key)
+        }
+    }
+
+    private func merge(_ sketch: DeviceSketch, _ key: SketchKey) throws {
+        let place: [Value] = [
+            key.place.app.value, key.place.collection.value, key.place.environment.value, hour.value, key.release.value,
+        ]
+        let stored = try connection.query(
+            "SELECT registers FROM report_devices WHERE app = ? AND collection = ? AND environment = ? AND hour = ? "
+                + "AND release_number = ?",
+            place
+        ).first?.bytes("registers")
+        var sum = sketch
+        if let stored, let old = DeviceSketch(registers: stored) {
+            guard sum.merge(old), sum != old else { return }
+        }
+        try connection.execute(
+            "INSERT INTO report_devices (app, collection, environment, hour, release_number, registers) "
+                + "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (app, collection, environment, hour, release_number) "
+                + "DO UPDATE SET registers = excluded.registers",
+            place + [sum.registers.value]
+        )
+    }
+}
+
+extension Service {
+    /// Where devices of a collection send their reports.
+    static func reportPath(app: String, environment: String, collection: String) -> String {
+        "/v1/apps/\(app)/environments/\(environment)/collections/\(collection)/reports"
+    }
+
+    /// Stores what a device reports; anybody may, and one report counts once.
+    public func take(_ report: DeviceReport, at place: ReportPlace) async throws {
+        try await reports.take(report, at: place)
+    }
+
+    /// For how many hours the IDs of reports are remembered, and for how many what they said.
+    private static let (idHours, countHours) = (7 * 24, 400 * 24)
+
+    /// Forgets reports that are too old to be sent again, or to be of use.
+    public func forgetOldReports() async throws {
+        let hour = Int(now().timeIntervalSince1970 / 3600)
+        try await database.write { connection in
+            try connection.execute("DELETE FROM report_ids WHERE hour < ?", hour - Self.idHours)
+            try connection.execute("DELETE FROM report_counts WHERE hour < ?", hour - Self.countHours)
+            try connection.execute("DELETE FROM report_devices WHERE hour < ?", hour - Self.countHours)
+        }
+    }
+}

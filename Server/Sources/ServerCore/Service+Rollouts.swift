@@ -1,0 +1,264 @@
+public import DeploymentPolicy
+public import Foundation
+import ServerDatabase
+
+// What happens to deployments by themselves: by the clock, and by what devices report.
+
+/// What devices have reported of a rollout since it began.
+struct RolloutCounts: Codable, Equatable {
+    /// The hour since 1970 from which reports count.
+    var hour: Int
+    /// Trials of the release, and how many of them failed.
+    var reports: Int
+    var failures: Int
+    /// The same of what the others have.
+    var controlReports: Int
+    var controlFailures: Int
+
+    /// Counts what has been reported since a time.
+    init(_ connection: any Connection, _ deployment: Deployment, _ plan: RolloutPlan, since: Date) throws {
+        try self.init(connection, deployment, plan, hour: Int(since.timeIntervalSince1970 / 3600))
+    }
+
+    init(_ connection: any Connection, _ deployment: Deployment, _ plan: RolloutPlan, hour: Int) throws {
+        func trials(_ release: Int) throws -> (reports: Int, failures: Int) {
+            let names = DeviceReport.Event.trialNames
+            let rows = try connection.query(
+                "SELECT event, SUM(count) AS n FROM report_counts WHERE app = ? AND collection = ? AND environment = ? "
+                    + "AND hour >= ? AND release_number = ? AND event IN (?, ?, ?) GROUP BY event",
+                [
+                    deployment.app.value, deployment.collection.value, deployment.environment.value, hour.value,
+                    release.value,
+                ] + names.map(\.value)
+            )
+            var sum = (reports: 0, failures: 0)
+            for row in rows {
+                let count = try row.integer("n")
+                sum.reports += count
+                if try row.text("event") == "failed" { sum.failures += count }
+            }
+            return sum
+        }
+        self.hour = hour
+        (reports, failures) = try trials(plan.release)
+        switch plan.rest {
+        case .release(let number): (controlReports, controlFailures) = try trials(number)
+        case .bundled, .holdout: (controlReports, controlFailures) = try trials(0)
+        case .keep: (controlReports, controlFailures) = (0, 0)
+        }
+    }
+
+    /// What has been reported since `old` was counted.
+    func report(since old: RolloutCounts, exposed: Int) -> Rollout.Report {
+        Rollout.Report(
+            exposed: exposed,
+            new: .init(reports: max(0, reports - old.reports), failures: max(0, failures - old.failures)),
+            control: .init(
+                reports: max(0, controlReports - old.controlReports),
+                failures: max(0, controlFailures - old.controlFailures)
+            )
+        )
+    }
+}
+
+/// How far a rollout is, for programs.
+public struct RolloutStatus: Sendable, Codable {
+    public struct Step: Sendable, Codable {
+        public let percentage: Double
+        public let hours: Double
+        public let devices: Int
+        public let waitsForPerson: Bool
+        public let needsGoodVerdict: Bool
+    }
+
+    /// `draft`, `approved`, `ramping`, `paused`, `complete`, `halted`, `rolledBack`.
+    public let state: String
+    /// The step where it stands, from 0; `nil` where it stands at none.
+    public let step: Int?
+    /// Why it was halted: `failureRate`, `worseThanControl`, `person`.
+    public let reason: String?
+    public let release: Int
+    /// How many devices may have the release, in per cent.
+    public let percentage: Double
+    public let steps: [Step]
+    /// Since when the step is reached.
+    public let since: Date
+    /// About how many devices run the release.
+    public let exposed: Int
+    /// What devices reported of the release at this step.
+    public let reports: Int
+    public let failures: Int
+    /// `good`, `bad`, or `undecided`.
+    public let verdict: String
+    /// What the next step waits for.
+    public let waitsFor: [String]
+
+    public init(_ rollout: Rollout, at now: Date) {
+        state = rollout.state.name
+        step = rollout.state.step.flatMap { $0 < rollout.plan.steps.count ? $0 : nil }
+        if case .halted(_, let halt) = rollout.state { reason = halt.rawValue } else { reason = nil }
+        release = rollout.plan.release
+        let reached = rollout.serving.shares.filter { $0.outcome == .release(rollout.plan.release) }
+        percentage = Double(reached.reduce(0) { $0 + $1.share }) / 1000
+        steps = rollout.plan.steps.map { step in
+            Step(
+                percentage: Double(step.share) / 1000,
+                hours: Double(step.gate.minimumSeconds) / 3600,
+                devices: step.gate.minimumExposed,
+                waitsForPerson: step.gate.isManual,
+                needsGoodVerdict: step.gate.needsGoodVerdict
+            )
+        }
+        since = Date(timeIntervalSince1970: Double(rollout.gate.since.secondsSince1970))
+        exposed = rollout.gate.exposed
+        reports = rollout.gate.test.reports
+        failures = rollout.gate.test.failures
+        verdict = rollout.gate.test.verdict.rawValue
+        waitsFor =
+            switch rollout.assess(at: PolicyDate(now)) {
+            case .wait(let obstacles): obstacles.map(\.name)
+            case .none, .start, .advance, .halt: []
+            }
+    }
+}
+
+extension Rollout.Obstacle {
+    fileprivate var name: String {
+        switch self {
+        case .startsAt(let date): "start at \(date)"
+        case .time(let date): "time until \(date)"
+        case .exposed(let count, let wanted): "\(wanted) devices, of which there are \(count)"
+        case .verdict: "a good failure rate"
+        case .person: "a person"
+        }
+    }
+}
+
+extension Service {
+    /// How far the rollout of a deployment is.
+    /// - Throws: `ServiceError` with `notFound` when it has none that has begun.
+    public func rolloutStatus(of id: String, as actor: Principal) async throws -> RolloutStatus {
+        let deployment = try await deployment(id, as: actor)
+        guard let rollout = try await rollout(of: deployment, as: actor) else {
+            throw ServiceError.notFound("rollout of the deployment \"\(id)\"")
+        }
+        return RolloutStatus(rollout, at: now())
+    }
+
+    /// Takes rollouts on, or halts them, by the time and by what devices have reported; makes deployments live whose date has
+    /// come.  To be called every few seconds; several replicas may.
+    public func runRollouts() async throws {
+        let (keys, time) = (keys, now())
+        let waiting = try await database.read { connection in
+            try connection.query(
+                "SELECT id, app, state FROM deployments WHERE state = 'scheduled' "
+                    + "OR (rollout <> '{}' AND state IN ('active', 'paused'))"
+            ).filter { row in
+                try row.text("state") == Deployment.State.scheduled.rawValue
+                    || Self.look(row.text("id"), at: time, connection)?.isChanged == true
+            }.map { (id: try $0.text("id"), app: try $0.text("app")) }
+        }
+        for (id, name) in waiting {
+            try await database.write { connection in
+                guard let app = try Self.app(name, connection) else {
+                    throw DatabaseError.unexpected("app", .text(name))
+                }
+                let run = OperationRun(app: app, actor: .server, keys: keys, time: time, connection: connection)
+                try Self.takeOn(id, run, connection)
+            }
+        }
+    }
+
+    /// What a rollout has come to.
+    private struct Look {
+        let deployment: Deployment
+        let before: Rollout
+        var rollout: Rollout
+        let seen: RolloutCounts
+        let events: [Rollout.Event]
+        let isChanged: Bool
+    }
+
+    /// Adds what devices have reported since the last look, and asks what comes next; `nil` when there is no rollout to look at.
+    private static func look(_ id: String, at time: Date, _ connection: any Connection) throws -> Look? {
+        guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id),
+            let before = try rollout(row)
+        else { return nil }
+        let deployment = try deployment(row)
+        guard deployment.state == .active || deployment.state == .paused else { return nil }
+        switch before.state {
+        case .ramping, .paused: break
+        case .draft, .approved, .complete, .halted, .rolledBack: return nil
+        }
+        let old = try JSON.read(RolloutCounts.self, row.text("seen"))
+        let seen = try RolloutCounts(connection, deployment, before.plan, hour: old.hour)
+        let exposed = try exposed(deployment, before.plan.release, old.hour, connection)
+        var rollout = before
+        if seen != old || exposed != before.gate.exposed { rollout.record(seen.report(since: old, exposed: exposed)) }
+        let events = rollout.step(at: PolicyDate(time))
+        return Look(
+            deployment: deployment,
+            before: before,
+            rollout: rollout,
+            seen: seen,
+            events: events,
+            isChanged: rollout != before || seen != old
+        )
+    }
+
+    /// About how many devices have run a release since an hour.
+    private static func exposed(
+        _ deployment: Deployment,
+        _ release: Int,
+        _ hour: Int,
+        _ connection: any Connection
+    ) throws -> Int {
+        var sum = DeviceSketch()
+        for row in try connection.query(
+            "SELECT registers FROM report_devices WHERE app = ? AND collection = ? AND environment = ? AND hour >= ? "
+                + "AND release_number = ?",
+            deployment.app,
+            deployment.collection,
+            deployment.environment,
+            hour,
+            release
+        ) {
+            guard let sketch = DeviceSketch(registers: try row.bytes("registers")) else {
+                throw DatabaseError.unexpected("registers", row["registers"])
+            }
+            sum.merge(sketch)
+        }
+        return sum.estimate
+    }
+
+    private static func takeOn(_ id: String, _ run: OperationRun, _ connection: any Connection) throws {
+        let (deployment, _) = try run.stored(id)
+        if deployment.state == .scheduled {
+            guard let start = try deployment.definition.startDate(), start <= run.time else { return }
+            _ = try run.perform(.activate, on: id)
+            return
+        }
+        guard let look = try look(id, at: run.time, connection), look.isChanged else { return }
+        try connection.execute(
+            "UPDATE deployments SET seen = ?, rollout = ? WHERE id = ?",
+            try JSON.text(look.seen),
+            String(decoding: look.rollout.bytes(), as: UTF8.self),
+            id
+        )
+        guard let last = look.events.last else { return }
+        let state: Deployment.State =
+            switch last.to {
+            case .halted, .rolledBack: .halted
+            default: look.deployment.state
+            }
+        let isHalted = state == .halted
+        _ = try run.store(
+            isHalted ? "rollout-halt" : "rollout-advance",
+            look.deployment,
+            state,
+            look.before,
+            look.rollout,
+            isPublished: true
+        )
+    }
+}
