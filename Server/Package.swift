@@ -37,7 +37,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     ],
     targets: [
-        library("ServerDatabase", [.product(name: "GRDB", package: "GRDB.swift")]),
+        .target(name: "CPQ", linkerSettings: [.linkedLibrary("pq")]),
+        library("ServerDatabase", ["CPQ", .product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
         .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
@@ -58,7 +59,14 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", formats]),
+        .target(
+            name: "TestDatabases",
+            dependencies: ["ServerDatabase"],
+            path: "Tests/TestDatabases",
+            swiftSettings: settings
+        ),
+        tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
+        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "TestDatabases", formats]),
         tests(
             "ServerDashboardTests",
             [

@@ -264,8 +264,13 @@ extension Service {
         }
     }
 
-    /// Signs anew what is about to expire: timestamps and policies.  Called by the server's clock.
+    /// Signs anew what is about to expire: timestamps and policies.  Called by the server's clock; of several servers that
+    /// share a database one does it at a time.
     public func renewSignatures(margin: Int = 23 * 3600) async throws {
+        _ = try await database.exclusively("renewal") { try await renewAll(margin: margin) }
+    }
+
+    private func renewAll(margin: Int) async throws {
         let teams = try await database.read { connection in
             try connection.query("SELECT id FROM teams").map { try $0.text("id") }
         }

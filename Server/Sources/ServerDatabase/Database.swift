@@ -1,13 +1,28 @@
 /// A relational database that the server keeps its records in.
 ///
-/// SQL is written once, in what SQLite and PostgreSQL have in common, with `?` for arguments.
+/// SQL is written once, in what SQLite and PostgreSQL have in common, with `?` for arguments.  Numbers are `BIGINT` or
+/// `DOUBLE PRECISION`, texts hold no NUL, and how texts are sorted is up to the database.
 public protocol Database: Sendable {
     /// Runs `body` on one consistent state, which it must not change.
     func read<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R
 
     /// Runs `body` as one transaction: all that it changed is stored durably when this returns, and nothing of it when it
     /// throws.  Transactions that contradict each other run one after the other.
+    ///
+    /// `body` may run several times before it succeeds once, and its transaction can only fail after one of its statements
+    /// did.
     func write<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R
+
+    /// Runs `body` unless another process, or another task of this one, runs something of the same name on the database.
+    ///
+    /// A process that ends lets go of its names.  One that only loses its way to the database does so without noticing: what
+    /// `body` writes must be right even if it runs twice at a time, which transactions see to.
+    /// - Parameter name: letters a–z, digits and hyphens.
+    /// - Returns: `nil` when somebody else is at it.
+    func exclusively<R: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R?
 
     /// The dialect's words for column types.
     var dialect: Dialect { get }

@@ -12,8 +12,10 @@ public final class SQLiteDatabase: Database {
     }
 
     private let pool: DatabasePool
+    private let path: String
 
     public init(path: String, durability: Durability = .full) throws {
+        self.path = path
         var configuration = Configuration()
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
@@ -25,11 +27,20 @@ public final class SQLiteDatabase: Database {
     public var dialect: Dialect { Dialect(bytes: "BLOB") }
 
     public func read<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
-        try await pool.read { database in try body(SQLiteConnection(database: database)) }
+        try await translating { try await pool.read { database in try body(SQLiteConnection(database: database)) } }
     }
 
     public func write<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
-        try await pool.write { database in try body(SQLiteConnection(database: database)) }
+        try await translating { try await pool.write { database in try body(SQLiteConnection(database: database)) } }
+    }
+
+    public func exclusively<R: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R? {
+        guard let lock = try FileLock(path: "\(path)-\(name).lock") else { return nil }
+        defer { withExtendedLifetime(lock) {} }
+        return try await body()
     }
 
     public func close() async throws { try translating { try pool.close() } }
@@ -92,9 +103,17 @@ extension Value {
 
 /// Runs `body`; SQLite's errors leave it as the server's.
 private func translating<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch let error as GRDB.DatabaseError {
+    do { return try body() } catch let error as GRDB.DatabaseError { throw DatabaseError(error) }
+}
+
+/// Runs `body`; SQLite's errors leave it as the server's.
+private func translating<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+    do { return try await body() } catch let error as GRDB.DatabaseError { throw DatabaseError(error) }
+}
+
+extension DatabaseError {
+    fileprivate init(_ error: GRDB.DatabaseError) {
         let message = error.message ?? "\(error.resultCode)"
-        throw error.resultCode == .SQLITE_CONSTRAINT
-            ? DatabaseError.constraint(message) : DatabaseError.failure(message)
+        self = error.resultCode == .SQLITE_CONSTRAINT ? .constraint(message) : .failure(message)
     }
 }

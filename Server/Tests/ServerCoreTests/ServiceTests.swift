@@ -5,12 +5,14 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 import Synchronization
+import TestDatabases
 import Testing
 import UpdateFramework
 
 /// A server without a network, in a folder of its own.
 final class SampleServer {
     let folder: String
+    let database: TestDatabase
     let service: Service
     let clock = Clock()
     private(set) var admin = Principal.server
@@ -24,9 +26,10 @@ final class SampleServer {
     init() async throws {
         folder = FileManager.default.temporaryDirectory.path + "/server-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        database = try await TestDatabase(folder: folder)
         let clock = clock
         service = try await Service(
-            database: try SQLiteDatabase(path: folder + "/server.sqlite"),
+            database: try database.open(),
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
             keys: try SigningKeyFolder(folder: folder + "/keys"),
             vault: try KeyVault(folder: folder + "/vault", strength: .file),
@@ -268,7 +271,7 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
         let server = try await SampleServer()
         _ = try await server.publish()
         try await server.service.verifyAudit()
-        let database = try SQLiteDatabase(path: server.folder + "/server.sqlite")
+        let database = try server.database.open()
         try await database.write { connection in
             _ = try connection.execute("UPDATE audit SET actor = ? WHERE sequence = 2", "nobody")
         }
@@ -292,7 +295,7 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
         _ = try await server.publish()
         _ = try await server.deploy(DeploymentDefinition(default: .release(1)))
         let again = try await Service(
-            database: try SQLiteDatabase(path: server.folder + "/server.sqlite"),
+            database: try server.database.open(),
             blobs: try FolderBlobStore(folder: server.folder + "/blobs"),
             keys: try SigningKeyFolder(folder: server.folder + "/keys"),
             vault: try KeyVault(folder: server.folder + "/vault")

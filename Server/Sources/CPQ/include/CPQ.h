@@ -1,0 +1,7 @@
+#pragma once
+// libpq, the C library of PostgreSQL (Debian: libpq-dev), which lies in a folder of its own.
+#if __has_include(<postgresql/libpq-fe.h>)
+#include <postgresql/libpq-fe.h>
+#else
+#include <libpq-fe.h>
+#endif

@@ -1,0 +1,22 @@
+import Foundation
+
+/// A lock that one holder on this machine has, until it lets go of the value or ends.
+final class FileLock: Sendable {
+    private let file: Int32
+
+    /// `nil` when somebody else holds it.
+    /// - Parameter path: of a file that is made when it does not exist, and stays.
+    init?(path: String) throws {
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw DatabaseError.failure("cannot open \(path): \(String(cString: strerror(errno)))") }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            guard error == EWOULDBLOCK else {
+                throw DatabaseError.failure("cannot lock \(path): \(String(cString: strerror(error)))")
+            }
+            return nil
+        }
+    }
+
+    deinit { if file >= 0 { close(file) } }
+}
