@@ -13,6 +13,8 @@ public struct Service: Sendable {
     let vault: KeyVault
     /// Where clients reach the server, when that is known.
     let address: String?
+    /// What was refused to whom, until it is written into the audit log.
+    let denials = DenialLog()
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
@@ -71,8 +73,9 @@ public struct Service: Sendable {
 
     /// Checks a text that people read.
     static func checkText(_ text: String, _ field: String, most: Int = 1024) throws(ServiceError) {
-        guard text.utf8.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" }) else {
-            throw .invalid(field, "A text of at most \(most) bytes without control characters is needed.")
+        guard text.unicodeScalars.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" })
+        else {
+            throw .invalid(field, "A text of at most \(most) characters without control characters is needed.")
         }
     }
 }
