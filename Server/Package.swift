@@ -35,12 +35,14 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "CPQ", linkerSettings: [.linkedLibrary("pq")]),
         library("ServerDatabase", ["CPQ", .product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
+        .target(name: "COpenAPIFile"),
         .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
         library(
             "ServerDashboard",
@@ -49,7 +51,10 @@ let package = Package(
                 .product(name: "Mustache", package: "swift-mustache"),
             ]
         ),
-        library("ServerHTTP", ["ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]),
+        library(
+            "ServerHTTP",
+            ["COpenAPIFile", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]
+        ),
         .executableTarget(
             name: "coreml-server",
             dependencies: [
@@ -66,7 +71,17 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
-        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "TestDatabases", formats]),
+        .target(name: "ServerTesting", path: "Tests/ServerTesting", swiftSettings: settings),
+        tests(
+            "ServerHTTPTests",
+            [
+                "ServerTesting",
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", "TestDatabases", formats]),
         tests(
             "ServerDashboardTests",
             [

@@ -16,6 +16,15 @@ public struct AuditEntry: Sendable, Codable {
     public let hash: String
 }
 
+/// What was found when the chain of the audit log was computed anew.
+public struct AuditVerification: Sendable, Codable {
+    /// How many entries a team has.
+    public let entries: Int
+    /// The number and the hash of its last one: whoever keeps them can tell later whether anything before was rewritten.
+    public let sequence: Int
+    public let hash: String
+}
+
 /// The audit log: each entry carries the hash of the one before, so that none can be changed or taken out unseen.
 enum Audit {
     static func record(
@@ -77,7 +86,10 @@ enum Audit {
     }
 
     /// Throws at the first entry that is not what was written.
-    static func verify(_ connection: any Connection) throws {
+    /// - Returns: what is known of a team's entries.
+    @discardableResult
+    static func verify(of team: String = "", _ connection: any Connection) throws -> AuditVerification {
+        var last = AuditVerification(entries: 0, sequence: 0, hash: String(repeating: "0", count: 64))
         var previous = [UInt8](repeating: 0, count: 32)
         var sequence = 0
         for row in try connection.query("SELECT * FROM audit ORDER BY sequence") {
@@ -96,6 +108,10 @@ enum Audit {
                 )
             }
             previous = right
+            if try row.text("team") == team {
+                last = AuditVerification(entries: last.entries + 1, sequence: sequence, hash: right.hexadecimal)
+            }
         }
+        return last
     }
 }

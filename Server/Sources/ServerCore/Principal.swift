@@ -72,6 +72,9 @@ public struct Principal: Sendable {
     /// What the server does by itself.
     public static let server = Principal(kind: .server, name: "server")
 
+    /// The account, for those who have one.
+    public var account: String? { if case .account(let id) = kind { id } else { nil } }
+
     public func permissions(in team: String) -> Set<Permission> {
         if kind == .server { return Set(Permission.allCases) }
         return (roles[team] ?? []).reduce(into: []) { $0.formUnion($1.permissions) }
@@ -84,14 +87,16 @@ public struct Principal: Sendable {
         let permissions = permissions(in: team)
         guard permissions.contains(.view), self.app == nil || app == nil || self.app == app else {
             throw .notFound(app.map { "app \"\($0)\"" } ?? "team \"\(team)\"")
+                .denied(to: name, in: team, permission.rawValue)
         }
         guard permissions.contains(permission) else {
             throw .forbidden("\(name) may not do this in the team \"\(team)\": it takes \(permission.rawValue).")
+                .denied(to: name, in: team, permission.rawValue)
         }
         guard self.app == nil || app != nil || permission == .view else {
             throw .forbidden(
                 "\(name) is good for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
-            )
+            ).denied(to: name, in: team, permission.rawValue)
         }
     }
 }

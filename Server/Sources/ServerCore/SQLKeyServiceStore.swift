@@ -21,7 +21,11 @@ struct SQLKeyServiceStore: KeyServiceStore {
     func enrolmentPolicy(team: String, app: String) async throws -> EnrolmentPolicy? {
         try await database.read { connection in
             guard try Service.app(app, connection)?.team == team else { return nil }
-            return EnrolmentPolicy(minimumAttestation: .none)
+            let conditions = try Service.enrolmentConditions(of: app, connection)
+            return EnrolmentPolicy(
+                minimumAttestation: conditions.requiresToken ? .token : .none,
+                deviceLimit: conditions.deviceLimit
+            )
         }
     }
 

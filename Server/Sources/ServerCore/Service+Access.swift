@@ -61,15 +61,20 @@ extension Service {
         }
     }
 
-    /// A link that signs the administrator in once, for whoever may read the server's folder.
-    public func administratorLink() async throws -> String {
+    /// A link that signs an account in once, for whoever may read the server's folder.
+    /// - Parameter email: the account's address; the administrator's when it is `nil`.
+    public func administratorLink(for email: String? = nil) async throws -> String {
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
-            guard
-                let row = try connection.first(
-                    "SELECT id FROM accounts WHERE is_administrator = 1 ORDER BY created LIMIT 1"
-                )
-            else { throw ServiceError.notFound("administrator") }
+            let row =
+                if let email {
+                    try connection.first("SELECT id FROM accounts WHERE email = ?", email)
+                } else {
+                    try connection.first(
+                        "SELECT id FROM accounts WHERE is_administrator = 1 ORDER BY created LIMIT 1"
+                    )
+                }
+            guard let row else { throw ServiceError.notFound(email.map { "account \($0)" } ?? "administrator") }
             let id = try row.text("id")
             try Self.addLink(connection, secret, account: id, until: time.addingTimeInterval(900))
             try Audit.record(connection, at: time, .server, team: "", "account.link", id)
@@ -77,7 +82,7 @@ extension Service {
         }
     }
 
-    private static func addLink(_ connection: any Connection, _ secret: String, account: String, until: Date) throws {
+    static func addLink(_ connection: any Connection, _ secret: String, account: String, until: Date) throws {
         try connection.execute(
             "INSERT INTO sign_in_links (secret_hash, account, expires) VALUES (?, ?, ?)",
             Secrets.hash(secret),
@@ -86,27 +91,22 @@ extension Service {
         )
     }
 
-    /// Signs in whoever holds the secret of a link, which works once.
-    public func signIn(link secret: String) async throws -> Session {
+    /// Signs in whoever holds the secret of a link or of an invitation, each of which works once.
+    /// - Parameter current: who is signed in already: an invitation of an account that exists is for them.
+    public func signIn(link secret: String, current: Principal? = nil) async throws -> Session {
         let time = now()
         return try await database.write { connection in
-            let hash = Secrets.hash(secret)
             guard
-                let row = try connection.first(
-                    "SELECT account, expires FROM sign_in_links WHERE secret_hash = ?",
-                    hash
-                ),
-                try row.date("expires") > time
+                let account = try Self.account(link: secret, at: time, connection)
+                    ?? Self.accept(secret, account: current?.account, at: time, connection)
             else {
                 throw ServiceError(
                     .unauthenticated,
-                    "The link was used or has expired: run coreml-server admin-link to get another."
+                    "The link was used or has expired: run coreml-server admin-link to get another, or ask who sent it."
                 )
             }
-            try connection.execute("DELETE FROM sign_in_links WHERE secret_hash = ?", hash)
             let text = TokenText(kind: "session", id: Self.identifier(), secret: Secrets.make())
             let session = Session(secret: text.text, csrf: Secrets.make())
-            let account = try row.text("account")
             try connection.execute(
                 "INSERT INTO sessions (secret_hash, account, csrf, created, seen) VALUES (?, ?, ?, ?, ?)",
                 Secrets.hash(session.secret),
@@ -120,9 +120,27 @@ extension Service {
         }
     }
 
+    /// The account that a sign-in link is for, which works once.
+    private static func account(link secret: String, at time: Date, _ connection: any Connection) throws -> String? {
+        let hash = Secrets.hash(secret)
+        guard
+            let row = try connection.first("SELECT account, expires FROM sign_in_links WHERE secret_hash = ?", hash),
+            try row.date("expires") > time
+        else { return nil }
+        try connection.execute("DELETE FROM sign_in_links WHERE secret_hash = ?", hash)
+        return try row.text("account")
+    }
+
+    /// Ends a session.
     public func signOut(_ secret: String) async throws {
+        let time = now()
         try await database.write { connection in
-            _ = try connection.execute("DELETE FROM sessions WHERE secret_hash = ?", Secrets.hash(secret))
+            let hash = Secrets.hash(secret)
+            guard let row = try connection.first("SELECT account FROM sessions WHERE secret_hash = ?", hash) else {
+                return
+            }
+            try connection.execute("DELETE FROM sessions WHERE secret_hash = ?", hash)
+            try Audit.record(connection, at: time, .server, team: "", "account.signOut", try row.text("account"))
         }
     }
 
@@ -266,7 +284,13 @@ extension Service {
         let stored = try row?.bytes("secret_hash") ?? [UInt8](repeating: 0, count: 32)
         guard equal(stored, Secrets.hash(text.secret)), let row else { throw wrong }
         let token = try Self.token(row)
-        guard token.revoked == nil, token.expires > time else { throw wrong }
+        guard token.revoked == nil, token.expires > time else {
+            throw wrong.denied(
+                to: "token:\(token.name)",
+                in: token.team,
+                token.revoked == nil ? "an expired token" : "a revoked token"
+            )
+        }
         if token.lastUsed.map({ time.timeIntervalSince($0) > 60 }) ?? true {
             try await database.write { connection in
                 _ = try connection.execute("UPDATE tokens SET last_used = ? WHERE id = ?", time.milliseconds, token.id)

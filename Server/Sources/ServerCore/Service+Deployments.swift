@@ -130,7 +130,10 @@ extension Service {
         }
         guard let deployment = try row.map(Self.deployment) else { throw ServiceError.notFound("deployment \"\(id)\"") }
         do { _ = try await app(deployment.app, as: actor, for: permission) } catch let error as ServiceError {
-            throw error.code == .notFound ? ServiceError.notFound("deployment \"\(id)\"") : error
+            guard error.code == .notFound else { throw error }
+            var hidden = ServiceError.notFound("deployment \"\(id)\"")
+            hidden.denial = error.denial
+            throw hidden
         }
         return deployment
     }
@@ -151,6 +154,16 @@ extension Service {
             createdBy: try row.text("created_by"),
             changed: try row.date("changed")
         )
+    }
+
+    /// The policy that a deployment gives devices, unsigned and as version 1, for programs that explain and compare.
+    public func policy(of id: String, as actor: Principal) async throws -> [UInt8] {
+        let (deployment, time) = (try await deployment(id, as: actor), now())
+        return try await database.read { connection in
+            let row = try connection.first("SELECT rollout FROM deployments WHERE id = ?", id)
+            let rollout = try row.flatMap(Self.rollout)
+            return try Self.policy(of: deployment, rollout: rollout, version: 1, at: time, connection).bytes()
+        }
     }
 
     // MARK: Policies

@@ -41,7 +41,9 @@ public struct TeamOverview: Sendable {
 }
 
 /// Somebody who belongs to a team.
-public struct Member: Sendable {
+public struct Member: Sendable, Codable, Equatable {
+    /// The account's.
+    public let id: String
     public let email: String
     public let name: String
     public let roles: [Role]
@@ -233,17 +235,10 @@ extension Service {
         try actor.require(.view, in: team)
         return try await database.read { connection in
             try connection.query(
-                "SELECT a.email, a.name, a.is_administrator, m.roles FROM memberships m "
+                "SELECT a.id, a.email, a.name, a.is_administrator, m.roles FROM memberships m "
                     + "JOIN accounts a ON a.id = m.account WHERE m.team = ? ORDER BY a.email",
                 team
-            ).map {
-                Member(
-                    email: try $0.text("email"),
-                    name: try $0.text("name"),
-                    roles: try JSON.read([Role].self, $0.text("roles")),
-                    isAdministrator: try $0.bool("is_administrator")
-                )
-            }
+            ).map(Self.member)
         }
     }
 

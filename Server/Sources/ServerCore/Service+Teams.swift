@@ -40,6 +40,7 @@ extension Service {
     public func createTeam(_ id: String, name: String, as actor: Principal) async throws -> Team {
         guard actor.isAdministrator else {
             throw ServiceError.forbidden("\(actor.name) may not make teams: an administrator of the server can.")
+                .denied(to: actor.name, in: "", "administrator")
         }
         try Self.checkName(id, "id")
         try Self.checkText(name, "name")
@@ -292,6 +293,12 @@ extension Service {
 
     /// Throws when the audit log was changed by something else than the server.
     public func verifyAudit() async throws {
-        try await database.read { connection in try Audit.verify(connection) }
+        try await database.read { connection in _ = try Audit.verify(connection) }
+    }
+
+    /// Throws when the audit log was changed by something else than the server.
+    public func verifyAudit(of team: String, as actor: Principal) async throws -> AuditVerification {
+        try actor.require(.audit, in: team)
+        return try await database.read { connection in try Audit.verify(of: team, connection) }
     }
 }

@@ -15,6 +15,8 @@ public struct Service: Sendable {
     let address: String?
     /// What takes the reports of devices.
     let reports: ReportCollector
+    /// What was refused to whom, until it is written into the audit log.
+    let denials = DenialLog()
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
@@ -74,8 +76,9 @@ public struct Service: Sendable {
 
     /// Checks a text that people read.
     static func checkText(_ text: String, _ field: String, most: Int = 1024) throws(ServiceError) {
-        guard text.utf8.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" }) else {
-            throw .invalid(field, "A text of at most \(most) bytes without control characters is needed.")
+        guard text.unicodeScalars.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" })
+        else {
+            throw .invalid(field, "A text of at most \(most) characters without control characters is needed.")
         }
     }
 }

@@ -12,6 +12,16 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
     public let field: String?
     /// After how many seconds it can be tried again.
     public let retryAfter: Int?
+    /// What the audit log is to know of it, when somebody wanted what they may not.
+    var denial: Denial?
+
+    /// Somebody who is known was refused something in a team.
+    struct Denial: Sendable, Hashable {
+        let actor: String
+        let team: String
+        /// What it would have taken.
+        let reason: String
+    }
 
     public init(_ code: Code, _ description: String, field: String? = nil, retryAfter: Int? = nil) {
         self.code = code
@@ -40,6 +50,12 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
 
     static func notFound(_ what: String) -> ServiceError {
         ServiceError(.notFound, "There is no \(what), or you may not see it.")
+    }
+
+    func denied(to actor: String, in team: String, _ reason: String) -> ServiceError {
+        var copy = self
+        copy.denial = Denial(actor: actor, team: team, reason: reason)
+        return copy
     }
 
     static func forbidden(_ description: String) -> ServiceError { ServiceError(.forbidden, description) }

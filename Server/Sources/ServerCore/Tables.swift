@@ -194,4 +194,28 @@ public let migrations: [Migration] = [
         """,
         "CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due)"
     ),
+    Migration(
+        version: 3,
+        """
+        CREATE TABLE invitations (
+            id TEXT NOT NULL PRIMARY KEY, secret_hash BYTES NOT NULL UNIQUE, team TEXT NOT NULL REFERENCES teams (id),
+            email TEXT NOT NULL, name TEXT NOT NULL, roles TEXT NOT NULL, created BIGINT NOT NULL,
+            created_by TEXT NOT NULL, expires BIGINT NOT NULL
+        )
+        """,
+        "CREATE INDEX invitations_of_team ON invitations (team, email)",
+        """
+        CREATE TABLE enrolment_conditions (
+            app TEXT NOT NULL PRIMARY KEY REFERENCES apps (id), requires_token BIGINT NOT NULL, device_limit BIGINT
+        )
+        """,
+        """
+        CREATE TABLE workload_trusts (
+            id TEXT NOT NULL PRIMARY KEY, team TEXT NOT NULL REFERENCES teams (id), app TEXT, name TEXT NOT NULL,
+            issuer TEXT NOT NULL, audience TEXT NOT NULL, subject TEXT NOT NULL, roles TEXT NOT NULL,
+            created BIGINT NOT NULL, created_by TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX workload_trusts_of_issuer ON workload_trusts (issuer)"
+    ),
 ]

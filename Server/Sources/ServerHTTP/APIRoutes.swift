@@ -10,12 +10,17 @@ struct APIRoutes {
     /// Where clients reach the server, such as `https://models.example.org`; from the request when it was not given.
     let publicAddress: String?
 
-    private func address(_ request: Request) -> String {
+    func address(_ request: Request) -> String {
         publicAddress ?? "http://\(request.head.authority ?? "localhost")"
     }
 
-    func add(to router: RouterGroup<Context>) {
+    /// The routes that take no token.
+    func addOpen(to router: RouterGroup<Context>) {
         router.post("sessions", use: signIn)
+        router.get("openapi.yaml") { _, _ in Answers.bytes(openAPIDocument, type: "application/yaml") }
+    }
+
+    func add(to router: RouterGroup<Context>) {
         router.get("me", use: me)
         router.get("teams", use: teams)
         router.post("teams", use: createTeam)
@@ -58,15 +63,6 @@ struct APIRoutes {
                 try await service.revokeKey(context.name("key"), of: context.name("team"), as: context.actor)
             )
         }
-        router.get("teams/:team/audit", use: audit)
-        router.get("teams/:team/tokens") { request, context in
-            Answers.json(try await service.tokens(of: context.name("team"), as: context.actor))
-        }
-        router.post("teams/:team/tokens", use: createToken)
-        router.delete("teams/:team/tokens/:token") { request, context in
-            try await service.revokeToken(context.name("token"), team: context.name("team"), as: context.actor)
-            return Answers.empty
-        }
         router.get("apps/:app") { request, context in
             Answers.json(try await service.app(context.name("app"), as: context.actor))
         }
@@ -102,10 +98,19 @@ struct APIRoutes {
         }
         router.post("apps/:app/collections/:collection/deployments", use: createDeployment)
         router.get("apps/:app/collections/:collection/history", use: history)
+        router.get("deployments/:deployment/policy") { request, context in
+            Answers.bytes(
+                try await service.policy(of: context.name("deployment"), as: context.actor),
+                type: "application/json"
+            )
+        }
         router.get("deployments/:deployment") { request, context in
             Answers.json(try await service.deployment(context.name("deployment"), as: context.actor))
         }
         router.put("deployments/:deployment", use: edit)
+        router.post("deployments/:deployment/approve") { request, context in
+            Answers.json(try await service.operate(.approve, context.name("deployment"), as: context.actor))
+        }
         router.post("deployments/:deployment/:operation", use: operate)
     }
 
@@ -148,7 +153,7 @@ struct APIRoutes {
         )
     }
 
-    private struct NewDeployment: Decodable {
+    private struct NewDeployment: Codable {
         let name: String?
         let environment: String?
         let definition: DeploymentDefinition
@@ -221,7 +226,7 @@ struct APIRoutes {
         )
     }
 
-    private struct SignInLink: Decodable {
+    private struct SignInLink: Codable {
         /// The last part of the link.
         let link: String
     }
@@ -232,45 +237,11 @@ struct APIRoutes {
     }
 
     @Sendable private func signIn(_ request: Request, _ context: Context) async throws -> Response {
-        let session = try await service.signIn(link: try await request.json(SignInLink.self, context).link)
+        let session = try await service.signIn(
+            link: try await request.json(SignInLink.self, context).link,
+            current: context.principal
+        )
         return Answers.json(MadeSession(text: session.secret), status: .created)
-    }
-
-    private struct NewToken: Decodable {
-        let name: String
-        let roles: [Role]
-        let app: String?
-        let days: Int?
-    }
-
-    private struct MadeToken: Encodable {
-        let token: Token
-        /// Shown this once.
-        let text: String
-    }
-
-    @Sendable private func createToken(_ request: Request, _ context: Context) async throws -> Response {
-        let body = try await request.json(NewToken.self, context)
-        let (token, text) = try await service.createToken(
-            team: context.name("team"),
-            app: body.app,
-            name: body.name,
-            roles: body.roles,
-            lifetime: Double(body.days ?? 90) * 86_400,
-            as: context.actor
-        )
-        return Answers.json(MadeToken(token: token, text: text), status: .created)
-    }
-
-    @Sendable private func audit(_ request: Request, _ context: Context) async throws -> Response {
-        Answers.json(
-            try await service.audit(
-                of: context.name("team"),
-                before: request.integer("before"),
-                limit: request.integer("limit") ?? 100,
-                as: context.actor
-            )
-        )
     }
 
     // MARK: Teams and apps
@@ -279,7 +250,7 @@ struct APIRoutes {
         Answers.json(try await service.teams(of: context.actor))
     }
 
-    private struct NewTeam: Decodable {
+    private struct NewTeam: Codable {
         let id: String
         let name: String?
     }
@@ -292,7 +263,7 @@ struct APIRoutes {
         )
     }
 
-    private struct NewApp: Decodable {
+    private struct NewApp: Codable {
         let id: String
         let name: String?
         let environments: [String]?
@@ -310,7 +281,7 @@ struct APIRoutes {
         return Answers.json(app, status: .created)
     }
 
-    private struct NewCollection: Decodable {
+    private struct NewCollection: Codable {
         let id: String
         let description: String?
         let models: [String]
@@ -386,10 +357,17 @@ extension Context {
 }
 
 extension Request {
-    /// The body, which must be JSON.
-    func json<Value: Decodable>(_ type: Value.Type, _ context: Context) async throws -> Value {
-        let buffer = try await body.collect(upTo: context.maxUploadSize)
-        return try JSONDecoder().decode(type, from: Data(Array(buffer: buffer)))
+    /// The body, which must be JSON with no members beside those of the type: one that is misspelled would change what the
+    /// request means.
+    func json<Value: Codable>(_ type: Value.Type, _ context: Context) async throws -> Value {
+        let data = Data(Array(buffer: try await body.collect(upTo: context.maxUploadSize)))
+        let value = try JSONDecoder().decode(type, from: data)
+        let given = try JSONDecoder().decode(AnyJSON.self, from: data)
+        let known = try JSONDecoder().decode(AnyJSON.self, from: try JSONEncoder().encode(value))
+        if let path = given.unknownMember(beside: known) {
+            throw ServiceError(.invalid, "There is no member of this name.", field: path)
+        }
+        return value
     }
 
     /// A number among the address's parameters.
@@ -397,6 +375,29 @@ extension Request {
         try uri.queryParameters[Substring(name)].map { text in
             guard let value = Int(text) else { throw ServiceError(.invalid, "This must be a number.", field: name) }
             return value
+        }
+    }
+}
+
+extension AnyJSON {
+    /// The path of the first member that is not among `known`'s; `null` stands for a member that is missing.
+    func unknownMember(beside known: AnyJSON) -> String? {
+        switch (self, known) {
+        case (.object(let members), .object(let others)):
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                guard let other = others[name] else {
+                    if value == .null { continue }
+                    return name
+                }
+                if let path = value.unknownMember(beside: other) { return "\(name).\(path)" }
+            }
+            return nil
+        case (.list(let values), .list(let others)):
+            for (index, (value, other)) in zip(values, others).enumerated() {
+                if let path = value.unknownMember(beside: other) { return "[\(index)].\(path)" }
+            }
+            return nil
+        default: return nil
         }
     }
 }

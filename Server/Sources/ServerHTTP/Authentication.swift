@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import ServerCore
 
-/// Finds out who asks by the token of the request.
+/// Finds out who asks by the token of the request, and tells the audit log whom something was refused to.
 struct Authentication: RouterMiddleware {
     let service: Service
 
@@ -11,6 +11,17 @@ struct Authentication: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        do { return try await authenticate(request, context, next) } catch let error as ServiceError {
+            service.note(error, request: "\(request.method.rawValue) \(request.uri.path)")
+            throw error
+        }
+    }
+
+    private func authenticate(
+        _ request: Request,
+        _ context: Context,
+        _ next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
         guard let header = request.headers[.authorization] else { return try await next(request, context) }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
@@ -18,9 +29,22 @@ struct Authentication: RouterMiddleware {
         }
         var context = context
         let text = String(parts[1])
+        context.credential = text
         context.principal =
             text.hasPrefix("mlk_session_")
             ? try await service.principal(session: text).0 : try await service.principal(token: text)
+        return try await next(request, context)
+    }
+}
+
+/// Refuses who did not say who they are, before anything of the request is read.
+struct Identified: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        _ = try context.actor
         return try await next(request, context)
     }
 }

@@ -8,6 +8,8 @@ public struct Context: RequestContext {
     public let remoteAddress: String
     /// Who asks, on routes that demand to know.
     var principal: Principal?
+    /// What they proved it with.
+    var credential: String?
     /// What a form of the dashboard must hold.
     var csrf: String?
 

@@ -96,7 +96,7 @@ struct RolloutRoutes {
 
     // MARK: Approvals and webhooks
 
-    private struct Approvals: Decodable { let environments: [String] }
+    private struct Approvals: Codable { let environments: [String] }
 
     @Sendable private func setApprovals(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(Approvals.self, context)
@@ -105,7 +105,7 @@ struct RolloutRoutes {
         )
     }
 
-    private struct NewWebhook: Decodable {
+    private struct NewWebhook: Codable {
         let url: String
         let actions: [String]?
     }

@@ -1,15 +1,26 @@
 public import Hummingbird
 public import ServerCore
 
-/// The routes of the server.
+/// The routes of the server, and what answers to other methods on their paths.
 public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
+    let router = makeRoutes(service, publicAddress: publicAddress)
+    router.refuseOtherMethods()
+    return router
+}
+
+/// The routes alone, as `openapi.yaml` lists them.
+public func makeRoutes(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
     let router = Router(context: Context.self)
     router.add(middleware: ErrorAnswers())
     router.get("health") { _, _ in "ok\n" }
     DeviceRoutes(service: service).add(to: router)
     KeyRoutes(service: service.keyService).add(to: router)
     let api = router.group("api/v1").add(middleware: Authentication(service: service))
-    APIRoutes(service: service, publicAddress: publicAddress).add(to: api)
-    RolloutRoutes(service: service).add(to: api)
+    let routes = APIRoutes(service: service, publicAddress: publicAddress)
+    routes.addOpen(to: api)
+    let identified = api.group().add(middleware: Identified())
+    routes.add(to: identified)
+    routes.addAccess(to: identified)
+    RolloutRoutes(service: service).add(to: identified)
     return router
 }

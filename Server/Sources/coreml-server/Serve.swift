@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
         let application = Application(
             router: router,
             configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
-            services: [Upkeep(service: service, logger: logger)],
+            services: [Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger)],
             onServerRunning: { channel in
                 let address = given ?? "http://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
@@ -101,13 +101,15 @@ struct Upkeep: ServiceLifecycle.Service {
 struct AdminLink: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-link",
-        abstract: "Prints a link that signs the administrator in to the dashboard, once, within 15 minutes."
+        abstract:
+            "Prints a link that signs the administrator, or another account, in to the dashboard once, within 15 minutes."
     )
 
     @OptionGroup var data: DataOptions
     @Option(help: "Where the server is reached.") var address = "http://127.0.0.1:8080"
+    @Option(help: "The address of the account; the administrator's by default.") var account: String?
 
     func run() async throws {
-        print("\(address)/sign-in/\(try await data.service().administratorLink())")
+        print("\(address)/sign-in/\(try await data.service().administratorLink(for: account))")
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import FoundationNetworking
 import ServerCore
 import ServerDatabase
+import ServerTesting
 import Synchronization
 import Testing
 

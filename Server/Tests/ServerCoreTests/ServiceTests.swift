@@ -4,6 +4,7 @@ import Foundation
 import ServerBlobs
 import ServerCore
 import ServerDatabase
+import ServerTesting
 import Synchronization
 import TestDatabases
 import Testing

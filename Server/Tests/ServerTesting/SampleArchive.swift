@@ -1,7 +1,7 @@
 import Foundation
 
 /// An archive of the vectors of `Documentation/Formats/mlarchive.md`, which lie beside this package.
-enum SampleArchive {
+public enum SampleArchive {
     private struct Vectors: Decodable {
         struct Vector: Decodable {
             let name: String
@@ -31,7 +31,7 @@ enum SampleArchive {
         }
     }
 
-    static func bytes(_ name: String) throws -> [UInt8] {
+    public static func bytes(_ name: String) throws -> [UInt8] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let file = folder.appendingPathComponent("../../../Documentation/Formats/vectors/mlarchive.json")
         let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))

@@ -1,0 +1,75 @@
+import Foundation
+import ServerDatabase
+import Synchronization
+
+/// What was refused to whom, between two writes into the audit log.
+///
+/// Writing takes a disk, and how long an answer takes must not tell whether there is something to hide: so refusals are kept
+/// here and written by the clock.  The same refusal is kept once with its count, and no more than a number of different ones,
+/// so nobody can fill the log.
+final class DenialLog: Sendable {
+    struct Key: Hashable, Sendable {
+        let denial: ServiceError.Denial
+        let code: String
+        /// What was asked for.
+        let request: String
+    }
+
+    struct Count: Sendable {
+        var count = 0
+        let first: Date
+    }
+
+    private static let most = 1000
+    private let kept = Mutex<[Key: Count]>([:])
+
+    func add(_ key: Key, at time: Date) {
+        kept.withLock { kept in
+            guard kept.count < Self.most || kept[key] != nil else { return }
+            kept[key, default: Count(first: time)].count += 1
+        }
+    }
+
+    func take() -> [(key: Key, value: Count)] {
+        kept.withLock { kept in
+            defer { kept = [:] }
+            return kept.sorted { $0.value.first < $1.value.first }
+        }
+    }
+}
+
+extension Service {
+    /// Remembers for the audit log that something was refused, if it was for want of permission.
+    /// - Parameter request: what was asked for, such as `POST /api/v1/teams/acme/apps`.
+    public func note(_ error: ServiceError, request: String) {
+        guard let denial = error.denial else { return }
+        denials.add(
+            .init(denial: denial, code: error.code.rawValue, request: String(request.prefix(512))),
+            at: now()
+        )
+    }
+
+    /// Writes into the audit log of each team what was refused in it since the last time.
+    public func writeDenials() async throws {
+        let taken = denials.take()
+        guard !taken.isEmpty else { return }
+        try await database.write { connection in
+            for (key, value) in taken {
+                let team = key.denial.team
+                // What does not exist has no log.
+                guard try team.isEmpty || connection.first("SELECT id FROM teams WHERE id = ?", team) != nil else {
+                    continue
+                }
+                try Audit.record(
+                    connection,
+                    at: value.first,
+                    Principal(kind: .server, name: key.denial.actor),
+                    team: team,
+                    "access.denied",
+                    key.request,
+                    ["answer": key.code, "takes": key.denial.reason, "count": String(value.count)]
+                )
+            }
+        }
+    }
+}

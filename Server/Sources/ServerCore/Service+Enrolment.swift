@@ -1,0 +1,174 @@
+import DeploymentKeys
+public import Foundation
+import ServerDatabase
+
+/// On what conditions devices enrol with the key service for an app.
+public struct EnrolmentConditions: Sendable, Codable, Equatable {
+    /// Whether a device has to show an enrolment token.
+    public var requiresToken: Bool
+    /// The most devices; `nil` for any number.
+    public var deviceLimit: Int?
+
+    public init(requiresToken: Bool = false, deviceLimit: Int? = nil) {
+        self.requiresToken = requiresToken
+        self.deviceLimit = deviceLimit
+    }
+}
+
+/// A token that devices enrol with, as the server keeps it: nobody can enrol with what is here.
+public struct StoredEnrolmentToken: Sendable, Codable, Equatable {
+    public let id: String
+    public let team: String
+    /// The one app it is good for; `nil` for all of the team.
+    public let app: String?
+    public let expires: Date
+    /// How many devices may still enrol with it; `nil` for any number.
+    public let remaining: Int?
+    public let created: Date
+    public let createdBy: String
+}
+
+extension Service {
+    // MARK: Conditions
+
+    public func enrolmentConditions(of app: String, as actor: Principal) async throws -> EnrolmentConditions {
+        _ = try await self.app(app, as: actor)
+        return try await database.read { connection in try Self.enrolmentConditions(of: app, connection) }
+    }
+
+    /// Changes on what conditions devices enrol; those that are enrolled stay.
+    public func setEnrolmentConditions(
+        _ conditions: EnrolmentConditions,
+        of app: String,
+        as actor: Principal
+    ) async throws -> EnrolmentConditions {
+        let owner = try await self.app(app, as: actor, for: .manageKeys)
+        if let limit = conditions.deviceLimit, !(1...1_000_000_000).contains(limit) {
+            throw ServiceError.invalid("deviceLimit", "1 to 1,000,000,000 devices, or no limit.")
+        }
+        let time = now()
+        try await database.write { connection in
+            try connection.execute(
+                "INSERT INTO enrolment_conditions (app, requires_token, device_limit) VALUES (?, ?, ?) "
+                    + "ON CONFLICT (app) DO UPDATE SET requires_token = excluded.requires_token, "
+                    + "device_limit = excluded.device_limit",
+                app,
+                conditions.requiresToken,
+                conditions.deviceLimit
+            )
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: owner.team,
+                "enrolment.conditions",
+                app,
+                [
+                    "requiresToken": String(conditions.requiresToken),
+                    "deviceLimit": conditions.deviceLimit.map(String.init) ?? "",
+                ]
+            )
+        }
+        return conditions
+    }
+
+    static func enrolmentConditions(of app: String, _ connection: any Connection) throws -> EnrolmentConditions {
+        guard let row = try connection.first("SELECT * FROM enrolment_conditions WHERE app = ?", app) else {
+            return EnrolmentConditions()
+        }
+        return EnrolmentConditions(
+            requiresToken: try row.bool("requires_token"),
+            deviceLimit: try row.optionalInteger("device_limit")
+        )
+    }
+
+    // MARK: Tokens
+
+    /// Makes a token that devices enrol with.
+    /// - Parameters:
+    ///   - uses: how many devices may enrol with it; `nil` for any number.
+    ///   - lifetime: in seconds.
+    /// - Returns: the token and its text, which cannot be shown again.
+    public func createEnrolmentToken(
+        team: String,
+        app: String?,
+        uses: Int?,
+        lifetime: Double,
+        as actor: Principal
+    ) async throws -> (StoredEnrolmentToken, text: String) {
+        try actor.require(.manageKeys, in: team)
+        guard lifetime >= 1, lifetime <= Self.longestToken else {
+            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+        }
+        if let uses, !(1...1_000_000_000).contains(uses) {
+            throw ServiceError.invalid("uses", "1 to 1,000,000,000 devices, or any number.")
+        }
+        let (token, time) = (try EnrolmentToken(), now())
+        let stored = StoredEnrolmentToken(
+            id: token.id,
+            team: team,
+            app: app,
+            expires: time.addingTimeInterval(lifetime),
+            remaining: uses,
+            created: time,
+            createdBy: actor.name
+        )
+        let key = token.publicKey
+        try await database.write { connection in
+            if let app {
+                guard try Self.app(app, connection)?.team == team else { throw ServiceError.notFound("app \"\(app)\"") }
+            }
+            try connection.execute(
+                "INSERT INTO enrolment_tokens (team, id, app, algorithm, public_key, not_after, remaining, created, created_by) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                team,
+                stored.id,
+                app,
+                key.algorithm.rawValue,
+                key.bytes,
+                stored.expires.milliseconds,
+                uses,
+                time.milliseconds,
+                actor.name
+            )
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: team,
+                "enrolment.createToken",
+                stored.id,
+                ["app": app ?? "", "uses": uses.map(String.init) ?? ""]
+            )
+        }
+        return (stored, token.secretText)
+    }
+
+    public func enrolmentTokens(of team: String, as actor: Principal) async throws -> [StoredEnrolmentToken] {
+        try actor.require(.manageKeys, in: team)
+        return try await database.read { connection in
+            try connection.query("SELECT * FROM enrolment_tokens WHERE team = ? ORDER BY created DESC", team).map {
+                StoredEnrolmentToken(
+                    id: try $0.text("id"),
+                    team: team,
+                    app: try $0.optionalText("app"),
+                    expires: try $0.date("not_after"),
+                    remaining: try $0.optionalInteger("remaining"),
+                    created: try $0.date("created"),
+                    createdBy: try $0.text("created_by")
+                )
+            }
+        }
+    }
+
+    /// Ends a token: no more devices enrol with it, and those that did stay.
+    public func removeEnrolmentToken(_ id: String, team: String, as actor: Principal) async throws {
+        try actor.require(.manageKeys, in: team)
+        let time = now()
+        try await database.write { connection in
+            let count = try connection.execute("DELETE FROM enrolment_tokens WHERE team = ? AND id = ?", team, id)
+            guard count == 1 else { throw ServiceError.notFound("enrolment token \"\(id)\"") }
+            try Audit.record(connection, at: time, actor, team: team, "enrolment.removeToken", id)
+        }
+    }
+}

@@ -1,0 +1,331 @@
+public import Foundation
+import ServerDatabase
+
+/// Somebody who was asked to join a team and has not yet.
+public struct Invitation: Sendable, Codable, Equatable {
+    public let id: String
+    public let team: String
+    public let email: String
+    public let name: String
+    public let roles: [Role]
+    public let created: Date
+    public let createdBy: String
+    public let expires: Date
+}
+
+extension Service {
+    /// For how long an invitation, and a link for somebody who is a member already, can be used.
+    public static let invitationLifetime = 7 * 86_400.0
+    static let memberLinkLifetime = 86_400.0
+
+    // MARK: Invitations
+
+    /// Asks somebody to join a team.
+    ///
+    /// The link that comes back proves the invitation, so whoever invites passes it on.  It makes an account when there is
+    /// none with the address.  An account that exists joins only while it is signed in, so that nobody gets into an account by
+    /// inviting its address.
+    /// - Returns: the invitation and the secret of its link, which cannot be shown again.
+    public func invite(
+        _ email: String,
+        name: String,
+        roles: [Role],
+        to team: String,
+        as actor: Principal
+    ) async throws -> (Invitation, secret: String) {
+        try actor.require(.manageMembers, in: team)
+        try Self.checkAddress(email)
+        try Self.checkText(name, "name", most: 200)
+        try Self.checkRoles(roles, givenBy: actor, in: team)
+        let (secret, time) = (Secrets.make(), now())
+        let invitation = Invitation(
+            id: Self.identifier(),
+            team: team,
+            email: email,
+            name: name.isEmpty ? email : name,
+            roles: roles,
+            created: time,
+            createdBy: actor.name,
+            expires: time.addingTimeInterval(Self.invitationLifetime)
+        )
+        try await database.write { connection in
+            let member = try connection.first(
+                "SELECT m.account FROM memberships m JOIN accounts a ON a.id = m.account WHERE m.team = ? AND a.email = ?",
+                team,
+                email
+            )
+            guard member == nil else { throw ServiceError.conflict("\(email) is a member of the team already.") }
+            try connection.execute("DELETE FROM invitations WHERE team = ? AND email = ?", team, email)
+            try connection.execute(
+                "INSERT INTO invitations (id, secret_hash, team, email, name, roles, created, created_by, expires) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                invitation.id,
+                Secrets.hash(secret),
+                team,
+                email,
+                invitation.name,
+                try JSON.text(roles),
+                time.milliseconds,
+                actor.name,
+                invitation.expires.milliseconds
+            )
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: team,
+                "member.invite",
+                invitation.id,
+                ["email": email, "roles": Self.words(roles)]
+            )
+        }
+        return (invitation, secret)
+    }
+
+    /// The invitations that can still be used.
+    public func invitations(to team: String, as actor: Principal) async throws -> [Invitation] {
+        try actor.require(.manageMembers, in: team)
+        let time = now()
+        return try await database.read { connection in
+            try connection.query(
+                "SELECT * FROM invitations WHERE team = ? AND expires > ? ORDER BY created DESC",
+                team,
+                time.milliseconds
+            ).map(Self.invitation)
+        }
+    }
+
+    public func withdrawInvitation(_ id: String, team: String, as actor: Principal) async throws {
+        try actor.require(.manageMembers, in: team)
+        let time = now()
+        try await database.write { connection in
+            let count = try connection.execute("DELETE FROM invitations WHERE id = ? AND team = ?", id, team)
+            guard count == 1 else { throw ServiceError.notFound("invitation \"\(id)\"") }
+            try Audit.record(connection, at: time, actor, team: team, "member.withdraw", id)
+        }
+    }
+
+    /// Lets whoever holds the secret of an invitation join its team.
+    /// - Parameter account: the account that is signed in, if one is.
+    /// - Returns: the account that is a member now; `nil` when the secret is no invitation's.
+    static func accept(
+        _ secret: String,
+        account: String?,
+        at time: Date,
+        _ connection: any Connection
+    ) throws -> String? {
+        guard
+            let row = try connection.first(
+                "SELECT * FROM invitations WHERE secret_hash = ? AND expires > ?",
+                Secrets.hash(secret),
+                time.milliseconds
+            )
+        else { return nil }
+        let invitation = try invitation(row)
+        let known = try connection.first("SELECT id FROM accounts WHERE email = ?", invitation.email)?.text("id")
+        if let known, known != account {
+            throw ServiceError.conflict(
+                "There is an account \(invitation.email) already: sign in to it first, then open the invitation again."
+            )
+        }
+        let member = known ?? identifier()
+        if known == nil {
+            try connection.execute(
+                "INSERT INTO accounts (id, email, name, password, is_administrator, created) VALUES (?, ?, ?, ?, 0, ?)",
+                member,
+                invitation.email,
+                invitation.name,
+                nil,
+                time.milliseconds
+            )
+        }
+        try connection.execute(
+            "INSERT INTO memberships (team, account, roles) VALUES (?, ?, ?) ON CONFLICT (team, account) DO NOTHING",
+            invitation.team,
+            member,
+            try JSON.text(invitation.roles)
+        )
+        try connection.execute("DELETE FROM invitations WHERE id = ?", invitation.id)
+        let actor = Principal(kind: .account(id: member), name: invitation.email)
+        try Audit.record(
+            connection,
+            at: time,
+            actor,
+            team: invitation.team,
+            "member.join",
+            member,
+            ["roles": words(invitation.roles), "invitedBy": invitation.createdBy]
+        )
+        return member
+    }
+
+    // MARK: Members
+
+    /// Gives a member other roles.
+    public func setRoles(_ roles: [Role], of member: String, in team: String, as actor: Principal) async throws
+        -> Member
+    {
+        try actor.require(.manageMembers, in: team)
+        try Self.checkRoles(roles, givenBy: actor, in: team)
+        let time = now()
+        return try await database.write { connection in
+            let old = try Self.member(member, of: team, connection)
+            try Self.checkMayChange(old, actor, team)
+            if old.roles.contains(.owner), !roles.contains(.owner) {
+                try Self.checkOtherOwner(member, team, connection)
+            }
+            try connection.execute(
+                "UPDATE memberships SET roles = ? WHERE team = ? AND account = ?",
+                try JSON.text(roles),
+                team,
+                member
+            )
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: team,
+                "member.roles",
+                member,
+                ["email": old.email, "before": Self.words(old.roles), "after": Self.words(roles)]
+            )
+            return try Self.member(member, of: team, connection)
+        }
+    }
+
+    /// Dismisses a member; members may leave by themselves.  Tokens that they made stay: they belong to the team.
+    public func removeMember(_ member: String, of team: String, as actor: Principal) async throws {
+        let isOwn = actor.kind == .account(id: member)
+        try actor.require(isOwn ? .view : .manageMembers, in: team)
+        let time = now()
+        try await database.write { connection in
+            let old = try Self.member(member, of: team, connection)
+            if !isOwn { try Self.checkMayChange(old, actor, team) }
+            if old.roles.contains(.owner) { try Self.checkOtherOwner(member, team, connection) }
+            try connection.execute("DELETE FROM memberships WHERE team = ? AND account = ?", team, member)
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: team,
+                isOwn ? "member.leave" : "member.remove",
+                member,
+                ["email": old.email, "roles": Self.words(old.roles)]
+            )
+        }
+    }
+
+    /// A link that signs a member in once, for whoever has lost theirs.
+    ///
+    /// Whoever makes it could use it, so it is made only for accounts that can do nothing which its maker cannot: no more
+    /// in the team, nothing in other teams, nothing on the server.
+    public func memberLink(_ member: String, of team: String, as actor: Principal) async throws -> String {
+        try actor.require(.manageMembers, in: team)
+        let (secret, time) = (Secrets.make(), now())
+        return try await database.write { connection in
+            let known = try Self.member(member, of: team, connection)
+            try Self.checkMayChange(known, actor, team)
+            let others = try connection.first(
+                "SELECT team FROM memberships WHERE account = ? AND team <> ?",
+                member,
+                team
+            )
+            guard others == nil, !known.isAdministrator else {
+                throw ServiceError.forbidden(
+                    "\(known.email) may do more than this team gives: an administrator of the server makes the link, with "
+                        + "coreml-server admin-link --account."
+                )
+            }
+            try Self.addLink(
+                connection,
+                secret,
+                account: member,
+                until: time.addingTimeInterval(Self.memberLinkLifetime)
+            )
+            try Audit.record(connection, at: time, actor, team: team, "member.link", member, ["email": known.email])
+            return secret
+        }
+    }
+
+    // MARK: Checks
+
+    static func words(_ roles: [Role]) -> String { roles.map(\.rawValue).joined(separator: ", ") }
+
+    /// Throws unless the roles are some, each once, and whoever gives them may do all that they allow.
+    static func checkRoles(_ roles: [Role], givenBy actor: Principal, in team: String) throws(ServiceError) {
+        guard !roles.isEmpty, Set(roles).count == roles.count else {
+            throw .invalid("roles", "At least one role is needed, and each once.")
+        }
+        let own = actor.permissions(in: team)
+        guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
+            throw .forbidden("\(actor.name) can give only roles that may do no more than \(actor.name) may.")
+        }
+    }
+
+    /// Throws when a member may do more than whoever wants to change them.
+    private static func checkMayChange(_ member: Member, _ actor: Principal, _ team: String) throws(ServiceError) {
+        let theirs = member.roles.reduce(into: Set<Permission>()) { $0.formUnion($1.permissions) }
+        guard theirs.isSubset(of: actor.permissions(in: team)) else {
+            throw .forbidden("\(member.email) may do more in the team than \(actor.name): an owner can change this.")
+        }
+    }
+
+    /// Throws when nobody else owns the team.
+    private static func checkOtherOwner(_ member: String, _ team: String, _ connection: any Connection) throws {
+        let others = try connection.query(
+            "SELECT roles FROM memberships WHERE team = ? AND account <> ?",
+            team,
+            member
+        )
+        guard try others.contains(where: { try JSON.read([Role].self, $0.text("roles")).contains(.owner) }) else {
+            throw ServiceError.conflict("A team has an owner at any time: make somebody else one first.")
+        }
+    }
+
+    private static func checkAddress(_ email: String) throws(ServiceError) {
+        let parts = email.split(separator: "@", omittingEmptySubsequences: false)
+        let isRight =
+            parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && email.utf8.count <= 254
+            && email.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"<>\"',;:\\()[]".utf8.contains($0) }
+        guard isRight, email == email.lowercased() else {
+            throw .invalid("email", "An address such as mira@example.org is needed, in small letters.")
+        }
+    }
+
+    // MARK: Rows
+
+    static func member(_ id: String, of team: String, _ connection: any Connection) throws -> Member {
+        guard
+            let row = try connection.first(
+                "SELECT a.id, a.email, a.name, a.is_administrator, m.roles FROM memberships m "
+                    + "JOIN accounts a ON a.id = m.account WHERE m.team = ? AND a.id = ?",
+                team,
+                id
+            )
+        else { throw ServiceError.notFound("member \"\(id)\"") }
+        return try member(row)
+    }
+
+    static func member(_ row: Row) throws -> Member {
+        Member(
+            id: try row.text("id"),
+            email: try row.text("email"),
+            name: try row.text("name"),
+            roles: try JSON.read([Role].self, row.text("roles")),
+            isAdministrator: try row.bool("is_administrator")
+        )
+    }
+
+    private static func invitation(_ row: Row) throws -> Invitation {
+        Invitation(
+            id: try row.text("id"),
+            team: try row.text("team"),
+            email: try row.text("email"),
+            name: try row.text("name"),
+            roles: try JSON.read([Role].self, row.text("roles")),
+            created: try row.date("created"),
+            createdBy: try row.text("created_by"),
+            expires: try row.date("expires")
+        )
+    }
+}
