@@ -66,6 +66,14 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
+        tests("ServerBlobsTests", ["ServerBlobs", crypto]),
+        // What `scripts/s3-tests` compares with botocore.
+        .executableTarget(
+            name: "SignatureRunner",
+            dependencies: ["ServerBlobs"],
+            path: "Tests/SignatureRunner",
+            swiftSettings: settings
+        ),
         tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "TestDatabases", formats]),
         tests(
             "ServerDashboardTests",
