@@ -82,6 +82,14 @@ let package = Package(
             ]
         ),
         tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", "TestDatabases", formats]),
+        tests("ServerBlobsTests", ["ServerBlobs", crypto]),
+        // What `scripts/s3-tests` compares with botocore.
+        .executableTarget(
+            name: "SignatureRunner",
+            dependencies: ["ServerBlobs"],
+            path: "Tests/SignatureRunner",
+            swiftSettings: settings
+        ),
         tests(
             "ServerDashboardTests",
             [

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Bytes under the names of their hashes: what is stored never changes.
 public protocol BlobStore: Sendable {
     /// Begins to store bytes that arrive in pieces.
@@ -14,6 +16,9 @@ public protocol BlobStore: Sendable {
     ///
     /// The caller calls `release` when it is done with it.
     func localFile(_ digest: BlobDigest) async throws -> LocalBlob
+
+    /// Where whoever has the address can fetch the blob without this server, for a time; `nil` when only the server can.
+    func temporaryAddress(_ digest: BlobDigest, seconds: Int) -> URL?
 
     /// The digests of all blobs, in no order.
     func digests() async throws -> [BlobDigest]

@@ -1,6 +1,4 @@
-import Crypto
-import Foundation
-import Synchronization
+public import Foundation
 
 /// Blobs as files in folders: `ab/cd/abcd…` by the digits of the hash.
 public final class FolderBlobStore: BlobStore {
@@ -38,26 +36,15 @@ public final class FolderBlobStore: BlobStore {
         let file = open(path(digest), O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw errno == ENOENT ? BlobError.missing(digest) : failure("read", path(digest)) }
         defer { close(file) }
-        var position = range.lowerBound
-        return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-            while count < range.count {
-                let read = pread(file, buffer.baseAddress! + count, range.count - count, position)
-                guard read > 0 else {
-                    if read < 0, errno == EINTR { continue }
-                    throw read == 0
-                        ? BlobError.failure("\(path(digest)) ends before its byte \(range.upperBound)")
-                        : failure("read", path(digest))
-                }
-                count += read
-                position += read
-            }
-        }
+        return try readBytes(file, path(digest), range)
     }
 
     public func localFile(_ digest: BlobDigest) async throws -> LocalBlob {
         guard try await byteCount(digest) != nil else { throw BlobError.missing(digest) }
         return LocalBlob(path: path(digest)) {}
     }
+
+    public func temporaryAddress(_ digest: BlobDigest, seconds: Int) -> URL? { nil }
 
     public func digests() async throws -> [BlobDigest] {
         let files = FileManager.default.enumerator(atPath: folder)
@@ -75,72 +62,31 @@ public final class FolderBlobStore: BlobStore {
 
 /// A file that is written under another name until it is whole.
 private final class FileUpload: BlobUpload {
-    private struct State {
-        var file: Int32?
-        var hash = SHA256()
-        var byteCount = 0
-    }
-
-    private let temporary: String
+    private let file: FileWriter
     private let target: @Sendable (BlobDigest) -> String
-    private let state: Mutex<State>
 
     init(temporary: String, target: @escaping @Sendable (BlobDigest) -> String) throws {
-        self.temporary = temporary
+        file = try FileWriter(path: temporary)
         self.target = target
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw failure("write", temporary) }
-        state = Mutex(State(file: file))
     }
 
-    func append(_ bytes: [UInt8]) async throws {
-        try state.withLock { state in
-            guard let file = state.file else { preconditionFailure("the upload has ended") }
-            state.hash.update(data: bytes)
-            state.byteCount += bytes.count
-            try bytes.withUnsafeBytes { buffer in
-                var written = 0
-                while written < buffer.count {
-                    let count = write(file, buffer.baseAddress! + written, buffer.count - written)
-                    guard count > 0 || errno == EINTR else { throw failure("write", temporary) }
-                    written += max(count, 0)
-                }
-            }
-        }
-    }
+    func append(_ bytes: [UInt8]) async throws { try file.append(bytes) }
 
     func finish(expecting expected: BlobDigest?) async throws -> (digest: BlobDigest, byteCount: Int) {
-        try state.withLock { state in
-            guard let file = state.file else { preconditionFailure("the upload has ended") }
-            let digest = BlobDigest(hash: state.hash.finalize())
-            if let expected, expected != digest { throw BlobError.wrongDigest(expected: expected, found: digest) }
-            guard fsync(file) == 0 else { throw failure("write", temporary) }
-            close(file)
-            state.file = nil
-            let place = target(digest)
-            try makeFolder((place as NSString).deletingLastPathComponent)
-            guard rename(temporary, place) == 0 else { throw failure("write", place) }
-            try synchronizeFolder((place as NSString).deletingLastPathComponent)
-            return (digest, state.byteCount)
-        }
+        let digest = file.digest()
+        if let expected, expected != digest { throw BlobError.wrongDigest(expected: expected, found: digest) }
+        let byteCount = file.byteCount
+        let place = target(digest)
+        try makeFolder((place as NSString).deletingLastPathComponent)
+        try file.move(to: place)
+        return (digest, byteCount)
     }
 
-    func cancel() async { discard() }
-
-    private func discard() {
-        state.withLock { state in
-            guard let file = state.file else { return }
-            close(file)
-            unlink(temporary)
-            state.file = nil
-        }
-    }
-
-    deinit { discard() }
+    func cancel() async { file.discard() }
 }
 
 /// Makes a folder, and those that it lies in, so that their names outlive a crash of the machine.
-private func makeFolder(_ path: String) throws {
+func makeFolder(_ path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) else { return }
     let parent = (path as NSString).deletingLastPathComponent
     if !parent.isEmpty { try makeFolder(parent) }
@@ -149,13 +95,13 @@ private func makeFolder(_ path: String) throws {
 }
 
 /// Makes the names in a folder outlive a crash of the machine.
-private func synchronizeFolder(_ path: String) throws {
+func synchronizeFolder(_ path: String) throws {
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw failure("write", path) }
     defer { close(folder) }
     guard fsync(folder) == 0 else { throw failure("write", path) }
 }
 
-private func failure(_ action: String, _ path: String) -> BlobError {
+func failure(_ action: String, _ path: String) -> BlobError {
     .failure("cannot \(action) \(path): \(String(cString: strerror(errno)))")
 }
