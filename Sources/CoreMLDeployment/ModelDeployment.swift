@@ -108,7 +108,7 @@ public enum ModelDeployment {
         let updater = Updater(
             configuration: configuration,
             store: store,
-            transport: URLSessionTransport(),
+            transport: PersistentTransport(URLSessionTransport()),
             attributes: { describe(wish, folder: folder, installID: installID) },
             reports: wish.sendsReports,
             prefetchKey: { (path) throws(DeploymentError) in

@@ -1,3 +1,4 @@
+package import DeploymentPolicy
 package import Foundation
 import MLEncryption
 import MLFiles
@@ -6,13 +7,15 @@ import MLNumerics
 /// What an app carries to find and trust its collections: the contents of `ModelDeployment.json`.
 package struct DeploymentConfiguration: Sendable {
     /// Where the server or a static copy of it is.
-    package let server: URL
+    package var server: URL
     package let team: String
     package let app: String
     /// The environment of the app, such as `production`.
     package let environment: String
     /// The team's root metadata, which everything else is verified with.
     package let root: [UInt8]
+    /// When the file was written: it cannot be earlier than that on any device.
+    package let created: PolicyDate?
 
     package static let fileName = "ModelDeployment.json"
     private static let largest = 1 << 20
@@ -51,6 +54,7 @@ package struct DeploymentConfiguration: Sendable {
             )
         }
         self.root = root
+        created = json["created"]?.string.flatMap { PolicyDate($0) }
         (self.server, team, app, environment) = (server, try text("team"), try text("app"), try text("environment"))
         for name in [team, app, environment] where !Self.isName(name) {
             throw ModelError(.malformed, "\"\(name)\" is no name of a team, an app or an environment.")

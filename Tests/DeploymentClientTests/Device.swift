@@ -15,11 +15,12 @@ final class Device {
     /// What the next launches' tests do: nothing, throw, or (by never ending well) stand for a crash.
     let verdict = Verdict()
 
-    init(_ deployment: SampleDeployment) throws {
+    /// - Parameter created: when the app's configuration was made.
+    init(_ deployment: SampleDeployment, created: UTCTime? = nil) throws {
         folder = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         transport = SampleTransport(deployment)
-        configuration = try deployment.configuration(in: folder)
+        configuration = try deployment.configuration(in: folder, created: created)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }

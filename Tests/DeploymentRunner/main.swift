@@ -1,7 +1,12 @@
 // An app on a device, as a program that tests end at any point and start again.
 //   DeploymentRunner publish FOLDER          writes what a server would answer, and three states of it: 1, 2, 3
+//   DeploymentRunner publish-large FOLDER    writes a server of one release with a large model
 //   DeploymentRunner launch FOLDER STORE     accesses the collection once; prints what the app gets and how the check went
-// scripts/reliability ends it at each of its calls that change files, and lets each of them fail.
+//   DeploymentRunner fetch FOLDER STORE URL CHECKS     checks over the network until the release is there, so often at most
+//   DeploymentRunner access FOLDER STORE THREADS ITERATIONS    begins and ends accesses in many threads, and looks at the models
+//   DeploymentRunner flips BODY    lets a server send wrong bits: of each byte of what is signed, and so many of a model
+// scripts/reliability ends it at each of its calls that change files, and lets each of them fail; scripts/hostile-network stands
+// between it and its server.
 
 import DeploymentClient
 import DeploymentPolicy
@@ -11,7 +16,7 @@ import UpdateFramework
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    print("usage: DeploymentRunner publish FOLDER | launch FOLDER STORE")
+    print("usage: DeploymentRunner publish | launch | fetch | access | flips …")
     exit(64)
 }
 let folder = arguments[2]
@@ -68,6 +73,8 @@ struct Failure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+@Sendable func now() -> Date { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + 60) }
+
 func launch(_ store: String) async throws {
     let configuration = try DeploymentConfiguration(contentsOf: folder + "/ModelDeployment.json")
     let place = try CollectionStore(folder: store)
@@ -76,7 +83,7 @@ func launch(_ store: String) async throws {
         store: place,
         transport: FolderTransport(folder: folder),
         attributes: { DeviceAttributes() },
-        now: { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + 60) }
+        now: now
     )
     let client = CollectionClient(
         store: place,
@@ -95,12 +102,20 @@ func launch(_ store: String) async throws {
 
 switch arguments[1] {
 case "publish": try publish()
+case "publish-large": try publishLarge(folder)
 case "launch" where arguments.count == 4:
     do { try await launch(arguments[3]) } catch {
         print("error \(error)")
         exit(error is DeploymentError ? 2 : 1)
     }
+case "fetch" where arguments.count == 6:
+    exit(try await fetch(folder, store: arguments[3], from: arguments[4], checks: Int(arguments[5]) ?? 1))
+case "access" where arguments.count == 6:
+    let (threads, iterations) = (Int(arguments[4]) ?? 1, Int(arguments[5]) ?? 1)
+    exit(try await access(folder, store: arguments[3], threads: threads, iterations: iterations))
+case "flips":
+    exit(try await flipBits(bodies: Int(folder) ?? 0))
 default:
-    print("usage: DeploymentRunner publish FOLDER | launch FOLDER STORE")
+    print("usage: DeploymentRunner publish | launch | fetch | access | flips …")
     exit(64)
 }

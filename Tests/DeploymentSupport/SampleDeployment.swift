@@ -67,16 +67,54 @@ package struct SampleDeployment {
 
     /// Publishes the metadata after a change of the collection's targets.
     package mutating func publishMetadata(
+        targetsExpire: UTCTime = start + UTCTime.days(90),
         snapshotExpires: UTCTime = start + UTCTime.days(7),
         timestampExpires: UTCTime = start + UTCTime.days(1),
         _ edit: (inout Targets) -> Void
     ) throws {
-        try metadata.updateTargets(Self.role, expires: Self.start + UTCTime.days(90), signers: [publisher]) {
+        try metadata.updateTargets(Self.role, expires: targetsExpire, signers: [publisher]) {
             targets throws(UpdateError) in edit(&targets)
         }
         try metadata.updateSnapshot(expires: snapshotExpires, signers: [snapshot])
         try metadata.updateTimestamp(expires: timestampExpires, signers: [timestamp])
         for file in try metadata.files() { files["/v1/trust/\(Self.team)/metadata/\(file.name)"] = file.bytes }
+    }
+
+    /// Signs anew what is about to expire, but for one role: that one keeps the expiry that it has.
+    package mutating func renew(at now: UTCTime, without role: String?) throws {
+        if role != "root" {
+            try metadata.updateRoot(expires: now + UTCTime.days(365), signers: [root])
+        }
+        if role != "targets" {
+            try metadata.updateTargets(expires: now + UTCTime.days(90), signers: [targets])
+        }
+        let old = Self.start + 1
+        try publishMetadata(
+            targetsExpire: now + UTCTime.days(90),
+            snapshotExpires: role == "snapshot" ? old : now + UTCTime.days(7),
+            timestampExpires: role == "timestamp" ? old : now + UTCTime.days(1)
+        ) { _ in }
+    }
+
+    /// New keys for the timestamp, the snapshot and the director, as after a theft: the publisher's stay.
+    package mutating func replaceOnlineKeys() throws {
+        (snapshot, timestamp, director) = (SigningKey(), SigningKey(), SigningKey())
+        let (snapshotKey, timestampKey, directorKey) = (snapshot.publicKey, timestamp.publicKey, director.publicKey)
+        try metadata.updateRoot(expires: Self.start + UTCTime.days(365), signers: [root]) { root throws(UpdateError) in
+            try root.setKeys([snapshotKey], threshold: 1, of: .snapshot)
+            try root.setKeys([timestampKey], threshold: 1, of: .timestamp)
+        }
+        try metadata.updateTargets(expires: Self.start + UTCTime.days(90), signers: [targets]) {
+            targets throws(UpdateError) in
+            try targets.delegate(
+                to: "\(Self.app)@director",
+                keys: [directorKey],
+                threshold: 1,
+                paths: .patterns(["apps/\(Self.app)/policies/*"]),
+                isTerminating: true
+            )
+        }
+        try publishMetadata { _ in }
     }
 
     /// Publishes a release of archives.
@@ -156,11 +194,16 @@ package struct SampleDeployment {
     // MARK: Clients
 
     /// What an app would carry, as a file in `folder`.
-    package func configuration(in folder: String, server: String = "http://sample") throws -> DeploymentConfiguration {
-        let members = [
+    package func configuration(
+        in folder: String,
+        server: String = "http://sample",
+        created: UTCTime? = nil
+    ) throws -> DeploymentConfiguration {
+        var members = [
             "\"format\":1", "\"server\":\"\(server)\"", "\"team\":\"\(Self.team)\"", "\"app\":\"\(Self.app)\"",
             "\"environment\":\"\(Self.environment)\"", "\"root\":\"\(Data(firstRoot).base64EncodedString())\"",
         ]
+        if let created { members.append("\"created\":\"\(created)\"") }
         let path = folder + "/ModelDeployment.json"
         try Data("{\(members.joined(separator: ","))}".utf8).write(to: URL(fileURLWithPath: path))
         return try DeploymentConfiguration(contentsOf: path)

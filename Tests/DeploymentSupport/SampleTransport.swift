@@ -19,7 +19,13 @@ package final class SampleTransport: Transport {
 
     package init(_ deployment: SampleDeployment) { serve(deployment) }
 
-    package func serve(_ deployment: SampleDeployment) { state.withLock { $0.files = deployment.files } }
+    package func serve(_ deployment: SampleDeployment) { serve(deployment.files) }
+    package func serve(_ files: [String: [UInt8]]) { state.withLock { $0.files = files } }
+
+    /// Changes one bit of a file.
+    package func flip(_ path: String, at offset: Int, bit: Int) {
+        state.withLock { $0.files[path]?[offset] ^= 1 << UInt8(bit) }
+    }
 
     package func setFault(_ fault: Fault?) { state.withLock { $0.fault = fault } }
 
@@ -48,7 +54,7 @@ package final class SampleTransport: Transport {
         guard answer.body.count <= request.limit else {
             throw DeploymentError(.damaged, path, "The server sends more than \(request.limit) bytes.")
         }
-        return answer
+        return try answer.delivered(to: request)
     }
 
     /// What a right server answers.
@@ -85,10 +91,11 @@ package struct FolderTransport: Transport {
         guard bounds.count == 2, bounds[1] < file.count, bounds[0] <= bounds[1] else {
             return TransportAnswer(status: 416)
         }
-        return TransportAnswer(
+        let answer = TransportAnswer(
             status: 206,
             headers: ["content-range": "bytes \(bounds[0])-\(bounds[1])/\(file.count)"],
             body: Array(file[bounds[0]...bounds[1]])
         )
+        return try answer.delivered(to: request)
     }
 }

@@ -342,6 +342,7 @@ extension Service {
         let members: [String: AnyJSON] = [
             "format": .integer(1), "server": .text(server), "team": .text(owner.team), "app": .text(app),
             "environment": .text(environment), "root": .text(Data(root).base64EncodedString()),
+            "created": .text(PolicyDate(secondsSince1970: Int(now().timeIntervalSince1970)).description),
         ]
         return Array((try JSON.text(members) + "\n").utf8)
     }

@@ -1,3 +1,4 @@
+import Dispatch
 package import Foundation
 package import FoundationNetworking
 import Synchronization
@@ -15,10 +16,12 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
     }
 
     private struct Transfer {
-        var answer: HTTPURLResponse?
+        var answer: TransportAnswer?
         var body: [UInt8] = []
-        var bodyAtLastLook = 0
+        var arrived = 0
+        var arrivedAtLastLook = 0
         let limit: Int
+        let receive: TransportRequest.Receiver?
         let continuation: CheckedContinuation<Result<TransportAnswer, DeploymentError>, Never>
     }
 
@@ -38,7 +41,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         configuration.timeoutIntervalForRequest = patience.interval
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
-        session.withLock { $0 = URLSession(configuration: configuration, delegate: self, delegateQueue: nil) }
+        session.withLock { $0 = URLSession(configuration: configuration, delegate: self, delegateQueue: CallerQueue()) }
     }
 
     /// Ends all transfers; the transport cannot be used afterwards.
@@ -54,6 +57,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         message.httpMethod = request.method
         message.httpBody = request.body.map { Data($0) }
         message.cachePolicy = .reloadIgnoringLocalCacheData
+        message.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         for (name, value) in request.headers { message.setValue(value, forHTTPHeaderField: name) }
         guard let task = session.withLock({ $0?.dataTask(with: message) }) else {
             throw DeploymentError(.cancelled, request.url.absoluteString, "The client was shut down.")
@@ -68,7 +72,11 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.withLock { state in
-                    state.transfers[task.taskIdentifier] = Transfer(limit: request.limit, continuation: continuation)
+                    state.transfers[task.taskIdentifier] = Transfer(
+                        limit: request.limit,
+                        receive: request.receive,
+                        continuation: continuation
+                    )
                 }
                 task.resume()
             }
@@ -78,13 +86,13 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         return try result.get()
     }
 
-    /// Ends a transfer that has all but stopped.
+    /// Ends a transfer that has all but stopped, be it in the body or before it: headers that never end bring nothing either.
     private func look(after task: URLSessionTask) {
         let (identifier, patience) = (task.taskIdentifier, patience)
         let isTooSlow = state.withLock { state in
-            guard var transfer = state.transfers[identifier], transfer.answer != nil else { return false }
-            let arrived = transfer.body.count - transfer.bodyAtLastLook
-            transfer.bodyAtLastLook = transfer.body.count
+            guard var transfer = state.transfers[identifier] else { return false }
+            let arrived = transfer.arrived - transfer.arrivedAtLastLook
+            transfer.arrivedAtLastLook = transfer.arrived
             state.transfers[identifier] = transfer
             guard arrived < patience.byteCount else { return false }
             let message = "Fewer than \(patience.byteCount) bytes arrived in \(Int(patience.interval)) seconds."
@@ -102,23 +110,59 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        state.withLock { $0.transfers[dataTask.taskIdentifier]?.answer = response as? HTTPURLResponse }
-        completionHandler(.allow)
+        let answer = (response as? HTTPURLResponse).map { response in
+            var headers: [String: String] = [:]
+            for (name, value) in response.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
+            return TransportAnswer(status: response.statusCode, headers: headers)
+        }
+        let identifier = dataTask.taskIdentifier
+        // A few packed bytes can stand for gigabytes, which arrive faster than anybody counts them.
+        let isPacked = answer.map { !["", "identity"].contains($0.headers["content-encoding"] ?? "") } ?? false
+        state.withLock { state in
+            state.transfers[identifier]?.answer = answer
+            guard isPacked else { return }
+            state.failures[identifier] = DeploymentError(
+                .damaged,
+                "",
+                "The server packs its answer, which nobody asked for."
+            )
+        }
+        completionHandler(isPacked ? .cancel : .allow)
+        if isPacked { cancel(dataTask) }
     }
 
     package func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let identifier = dataTask.taskIdentifier
-        let isTooLong = state.withLock { state in
-            guard let transfer = state.transfers[identifier] else { return false }
-            guard data.count <= transfer.limit - transfer.body.count else {
+        let (receive, part) = state.withLock { state -> (TransportRequest.Receiver?, TransportRequest.Part?) in
+            guard var transfer = state.transfers[identifier], state.failures[identifier] == nil else {
+                return (nil, nil)
+            }
+            guard data.count <= transfer.limit - transfer.arrived else {
                 let message = "The server sends more than the \(transfer.limit) bytes that this can have."
                 state.failures[identifier] = DeploymentError(.damaged, "", message)
-                return true
+                return (nil, nil)
             }
-            state.transfers[identifier]?.body += data
-            return false
+            transfer.arrived += data.count
+            let answer = transfer.answer ?? TransportAnswer(status: 0)
+            let isTaken = answer.status == 206 && transfer.receive != nil
+            if !isTaken { transfer.body += data }
+            state.transfers[identifier] = transfer
+            return (
+                transfer.receive, isTaken ? TransportRequest.Part(headers: answer.headers, bytes: Array(data)) : nil
+            )
         }
-        if isTooLong { dataTask.cancel() }
+        if let receive, let part {
+            do throws(DeploymentError) { try receive(part) } catch {
+                state.withLock { $0.failures[identifier] = error }
+            }
+        }
+        if state.withLock({ $0.failures[identifier] != nil }) { cancel(dataTask) }
+    }
+
+    /// Cancels a task from a place where its session waits for us.
+    private func cancel(_ task: URLSessionTask) {
+        let handle = TaskHandle(task: task)
+        DispatchQueue.global().async { handle.task.cancel() }
     }
 
     package func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -127,27 +171,46 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
             (state.transfers.removeValue(forKey: identifier), state.failures.removeValue(forKey: identifier))
         }
         guard let transfer else { return }
-        let address = task.originalRequest?.url?.absoluteString ?? ""
-        if let failure {
-            transfer.continuation.resume(returning: .failure(DeploymentError(failure.code, address, failure.message)))
-        } else if let error {
-            let isCancelled = (error as? URLError)?.code == .cancelled
-            let message =
-                isCancelled
-                ? "The transfer was cancelled." : "The server cannot be reached: \(error.localizedDescription)"
-            transfer.continuation.resume(
-                returning: .failure(DeploymentError(isCancelled ? .cancelled : .offline, address, message))
-            )
-        } else if let answer = transfer.answer {
-            var headers: [String: String] = [:]
-            for (name, value) in answer.allHeaderFields { headers["\(name)".lowercased()] = "\(value)" }
-            transfer.continuation.resume(
-                returning: .success(TransportAnswer(status: answer.statusCode, headers: headers, body: transfer.body))
-            )
-        } else {
-            transfer.continuation.resume(
-                returning: .failure(DeploymentError(.offline, address, "The server gave no answer."))
-            )
-        }
+        transfer.continuation.resume(
+            returning: Self.result(of: transfer, failure: failure, error: error, task.originalRequest?.url)
+        )
     }
+
+    /// What a transfer that has ended brought.
+    private static func result(
+        of transfer: Transfer,
+        failure: DeploymentError?,
+        error: (any Error)?,
+        _ url: URL?
+    ) -> Result<TransportAnswer, DeploymentError> {
+        let address = url?.absoluteString ?? ""
+        let reason =
+            failure.map { DeploymentError($0.code, address, $0.message) } ?? error.map { Self.failure($0, address) }
+        if let reason { return .failure(reason) }
+        guard var answer = transfer.answer else {
+            return .failure(DeploymentError(.offline, address, "The server gave no answer."))
+        }
+        answer.body = transfer.body
+        return .success(answer)
+    }
+
+    private static func failure(_ error: any Error, _ address: String) -> DeploymentError {
+        guard (error as? URLError)?.code != .cancelled else {
+            return DeploymentError(.cancelled, address, "The transfer was cancelled.")
+        }
+        return DeploymentError(.offline, address, "The server cannot be reached: \(error.localizedDescription)")
+    }
+}
+
+/// A task that another thread cancels; tasks may be cancelled from any.
+private struct TaskHandle: @unchecked Sendable {
+    let task: URLSessionTask
+}
+
+/// Runs what it is given on the caller's thread, before it returns.
+///
+/// A session of this system hands its delegate every part of a body by way of a queue and reads on meanwhile: of a server that
+/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.
+private final class CallerQueue: OperationQueue, @unchecked Sendable {
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

@@ -4,12 +4,15 @@ import Glibc
 import MLArchive
 import MLFiles
 import MLNumerics
+import Synchronization
 
 /// Brings an archive to the device: piece by piece, only those that are not there yet, each checked when it arrives.
 ///
 /// What has arrived stays when the download is interrupted, and models that are on the device lend the pieces that they share
 /// with the new one.
 struct ArchiveDownload {
+    fileprivate typealias Piece = ArchivePiece
+
     let hash: String
     let byteCount: Int
     let store: CollectionStore
@@ -21,12 +24,6 @@ struct ArchiveDownload {
     private static let largestRequest = 8 << 20
     /// Bytes that are fetched although they are there, so that one request serves where two would.
     private static let largestGap = 64 << 10
-
-    /// A piece of the archive, by its place.
-    private struct Piece {
-        let range: Range<Int>
-        let hash: [UInt8]
-    }
 
     /// Fetches what is missing; when this returns, the partial file has the bytes that were signed.
     func run() async throws(DeploymentError) {
@@ -104,20 +101,9 @@ struct ArchiveDownload {
     private func fetch(_ pieces: [Piece], _ file: PartialFile) async throws(DeploymentError) {
         guard let first = pieces.first, let last = pieces.last else { return }
         if Task.isCancelled { throw DeploymentError(.cancelled, hash, "The download was cancelled.") }
-        let start = first.range.lowerBound
-        let bytes = try await source.bytes(hash, start..<last.range.upperBound)
-        for piece in pieces {
-            let part = bytes[piece.range.lowerBound - start..<piece.range.upperBound - start]
-            guard SHA256.hash(data: part).elementsEqual(piece.hash) else {
-                throw DeploymentError(
-                    .damaged,
-                    hash,
-                    "The bytes from \(piece.range.lowerBound) on are not those of the archive: somebody changed them on their "
-                        + "way, or the server's file is damaged."
-                )
-            }
-            try file.write(Array(part), at: piece.range.lowerBound)
-            progress(piece.range.count)
+        let collector = PieceCollector(pieces, file, hash, progress)
+        try await source.stream(hash, first.range.lowerBound..<last.range.upperBound) {
+            (bytes) throws(DeploymentError) in try collector.take(bytes)
         }
         try file.synchronize()
     }
@@ -132,8 +118,73 @@ struct ArchiveDownload {
     }
 }
 
+/// A piece of an archive, by its place.
+private struct ArchivePiece {
+    let range: Range<Int>
+    let hash: [UInt8]
+}
+
+/// Keeps each of some pieces as soon as the last byte of it has arrived.
+private final class PieceCollector: Sendable {
+    private struct State {
+        var pieces: ArraySlice<ArchivePiece>
+        /// Where the next byte that arrives belongs.
+        var position: Int
+        /// What has arrived of the first of the pieces.
+        var bytes: [UInt8] = []
+    }
+
+    private let state: Mutex<State>
+    private let file: PartialFile
+    private let archive: String
+    private let progress: @Sendable (Int) -> Void
+
+    init(
+        _ pieces: [ArchivePiece],
+        _ file: PartialFile,
+        _ archive: String,
+        _ progress: @escaping @Sendable (Int) -> Void
+    ) {
+        state = Mutex(State(pieces: pieces[...], position: pieces.first?.range.lowerBound ?? 0))
+        self.file = file
+        self.archive = archive
+        self.progress = progress
+    }
+
+    /// Takes the bytes that arrive next; those between two pieces are not kept.
+    func take(_ bytes: [UInt8]) throws(DeploymentError) {
+        try state.withLock { (state) throws(DeploymentError) in
+            var bytes = bytes[...]
+            while let piece = state.pieces.first, !bytes.isEmpty {
+                let gap = min(max(0, piece.range.lowerBound - state.position), bytes.count)
+                let wanted = min(piece.range.count - state.bytes.count, bytes.count - gap)
+                state.bytes += bytes.dropFirst(gap).prefix(wanted)
+                state.position += gap + wanted
+                bytes = bytes.dropFirst(gap + wanted)
+                guard state.bytes.count == piece.range.count else { continue }
+                try keep(state.bytes, as: piece)
+                state.bytes.removeAll(keepingCapacity: true)
+                state.pieces.removeFirst()
+            }
+        }
+    }
+
+    private func keep(_ bytes: [UInt8], as piece: ArchivePiece) throws(DeploymentError) {
+        guard SHA256.hash(data: bytes).elementsEqual(piece.hash) else {
+            throw DeploymentError(
+                .damaged,
+                archive,
+                "The bytes from \(piece.range.lowerBound) on are not those of the archive: somebody changed them on their "
+                    + "way, or the server's file is damaged."
+            )
+        }
+        try file.write(bytes, at: piece.range.lowerBound)
+        progress(piece.range.count)
+    }
+}
+
 /// A file of a known length that is filled piece by piece.
-private final class PartialFile {
+private final class PartialFile: Sendable {
     private let path: String
     private let descriptor: Int32
     private let byteCount: Int

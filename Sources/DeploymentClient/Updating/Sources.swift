@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import UpdateFramework
 
 /// The addresses of a server, which are those of a static copy, too.
@@ -70,35 +71,37 @@ struct BlobSource {
     let addresses: Addresses
     let transport: any Transport
 
+    /// How often a transfer may end with next to nothing more before the rest is left to the next check.
+    private static let mostStops = 4
+    /// What is more than next to nothing.
+    private static let leastProgress = 16 << 10
+
     /// Some bytes of a file.
     func bytes(_ hash: String, _ range: Range<Int>) async throws(DeploymentError) -> [UInt8] {
-        guard !range.isEmpty else { return [] }
-        let url = addresses.blob(hash)
-        var request = TransportRequest(url, limit: range.count)
-        request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-        let answer = try await transport.send(request)
-        switch answer.status {
-        case 206:
-            let place = answer.headers["content-range"] ?? ""
-            guard place.hasPrefix("bytes \(range.lowerBound)-\(range.upperBound - 1)/"),
-                answer.body.count == range.count
-            else {
-                throw DeploymentError(
-                    .damaged,
-                    url.absoluteString,
-                    "The server sent other bytes (\(place), \(answer.body.count)) than those asked for."
-                )
+        let collected = Mutex<[UInt8]>([])
+        try await stream(hash, range) { (bytes) throws(DeploymentError) in collected.withLock { $0 += bytes } }
+        return collected.withLock { $0 }
+    }
+
+    /// Some bytes of a file, in as many requests as it takes when transfers are interrupted.
+    /// - Parameter receive: called with what arrives, in order.
+    func stream(
+        _ hash: String,
+        _ range: Range<Int>,
+        receive: @escaping @Sendable ([UInt8]) throws(DeploymentError) -> Void
+    ) async throws(DeploymentError) {
+        let transfer = RangeTransfer(url: addresses.blob(hash), range: range, receive: receive)
+        var stops = 0
+        while transfer.arrived < range.count {
+            let (before, start) = (transfer.arrived, ContinuousClock.now)
+            do throws(DeploymentError) { try await transfer.run(transport) } catch {
+                let isStop = transfer.arrived - before < Self.leastProgress
+                stops = isStop ? stops + 1 : 0
+                let isSlow = isStop && ContinuousClock.now - start > PersistentTransport.patience
+                guard error.code == .offline, transfer.arrived > before, stops < Self.mostStops, !isSlow,
+                    !Task.isCancelled
+                else { throw error }
             }
-            return answer.body
-        case 200 where range.lowerBound == 0 && answer.body.count == range.count: return answer.body
-        case 200:
-            throw DeploymentError(
-                .server,
-                url.absoluteString,
-                "The server does not answer for parts of files (Range), which downloads need."
-            )
-        case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")
-        default: throw answer.error(url)
         }
     }
 
@@ -119,5 +122,68 @@ struct BlobSource {
         case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")
         default: throw answer.error(url)
         }
+    }
+}
+
+/// Brings some bytes of a file; whoever runs it again gets those that have not arrived yet.
+private final class RangeTransfer: Sendable {
+    private let url: URL
+    private let range: Range<Int>
+    private let receive: @Sendable ([UInt8]) throws(DeploymentError) -> Void
+    private let count = Atomic<Int>(0)
+
+    init(url: URL, range: Range<Int>, receive: @escaping @Sendable ([UInt8]) throws(DeploymentError) -> Void) {
+        self.url = url
+        self.range = range
+        self.receive = receive
+    }
+
+    /// How many bytes there are.
+    var arrived: Int { count.load(ordering: .acquiring) }
+
+    func run(_ transport: any Transport) async throws(DeploymentError) {
+        let wanted = range.lowerBound + arrived..<range.upperBound
+        var request = TransportRequest(url, limit: wanted.count)
+        request.headers["Range"] = "bytes=\(wanted.lowerBound)-\(wanted.upperBound - 1)"
+        request.receive = { [self] (part) throws(DeploymentError) in
+            try check(part.headers, wanted)
+            try take(part.bytes)
+        }
+        let answer = try await transport.send(request)
+        switch answer.status {
+        case 206:
+            try check(answer.headers, wanted)
+            guard arrived == range.count else {
+                throw damaged("The server sent \(arrived) bytes in place of the \(range.count) that were asked for.")
+            }
+        case 200 where wanted == range && range.lowerBound == 0 && answer.body.count == range.count:
+            try take(answer.body)
+        case 200:
+            throw DeploymentError(
+                .server,
+                url.absoluteString,
+                "The server does not answer for parts of files (Range), which downloads need; or it is a page to sign in to a "
+                    + "network that answers."
+            )
+        case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")
+        default: throw answer.error(url)
+        }
+    }
+
+    private func check(_ headers: [String: String], _ wanted: Range<Int>) throws(DeploymentError) {
+        let place = headers["content-range"] ?? ""
+        guard place.hasPrefix("bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/") else {
+            throw damaged("The server sent other bytes (\(place)) than those asked for.")
+        }
+    }
+
+    private func take(_ bytes: [UInt8]) throws(DeploymentError) {
+        guard bytes.count <= range.count - arrived else { throw damaged("The server sends more than was asked for.") }
+        try receive(bytes)
+        count.add(bytes.count, ordering: .acquiringAndReleasing)
+    }
+
+    private func damaged(_ message: String) -> DeploymentError {
+        DeploymentError(.damaged, url.absoluteString, message)
     }
 }

@@ -102,11 +102,8 @@ package struct Updater: Sendable {
         _ collection: String,
         _ progress: @escaping @Sendable (Int, Int) -> Void
     ) async throws(DeploymentError) -> Check {
-        let start = try trustedTime()
         let updater = try makeUpdater()
-        var trusted = try await metadata { () async throws(UpdateError) in
-            try await updater.refresh(at: UTCTime(secondsSince1970: Int64(start.secondsSince1970)))
-        }
+        var (trusted, start) = try await refresh(updater)
         let policy = try await policy(collection, trusted, start)
         let isNews: Bool
         do throws(DeploymentError) {
@@ -164,11 +161,39 @@ package struct Updater: Sendable {
         return try store.stage(.bundled(policy.deployment), document: [], of: collection)
     }
 
-    private func metadata<R>(_ body: () async throws(UpdateError) -> R) async throws(DeploymentError) -> R {
-        do throws(UpdateError) { return try await body() } catch {
-            if let cause = error.cause as? DeploymentError { throw cause }
+    /// Brings the metadata up to date, and says at what time.
+    private func refresh(_ updater: MetadataUpdater) async throws(DeploymentError) -> (TrustedMetadata, PolicyDate) {
+        let start = try clock.time()
+        let time = UTCTime(secondsSince1970: Int64(start.secondsSince1970))
+        do throws(UpdateError) { return (try await updater.refresh(at: time), start) } catch {
+            guard error.code == .expired, let root = try storedRootVersion(), try clock.forget(before: root) else {
+                throw Self.failure(error)
+            }
+        }
+        let again = try clock.time()
+        let trusted = try await metadata { () async throws(UpdateError) in
+            try await updater.refresh(at: UTCTime(secondsSince1970: Int64(again.secondsSince1970)))
+        }
+        return (trusted, again)
+    }
+
+    /// The version of the newest root that was verified.
+    private func storedRootVersion() throws(DeploymentError) -> Int? {
+        guard let bytes = try Durable.read(store.folder + "/trust/root.json") else { return nil }
+        let start = UTCTime(secondsSince1970: 0)
+        do throws(UpdateError) { return try TrustedMetadata(trustedRoot: bytes, start: start).root.version } catch {
             throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description)
         }
+    }
+
+    private func metadata<R>(_ body: () async throws(UpdateError) -> R) async throws(DeploymentError) -> R {
+        do throws(UpdateError) { return try await body() } catch { throw Self.failure(error) }
+    }
+
+    /// The client's error for one of metadata: that of the network where the network failed.
+    private static func failure(_ error: UpdateError) -> DeploymentError {
+        error.cause as? DeploymentError
+            ?? DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description)
     }
 
     private func makeUpdater() throws(DeploymentError) -> MetadataUpdater {
@@ -184,7 +209,7 @@ package struct Updater: Sendable {
 
     /// The keys of a role that the team's targets delegate to, by the metadata that was verified last.
     func storedKeys(of role: String) throws(DeploymentError) -> [PublicKey] {
-        let start = UTCTime(secondsSince1970: Int64(try trustedTime().secondsSince1970))
+        let start = UTCTime(secondsSince1970: Int64(try clock.time().secondsSince1970))
         let updater = try makeUpdater()
         do throws(UpdateError) {
             guard let keys = try updater.cached(at: start).keys(ofDelegated: role) else { return [] }
@@ -202,22 +227,8 @@ package struct Updater: Sendable {
 
     // MARK: Time
 
-    private var clockPath: String { store.folder + "/clock" }
-
-    /// The time that expiry is compared with: the clock's, or the newest time that somebody signed when the clock is behind it.
-    private func trustedTime() throws(DeploymentError) -> PolicyDate {
-        let clock = PolicyDate(secondsSince1970: Int(now().timeIntervalSince1970))
-        guard let text = try Durable.read(clockPath), let newest = PolicyDate(String(decoding: text, as: UTF8.self))
-        else {
-            return clock
-        }
-        return max(clock, newest)
-    }
-
-    private func remember(_ signed: PolicyDate, _ start: PolicyDate) throws(DeploymentError) {
-        let newest = try Durable.read(clockPath).flatMap { PolicyDate(String(decoding: $0, as: UTF8.self)) }
-        guard signed <= start, newest.map({ $0 < signed }) ?? true else { return }
-        try Durable.write(Array(signed.description.utf8), to: clockPath)
+    private var clock: TrustedClock {
+        TrustedClock(path: store.folder + "/clock", now: now, built: configuration.created)
     }
 
     // MARK: Policy
@@ -260,7 +271,7 @@ package struct Updater: Sendable {
             state.policyVersion = policy.version
         }
         if bytes != stored { try Durable.write(bytes, to: policyPath(collection)) }
-        try remember(policy.issued, start)
+        try clock.remember(policy.issued, start: start, trusted)
         return policy
     }
 
