@@ -331,7 +331,7 @@ let package = Package(
         ),
         tests(
             "CoreMLEncryptionTests",
-            ["CoreMLEncryption", "CoreML", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
+            ["CoreMLEncryption", "CoreML", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging", "TestSupport"]
         ),
         .executableTarget(
             name: "EncryptionRunner",
@@ -348,8 +348,10 @@ let package = Package(
         library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
         tests(
             "DeploymentKeysTests",
-            ["CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging"]
-                + crypto
+            [
+                "CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging",
+                "TestSupport",
+            ] + crypto
         ),
         .executableTarget(
             name: "KeyServiceRunner",

@@ -5,6 +5,7 @@ import MLEncryption
 import MLFiles
 import MLPackaging
 import Synchronization
+import TestSupport
 import Testing
 
 /// A key service as a deployment client will be one: it holds the private half and unwraps content keys.
@@ -52,9 +53,11 @@ private final class Service: ModelKeyService {
             key: folder + "/K.mlmodelkey"
         )
         let service = Service(key)
-        ModelKeys.register(service)
-        defer { ModelKeys.register(nil) }
-        try await body(URL(fileURLWithPath: path), service)
+        try await Turn.keyService.take {
+            ModelKeys.register(service)
+            defer { ModelKeys.register(nil) }
+            try await body(URL(fileURLWithPath: path), service)
+        }
     }
 
     @Test func loadingAsksTheService() async throws {
@@ -93,9 +96,9 @@ private final class Service: ModelKeyService {
 
     @Test func leasesEnd() async throws {
         try await withModel { url, service in
-            service.state.withLock { $0.duration = .seconds(1) }
+            service.state.withLock { $0.duration = .seconds(4) }
             _ = try await MLModel.load(contentsOf: url)
-            try await Task.sleep(for: .milliseconds(1200))
+            try await Task.sleep(for: .milliseconds(4200))
             #expect(throws: MLModelError.self) { try MLModel(contentsOf: url) }
             _ = try await MLModel.load(contentsOf: url)
             #expect(service.state.withLock { $0.asked } == 2)

@@ -6,6 +6,7 @@ import MLEncryption
 import MLFiles
 import MLPackaging
 import Synchronization
+import TestSupport
 import Testing
 
 /// A clock that tests set.
@@ -231,30 +232,32 @@ private struct Client: ModelKeyService {
         let info = try #require(try ModelKeys.info(for: url))
         #expect(info.server == URL(string: "https://keys.example"))
         let client = Client(world: world, device: device)
-        ModelKeys.register(client)
-        defer { ModelKeys.register(nil) }
-        // The team has not yet said that the app may have it.
-        var error = try await #require(throws: MLModelError.self) { try await MLModel.load(contentsOf: url) }
-        #expect(error.code == .modelDecryptionKeyFetch)
-        #expect(error.localizedDescription.contains("not-entitled"), "\(error.localizedDescription)")
-        let model = try WrappedContentKey(
-            keyID: #require(KeyIdentifier(info.keyID)),
-            content: #require(ContentIdentifier(info.contentID)),
-            wrapped: Array(info.wrappedKey)
-        )
-        world.store.setEntitlement(KeyEntitlement(), app: World.app, team: World.team, model)
-        let loaded = try await MLModel.load(contentsOf: url)
-        #expect(loaded.modelDescription.inputDescriptionsByName.isEmpty == false)
-        // A new process opens the lease that lies on the disk.
-        try ModelKeys.forget(for: url)
-        world.store.setEntitlement(nil, app: World.app, team: World.team, model)
-        _ = try await MLModel.load(contentsOf: url)
-        #expect(world.store.leases.count == 1)
-        // When the lease has ended and the app may not have the key any more, nothing opens.
-        try ModelKeys.forget(for: url)
-        world.clock.pass(38 * 86_400)
-        error = try await #require(throws: MLModelError.self) { try await MLModel.load(contentsOf: url) }
-        #expect(error.code == .modelDecryptionKeyFetch)
-        #expect(error.localizedDescription.contains("not-entitled"), "\(error.localizedDescription)")
+        try await Turn.keyService.take {
+            ModelKeys.register(client)
+            defer { ModelKeys.register(nil) }
+            // The team has not yet said that the app may have it.
+            var error = try await #require(throws: MLModelError.self) { try await MLModel.load(contentsOf: url) }
+            #expect(error.code == .modelDecryptionKeyFetch)
+            #expect(error.localizedDescription.contains("not-entitled"), "\(error.localizedDescription)")
+            let model = try WrappedContentKey(
+                keyID: #require(KeyIdentifier(info.keyID)),
+                content: #require(ContentIdentifier(info.contentID)),
+                wrapped: Array(info.wrappedKey)
+            )
+            world.store.setEntitlement(KeyEntitlement(), app: World.app, team: World.team, model)
+            let loaded = try await MLModel.load(contentsOf: url)
+            #expect(loaded.modelDescription.inputDescriptionsByName.isEmpty == false)
+            // A new process opens the lease that lies on the disk.
+            try ModelKeys.forget(for: url)
+            world.store.setEntitlement(nil, app: World.app, team: World.team, model)
+            _ = try await MLModel.load(contentsOf: url)
+            #expect(world.store.leases.count == 1)
+            // When the lease has ended and the app may not have the key any more, nothing opens.
+            try ModelKeys.forget(for: url)
+            world.clock.pass(38 * 86_400)
+            error = try await #require(throws: MLModelError.self) { try await MLModel.load(contentsOf: url) }
+            #expect(error.code == .modelDecryptionKeyFetch)
+            #expect(error.localizedDescription.contains("not-entitled"), "\(error.localizedDescription)")
+        }
     }
 }

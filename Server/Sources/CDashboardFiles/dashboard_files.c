@@ -138,6 +138,9 @@ static const unsigned char pages_icon_upload_mustache[] = {
 static const unsigned char pages_icon_user_mustache[] = {
 #embed "pages/icon-user.mustache"
 };
+static const unsigned char pages_icon_webhooks_mustache[] = {
+#embed "pages/icon-webhooks.mustache"
+};
 static const unsigned char pages_keys_mustache[] = {
 #embed "pages/keys.mustache"
 };
@@ -189,6 +192,9 @@ static const unsigned char pages_tokens_mustache[] = {
 static const unsigned char pages_trail_mustache[] = {
 #embed "pages/trail.mustache"
 };
+static const unsigned char pages_webhooks_mustache[] = {
+#embed "pages/webhooks.mustache"
+};
 
 static const struct dashboard_file files[] = {
     {"dashboard.css", "text/css" TEXT, files_dashboard_css, sizeof files_dashboard_css},
@@ -235,6 +241,7 @@ static const struct dashboard_file files[] = {
     {"icon-tokens", 0, pages_icon_tokens_mustache, sizeof pages_icon_tokens_mustache},
     {"icon-upload", 0, pages_icon_upload_mustache, sizeof pages_icon_upload_mustache},
     {"icon-user", 0, pages_icon_user_mustache, sizeof pages_icon_user_mustache},
+    {"icon-webhooks", 0, pages_icon_webhooks_mustache, sizeof pages_icon_webhooks_mustache},
     {"keys", 0, pages_keys_mustache, sizeof pages_keys_mustache},
     {"layout", 0, pages_layout_mustache, sizeof pages_layout_mustache},
     {"members", 0, pages_members_mustache, sizeof pages_members_mustache},
@@ -252,6 +259,7 @@ static const struct dashboard_file files[] = {
     {"teams", 0, pages_teams_mustache, sizeof pages_teams_mustache},
     {"tokens", 0, pages_tokens_mustache, sizeof pages_tokens_mustache},
     {"trail", 0, pages_trail_mustache, sizeof pages_trail_mustache},
+    {"webhooks", 0, pages_webhooks_mustache, sizeof pages_webhooks_mustache},
 };
 
 const struct dashboard_file *dashboard_file(unsigned long index) {

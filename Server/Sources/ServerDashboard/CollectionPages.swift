@@ -161,6 +161,7 @@ extension Dashboard {
             let may: Permissions
             let collections: [Entry]
             let isEmpty: Bool
+            let approvals: ApprovalsCard?
             let commands: Commands
         }
         let app = try await service.app(visit.name("app"), as: visit.actor)
@@ -182,6 +183,8 @@ extension Dashboard {
                 )
             },
             isEmpty: overviews.isEmpty,
+            approvals: visit.visitor.permissions(in: app.team).manageMembers
+                ? ApprovalsCard(app, address: visit.address) : nil,
             commands: Commands(
                 "configuration --app \(app.id) -o ModelDeployment.json",
                 "GET",

@@ -39,7 +39,7 @@ struct Layout {
 
 /// Where in a team a page belongs.
 enum Section: String, CaseIterable {
-    case apps, archives, keys, tokens, members, audit
+    case apps, archives, keys, tokens, members, webhooks, audit
 
     var label: String {
         switch self {
@@ -48,6 +48,7 @@ enum Section: String, CaseIterable {
         case .keys: "Keys & trust"
         case .tokens: "Tokens"
         case .members: "Members"
+        case .webhooks: "Webhooks"
         case .audit: "Audit log"
         }
     }
@@ -57,7 +58,7 @@ enum Section: String, CaseIterable {
     func isVisible(_ permissions: Permissions) -> Bool {
         switch self {
         case .apps, .archives, .keys, .members: true
-        case .tokens: permissions.manageMembers
+        case .tokens, .webhooks: permissions.manageMembers
         case .audit: permissions.audit
         }
     }
@@ -72,6 +73,15 @@ extension Dashboard {
         "release": "The release is made and signed.",
         "deployment": "The deployment is saved as a draft: no device gets it before it is activated.",
         "activate": "The deployment is live.",
+        "approve": "Approved: it can be activated now.",
+        "withdraw": "It is a draft again.",
+        "advance": "The rollout is at its next step.",
+        "release-gate": "The rollout goes on as soon as all else holds.",
+        "skip-gate": "The rollout is at its next step.",
+        "roll-back": "Rolled back: devices get what they had before.",
+        "roll-back-to-bundled": "Rolled back: devices get the models of the app.",
+        "approvals": "Saved where somebody else must approve deployments.",
+        "webhookRemoved": "The webhook is removed.",
         "pause": "Paused: every device keeps what it has.",
         "resume": "The deployment goes on.",
         "halt": "Halted: every device goes back to the models of the app.",
