@@ -259,7 +259,7 @@ extension Service {
     private static func publish(
         _ deployment: Deployment,
         team: String,
-        _ keys: SigningKeyFolder,
+        _ keys: any SigningKeyStore,
         at time: Date,
         isNews: Bool = true,
         _ connection: any Connection
@@ -274,7 +274,7 @@ extension Service {
         let version = try (last?.integer("version") ?? 0) + 1
         let policy = try policy(of: deployment, version: version, at: time, connection)
         var document = SignedDocument(signed: try MetadataValue(parsing: try policy.bytes(), role: "policy"))
-        let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app))
+        let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app), connection)
         guard !signers.isEmpty else {
             throw ServiceError.conflict("The director's key of the app \"\(deployment.app)\" is not on this server.")
         }
