@@ -59,7 +59,7 @@ let package = Package(
             name: "coreml-server",
             dependencies: [
                 "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
-                logging,
+                crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

@@ -4,11 +4,13 @@ public import Foundation
 public final class FolderBlobStore: BlobStore {
     public let folder: String
 
-    /// - Parameter folder: made when it does not exist.
-    public init(folder: String) throws {
+    /// - Parameters:
+    ///   - folder: made when it does not exist.
+    ///   - removesLeftovers: whether what a crash left half-written is removed; not while a server may be writing there.
+    public init(folder: String, removesLeftovers: Bool = true) throws {
         self.folder = folder
         try makeFolder(folder + "/new")
-        // What a crash left half-written.
+        guard removesLeftovers else { return }
         for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/new") {
             try FileManager.default.removeItem(atPath: folder + "/new/" + name)
         }

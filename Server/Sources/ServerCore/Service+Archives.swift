@@ -263,6 +263,11 @@ extension Service {
     /// How many bytes a file has that devices may fetch; `nil` when there is none.
     public func byteCount(of digest: BlobDigest) async throws -> Int? { try await blobs.byteCount(digest) }
 
+    /// Where devices fetch a file for the next minutes, if not here.
+    public func temporaryAddress(of digest: BlobDigest) -> URL? {
+        redirectsFiles ? blobs.temporaryAddress(digest, seconds: 900) : nil
+    }
+
     /// Some bytes of a file.
     public func bytes(of digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
         try await blobs.read(digest, range)

@@ -210,7 +210,7 @@ extension Service {
         _ deployment: Deployment,
         rollout: Rollout?,
         team: String,
-        _ keys: SigningKeyFolder,
+        _ keys: any SigningKeyStore,
         at time: Date,
         isNews: Bool = true,
         _ connection: any Connection
@@ -225,7 +225,7 @@ extension Service {
         let version = try (last?.integer("version") ?? 0) + 1
         let policy = try policy(of: deployment, rollout: rollout, version: version, at: time, connection)
         var document = SignedDocument(signed: try MetadataValue(parsing: try policy.bytes(), role: "policy"))
-        let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app))
+        let signers = try keys.keys(team: team, role: TeamTrust.directorRole(deployment.app), connection)
         guard !signers.isEmpty else {
             throw ServiceError.conflict("The director's key of the app \"\(deployment.app)\" is not on this server.")
         }

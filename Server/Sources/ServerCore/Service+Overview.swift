@@ -257,7 +257,7 @@ extension Service {
                     role: role,
                     version: try row.integer("version"),
                     expires: try row.date("expires"),
-                    keysHere: try keys.keys(team: team, role: role).count
+                    keysHere: try keys.keys(team: team, role: role, connection).count
                 )
             }
         }

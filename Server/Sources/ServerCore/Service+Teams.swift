@@ -47,7 +47,7 @@ extension Service {
         let team = Team(id: id, name: name.isEmpty ? id : name, created: now())
         let vault = vault
         let ring = try TeamKeyRing(team: id, server: address)
-        let trust = try makeTrust(team: id, leaseKeys: ring.serviceKeys)
+        let keys = keys
         try await database.write { connection in
             guard try connection.first("SELECT id FROM teams WHERE id = ?", id) == nil else {
                 throw ServiceError.conflict("There is a team \"\(id)\" already.")
@@ -66,7 +66,12 @@ extension Service {
                     try JSON.text([Role.owner])
                 )
             }
-            var trust = trust
+            var trust = try TeamTrust(
+                newTeam: id,
+                leaseKeys: ring.serviceKeys,
+                keys: SigningKeys(store: keys, connection: connection),
+                at: team.created
+            )
             try trust.store(connection)
             try Self.store(ring, vault, connection)
             try Audit.record(connection, at: team.created, actor, team: id, "team.create", id, ["name": team.name])

@@ -8,7 +8,7 @@ public struct Service: Sendable {
     let database: any Database
     let blobs: any BlobStore
     /// Where private keys lie.
-    let keys: SigningKeyFolder
+    let keys: any SigningKeyStore
     /// What seals the keys of models.
     let vault: KeyVault
     /// Where clients reach the server, when that is known.
@@ -17,15 +17,18 @@ public struct Service: Sendable {
     let reports: ReportCollector
     /// What was refused to whom, until it is written into the audit log.
     let denials = DenialLog()
+    /// Whether devices fetch files from where they lie, when that has addresses.
+    let redirectsFiles: Bool
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
     public init(
         database: any Database,
         blobs: any BlobStore,
-        keys: SigningKeyFolder,
+        keys: any SigningKeyStore,
         vault: KeyVault,
         address: String? = nil,
+        redirectsFiles: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
         self.database = database
@@ -33,9 +36,11 @@ public struct Service: Sendable {
         self.keys = keys
         self.vault = vault
         self.address = address
+        self.redirectsFiles = redirectsFiles
         self.now = now
         reports = ReportCollector(database: database, now: now)
         try await database.migrate(migrations)
+        try await keys.prepare(database)
     }
 
     /// A random name of 16 digits and letters.

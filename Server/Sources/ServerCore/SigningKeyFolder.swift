@@ -1,11 +1,24 @@
 import Foundation
-import UpdateFramework
+public import ServerDatabase
+public import UpdateFramework
+
+/// Where the private keys lie that the server signs with.
+public protocol SigningKeyStore: Sendable {
+    /// Makes what the store needs of the database.
+    func prepare(_ database: any Database) async throws
+
+    /// Makes a key for a role of a team.
+    func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey
+
+    /// The keys of a role that are here; none when they lie elsewhere.
+    func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey]
+}
 
 /// The private keys that the server signs with, as files that only its user can read.
 ///
 /// In easy mode all of a team's keys lie here.  `coreml trust ceremony` takes those of root and targets away; what needs them
 /// then says so.
-public struct SigningKeyFolder: Sendable {
+public struct SigningKeyFolder: SigningKeyStore {
     private let folder: String
 
     /// - Parameter folder: made when it does not exist.
@@ -16,8 +29,9 @@ public struct SigningKeyFolder: Sendable {
 
     private func folder(_ team: String, _ role: String) -> String { "\(folder)/\(team)/\(role)" }
 
-    /// Makes a key for a role of a team.
-    func make(team: String, role: String) throws -> SigningKey {
+    public func prepare(_ database: any Database) async throws {}
+
+    public func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey {
         let key = SigningKey()
         let place = folder(team, role)
         try Self.makeFolder(place)
@@ -25,8 +39,7 @@ public struct SigningKeyFolder: Sendable {
         return key
     }
 
-    /// The keys of a role that are here.
-    func keys(team: String, role: String) throws -> [SigningKey] {
+    public func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] {
         let place = folder(team, role)
         guard FileManager.default.fileExists(atPath: place) else { return [] }
         return try FileManager.default.contentsOfDirectory(atPath: place).sorted().filter { $0.hasSuffix(".pem") }.map {

@@ -17,13 +17,13 @@ struct TeamTrust {
 
     private var metadata: RepositoryMetadata
     private let team: String
-    private let keys: SigningKeyFolder
+    private let keys: SigningKeys
     private let time: UTCTime
 
     // MARK: Making and loading
 
     /// The metadata of a new team, and its keys.
-    init(newTeam team: String, leaseKeys: [SigningPublicKey], keys: SigningKeyFolder, at time: Date) throws {
+    init(newTeam team: String, leaseKeys: [SigningPublicKey], keys: SigningKeys, at time: Date) throws {
         var roles: [MetadataType: (keys: [PublicKey], threshold: Int)] = [:]
         for type in MetadataType.allCases {
             roles[type] = ([try keys.make(team: team, role: type.rawValue).publicKey], 1)
@@ -53,7 +53,7 @@ struct TeamTrust {
     }
 
     /// The metadata of a team as it was stored last.
-    init(team: String, _ connection: any Connection, keys: SigningKeyFolder, at time: Date) throws {
+    init(team: String, _ connection: any Connection, keys: any SigningKeyStore, at time: Date) throws {
         var documents: [String: SignedDocument] = [:]
         for row in try connection.query(
             "SELECT name, signed FROM trust_metadata WHERE team = ? AND is_current = 1",
@@ -67,7 +67,7 @@ struct TeamTrust {
             documents.removeValue(forKey: "snapshot"), documents.removeValue(forKey: "timestamp")
         )
         self.team = team
-        self.keys = keys
+        self.keys = SigningKeys(store: keys, connection: connection)
         self.time = UTCTime(time)
         metadata = try RepositoryMetadata(root: root, targets: documents, snapshot: snapshot, timestamp: timestamp)
     }
@@ -127,6 +127,44 @@ struct TeamTrust {
         guard let timestamp = metadata.timestamp else { return true }
         let expires = try Timestamp(timestamp.signed, role: "timestamp").expires
         return expires < time + margin
+    }
+
+    // MARK: Checking and restoring
+
+    /// Goes through all of it as a client would, at a moment when nothing had expired.
+    func verify() throws {
+        let signedUntil = try metadata.timestamp.map { try Timestamp($0.signed, role: "timestamp").expires }
+        try metadata.verify(trustedRoot: metadata.root, at: min(time, (signedUntil ?? time) + -1))
+    }
+
+    /// The keys that may sign for a role that top-level targets name.
+    func keys(ofDelegated role: String) throws -> RoleKeys {
+        guard let targets = try metadata.targetsMetadata("targets"), let keys = targets.keys(ofDelegated: role) else {
+            throw ServiceError.notFound("role \"\(role)\" in the metadata of the team \"\(team)\"")
+        }
+        return keys
+    }
+
+    /// Signs everything but the root anew until its versions are so much higher.
+    mutating func advance(by versions: Int) throws {
+        for role in metadata.targets.keys.map(\.text) {
+            try metadata.updateTargets(
+                role,
+                expires: time + UTCTime.days(Lifetime.targets),
+                skipping: versions,
+                signers: try signers(role)
+            )
+        }
+        try metadata.updateSnapshot(
+            expires: time + UTCTime.days(Lifetime.snapshot),
+            skipping: versions,
+            signers: try signers("snapshot")
+        )
+        try metadata.updateTimestamp(
+            expires: time + UTCTime.days(Lifetime.timestamp),
+            skipping: versions,
+            signers: try signers("timestamp")
+        )
     }
 
     // MARK: Storing
@@ -191,10 +229,6 @@ struct TeamTrust {
 }
 
 extension Service {
-    func makeTrust(team: String, leaseKeys: [SigningPublicKey]) throws -> TeamTrust {
-        try TeamTrust(newTeam: team, leaseKeys: leaseKeys, keys: keys, at: now())
-    }
-
     /// Changes the signed metadata of a team and whatever goes with it, as one transaction.
     func changeTrust<R: Sendable>(
         of team: String,

@@ -12,12 +12,13 @@ public struct Migration: Sendable {
 
 extension Database {
     /// Brings the tables to the last of `migrations`, all of them or none.
+    /// - Parameter part: the name of tables that have versions of their own, of letters a–z.
     /// - Throws: when a newer server wrote the database.
-    public func migrate(_ migrations: [Migration]) async throws {
+    public func migrate(_ migrations: [Migration], of part: String = "schema") async throws {
         let (bytes, last) = (dialect.bytes, migrations.last?.version ?? 0)
         try await write { connection in
-            try connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
-            let rows = try connection.query("SELECT version FROM schema_version")
+            try connection.execute("CREATE TABLE IF NOT EXISTS \(part)_version (version BIGINT NOT NULL)")
+            let rows = try connection.query("SELECT version FROM \(part)_version")
             let found = try rows.first.map { try $0.integer("version") } ?? 0
             guard found <= last else { throw DatabaseError.newer(found: found, known: last) }
             for migration in migrations where migration.version > found {
@@ -26,9 +27,9 @@ extension Database {
                 }
             }
             if rows.isEmpty {
-                try connection.execute("INSERT INTO schema_version (version) VALUES (?)", last)
+                try connection.execute("INSERT INTO \(part)_version (version) VALUES (?)", last)
             } else {
-                try connection.execute("UPDATE schema_version SET version = ?", last)
+                try connection.execute("UPDATE \(part)_version SET version = ?", last)
             }
         }
     }

@@ -88,6 +88,12 @@ struct DeviceRoutes {
         guard let digest = BlobDigest(name), let byteCount = try await service.byteCount(of: digest) else {
             throw ServiceError(.notFound, "There is no file sha256:\(name).")
         }
+        if request.method == .get, let address = service.temporaryAddress(of: digest) {
+            return Response(
+                status: .temporaryRedirect,
+                headers: [.location: address.absoluteString, .cacheControl: "no-store"]
+            )
+        }
         let tag = "\"\(digest)\""
         var headers: HTTPFields = [
             .contentType: "application/octet-stream", .eTag: tag, .cacheControl: Self.immutable, .acceptRanges: "bytes",

@@ -11,8 +11,9 @@ public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Rout
 /// The routes alone, as `openapi.yaml` lists them.
 public func makeRoutes(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
     let router = Router(context: Context.self)
+    router.add(middleware: Measuring(measurements: .shared))
     router.add(middleware: ErrorAnswers())
-    router.get("health") { _, _ in "ok\n" }
+    router.get("health") { _, _ in try await healthAnswer(service) }
     DeviceRoutes(service: service).add(to: router)
     KeyRoutes(service: service.keyService).add(to: router)
     let api = router.group("api/v1").add(middleware: Authentication(service: service))

@@ -5,6 +5,8 @@ struct CoreMLServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml-server",
         abstract: "Delivers collections of Core ML models to devices: a server of your own.",
-        subcommands: [Serve.self, AdminLink.self]
+        subcommands: [
+            Serve.self, AdminLink.self, Check.self, Backup.self, Restore.self, AdvanceVersions.self, Vault.self,
+        ]
     )
 }

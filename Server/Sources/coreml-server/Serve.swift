@@ -1,36 +1,13 @@
 import ArgumentParser
-import DeploymentKeys
 import Foundation
 import Hummingbird
 import Logging
-import ServerBlobs
 import ServerCore
 import ServerDashboard
 import ServerDatabase
 import ServerHTTP
 import ServiceLifecycle
-
-/// What all commands ask for that work on a server's folder.
-struct DataOptions: ParsableArguments {
-    @Option(name: .customLong("data"), help: "The folder that the server keeps everything in; made when missing.")
-    var folder: String
-
-    /// The service over the folder's database, files and keys.
-    func service(address: String? = nil) async throws -> ServerCore.Service {
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        return try await ServerCore.Service(
-            database: try SQLiteDatabase(path: folder + "/server.sqlite"),
-            blobs: try FolderBlobStore(folder: folder + "/blobs"),
-            keys: try SigningKeyFolder(folder: folder + "/keys"),
-            vault: try KeyVault(folder: folder + "/vault"),
-            address: address
-        )
-    }
-}
+import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,6 +19,8 @@ struct Serve: AsyncParsableCommand {
             EXAMPLES
               coreml-server serve --data ./data
               coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --address https://models.example.org
+              coreml-server serve --data ./replica --database postgres://coreml@db/models \\
+                  --blobs "s3://models?endpoint=https://s3.example.org"
             """
     )
 
@@ -50,18 +29,33 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The port to listen at; 0 for any that is free.") var port = 8080
     @Option(help: "Where clients reach the server, if not at the host and port: behind a proxy.") var address: String?
 
+    @Option(
+        name: .customLong("metrics-port"),
+        help: "A port of this machine alone for /metrics (Prometheus) and /health."
+    )
+    var metricsPort: Int?
+    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are good for 15 minutes.")
+    var redirectFiles = false
+    @Option(help: "What is logged to standard error, from where on.")
+    var logLevel = LogLevel.notice
+    @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+
     func run() async throws {
-        var logger = Logger(label: "coreml-server")
-        logger.logLevel = .notice
-        let service = try await data.service(address: address)
+        let logger = logFormat.logger(logLevel)
+        let storage = try data.open(isServing: true)
+        let service = try await storage.service(address: address, redirectsFiles: redirectFiles)
         let link = try await service.firstAdministratorLink()
         let (host, given) = (host, address)
         let router = makeRouter(service, publicAddress: address)
         try Dashboard(service, publicAddress: address).add(to: router)
+        var services: [any ServiceLifecycle.Service] = [
+            Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger),
+        ]
+        if let metricsPort { services.append(metricsApplication(service, port: metricsPort, logger)) }
         let application = Application(
             router: router,
             configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
-            services: [Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger)],
+            services: services,
             onServerRunning: { channel in
                 let address = given ?? "http://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
@@ -70,7 +64,21 @@ struct Serve: AsyncParsableCommand {
             },
             logger: logger
         )
-        try await application.runService()
+        try await run(application, logger)
+        try await storage.database.close()
+    }
+
+    /// How long requests have to end after the server was told to.
+    private static let patience = Duration.seconds(30)
+
+    private func run(_ application: some ServiceLifecycle.Service, _ logger: Logger) async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: application)],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = Self.patience
+        try await ServiceGroup(configuration: configuration).run()
     }
 }
 
@@ -110,6 +118,6 @@ struct AdminLink: AsyncParsableCommand {
     @Option(help: "The address of the account; the administrator's by default.") var account: String?
 
     func run() async throws {
-        print("\(address)/sign-in/\(try await data.service().administratorLink(for: account))")
+        print("\(address)/sign-in/\(try await data.open().service().administratorLink(for: account))")
     }
 }

@@ -68,6 +68,26 @@ public final class KeyVault: Sendable {
         try keyErrors(.storageDamaged, at: "key ring") { () throws(ModelError) in try SealedRing.ring(text, key) }
     }
 
+    // MARK: Other secrets
+
+    /// A secret of at most 32 bytes, encrypted under the vault's key.
+    /// - Parameter purpose: what it is; `open` needs the same.
+    public func seal(_ secret: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
+        precondition(secret.count <= SecretBytes.keyByteCount)
+        return try keyErrors(.storage, at: purpose) { () throws(ModelError) in
+            let secret = SecretBytes(byteCount: secret.count) { $0.copyBytes(from: secret) }
+            return try KeyPair.wrap(secret, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8))
+        }
+    }
+
+    /// The secret that `seal` has encrypted.
+    /// - Throws: `storageDamaged` when it was changed, or is of another vault or purpose.
+    public func open(_ sealed: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
+        try keyErrors(.storageDamaged, at: purpose) { () throws(ModelError) in
+            try KeyPair.unwrap(sealed, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8)).withBytes { Array($0) }
+        }
+    }
+
     // MARK: Copies
 
     /// The vault's key under a passphrase: the text of a `.mlmodelkey` file, to be kept where the machine's end does not

@@ -101,13 +101,16 @@ public struct RepositoryMetadata: Sendable {
     // MARK: Targets
 
     /// The next version of a role of targets metadata, which nobody signed yet; the first one when there is none.
+    ///
+    /// - Parameter skipping: how many versions are left out: those that a lost repository may have published.
     public func targetsDraft(
         _ role: String = "targets",
         expires: UTCTime,
+        skipping: Int = 0,
         edit: (inout Targets) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) -> SignedDocument {
         var new = try targetsMetadata(role) ?? Targets(header: Header(version: 0, expires: expires))
-        new.header = try Self.header(after: new, expires, role)
+        new.header = try Self.header(after: new, expires, role, skipping: skipping)
         try edit(&new)
         return SignedDocument(signed: new.signed)
     }
@@ -131,10 +134,11 @@ public struct RepositoryMetadata: Sendable {
     public mutating func updateTargets(
         _ role: String = "targets",
         expires: UTCTime,
+        skipping: Int = 0,
         signers: [SigningKey],
         edit: (inout Targets) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
     ) throws(UpdateError) {
-        let draft = try targetsDraft(role, expires: expires, edit: edit)
+        let draft = try targetsDraft(role, expires: expires, skipping: skipping, edit: edit)
         try replaceTargets(role, with: Self.signed(draft, by: signers))
     }
 
@@ -143,9 +147,13 @@ public struct RepositoryMetadata: Sendable {
     /// The next version of the snapshot: versions, lengths and hashes of all targets metadata that is here.
     ///
     /// Roles stay in it for good, also when nobody delegates to them any more: clients refuse a snapshot that forgets one.
-    public mutating func updateSnapshot(expires: UTCTime, signers: [SigningKey]) throws(UpdateError) {
+    public mutating func updateSnapshot(
+        expires: UTCTime,
+        skipping: Int = 0,
+        signers: [SigningKey]
+    ) throws(UpdateError) {
         var new = try snapshotMetadata ?? Snapshot(header: Header(version: 0, expires: expires), files: [:])
-        new.header = try Self.header(after: new, expires, "snapshot")
+        new.header = try Self.header(after: new, expires, "snapshot", skipping: skipping)
         for (role, document) in targets {
             let version = try Targets(document.signed, role: role.text).version
             new.files[Name(role.text + ".json")] = MetadataFile(version: version, bytes: document.bytes)
@@ -157,13 +165,17 @@ public struct RepositoryMetadata: Sendable {
 
     /// The next version of the timestamp, which names the snapshot that is here.
     /// - Throws: `invalidEdit` when there is no snapshot yet.
-    public mutating func updateTimestamp(expires: UTCTime, signers: [SigningKey]) throws(UpdateError) {
+    public mutating func updateTimestamp(
+        expires: UTCTime,
+        skipping: Int = 0,
+        signers: [SigningKey]
+    ) throws(UpdateError) {
         guard let snapshot, let version = try snapshotMetadata?.version else {
             throw UpdateError(.invalidEdit, "timestamp", "there is no snapshot", remedy: "Make a snapshot first")
         }
         let file = MetadataFile(version: version, bytes: snapshot.bytes)
         var new = try timestampMetadata ?? Timestamp(header: Header(version: 0, expires: expires), snapshot: file)
-        new.header = try Self.header(after: new, expires, "timestamp")
+        new.header = try Self.header(after: new, expires, "timestamp", skipping: skipping)
         new.snapshot = file
         let document = try Self.signed(new, by: signers)
         try document.verify(try rootMetadata.keys(of: .timestamp))
@@ -187,10 +199,12 @@ public struct RepositoryMetadata: Sendable {
     private static func header(
         after old: some RoleMetadata,
         _ expires: UTCTime,
-        _ role: String
+        _ role: String,
+        skipping: Int = 0
     ) throws(UpdateError) -> Header {
-        let (version, isTooLarge) = old.version.addingReportingOverflow(1)
-        if !isTooLarge { return Header(version: version, expires: expires) }
+        let (start, isFull) = old.version.addingReportingOverflow(1)
+        let (version, isTooLarge) = start.addingReportingOverflow(skipping)
+        if !isFull, !isTooLarge { return Header(version: version, expires: expires) }
         throw UpdateError(
             .invalidEdit,
             role,

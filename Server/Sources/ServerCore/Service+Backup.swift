@@ -1,0 +1,35 @@
+import ServerDatabase
+
+extension Service {
+    /// Makes devices take what a restored server says, although they may have seen later versions before it was lost.
+    ///
+    /// Devices refuse a version that is lower than one that they know.  All that carries a version is signed again with one that
+    /// is `versions` higher than in the backup: timestamps, snapshots, metadata of collections, policies, lists of revocations.
+    /// Roots stay: one that was rotated after the backup was made must be brought back by whoever holds its keys.
+    public func advanceVersions(by versions: Int) async throws {
+        precondition(versions > 0)
+        let (keys, time) = (keys, now())
+        let teams = try await database.read { try $0.query("SELECT id FROM teams").map { try $0.text("id") } }
+        for team in teams {
+            try await database.write { connection in
+                var trust = try TeamTrust(team: team, connection, keys: keys, at: time)
+                try trust.advance(by: versions)
+                try trust.store(connection)
+                try connection.execute("UPDATE revocations SET version = version + ? WHERE team = ?", versions, team)
+                try Audit.record(
+                    connection,
+                    at: time,
+                    .server,
+                    team: team,
+                    "server.restore",
+                    team,
+                    ["by": String(versions)]
+                )
+            }
+        }
+        try await database.write { connection in
+            _ = try connection.execute("UPDATE policies SET version = version + ?, expires = 0", versions)
+        }
+        try await renewPolicies(margin: 0)
+    }
+}

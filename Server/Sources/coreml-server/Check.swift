@@ -1,0 +1,23 @@
+import ArgumentParser
+import Foundation
+import ServerCore
+
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Looks at everything that a server keeps: records, files, signatures, the audit log.",
+        discussion: "The server may run meanwhile. Ends with 1 when something is not as it must be."
+    )
+
+    @OptionGroup var data: DataOptions
+    @Flag(help: "Compare lengths of files only, not their hashes.") var quick = false
+
+    func run() async throws {
+        let report = try await data.open().service().check(readsFiles: !quick)
+        for (kind, count) in report.counts.sorted(by: { $0.key < $1.key }) { print("\(count) \(kind)") }
+        if !report.unreferenced.isEmpty { print("\(report.unreferenced.count) files of uploads that did not end") }
+        for problem in report.problems { print("WRONG: \(problem)") }
+        print(report.problems.isEmpty ? "All is well." : "\(report.problems.count) problems.")
+        if !report.problems.isEmpty { throw ExitCode.failure }
+    }
+}
