@@ -13,6 +13,10 @@ public struct Service: Sendable {
     let vault: KeyVault
     /// Where clients reach the server, when that is known.
     let address: String?
+    /// What verifies the tokens of workloads.
+    let workloads: WorkloadVerifier
+    /// How many uploads go on.
+    let uploads = UploadSlots()
     /// What was refused to whom, until it is written into the audit log.
     let denials = DenialLog()
     /// The time, for tests to turn.
@@ -24,6 +28,7 @@ public struct Service: Sendable {
         keys: SigningKeyFolder,
         vault: KeyVault,
         address: String? = nil,
+        fetcher: any DocumentFetcher = SessionFetcher(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
         self.database = database
@@ -31,6 +36,7 @@ public struct Service: Sendable {
         self.keys = keys
         self.vault = vault
         self.address = address
+        workloads = WorkloadVerifier(fetcher: fetcher)
         self.now = now
         try await database.migrate(migrations)
     }

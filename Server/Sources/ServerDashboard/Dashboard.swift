@@ -30,6 +30,7 @@ public struct Dashboard: Sendable {
         addReleases(to: pages)
         addDeployments(to: pages)
         addSettings(to: pages)
+        addMembers(to: pages)
     }
 }
 

@@ -5,6 +5,6 @@ struct CoreMLServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml-server",
         abstract: "Delivers collections of Core ML models to devices: a server of your own.",
-        subcommands: [Serve.self, AdminLink.self]
+        subcommands: [Serve.self, AdminLink.self, Export.self]
     )
 }
