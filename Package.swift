@@ -278,7 +278,10 @@ let package = Package(
         ),
         library(
             "DeployCommands",
-            ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            [
+                "DeploymentPolicy", "MLEncryption", "MLNumerics", "MLPackaging",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + crypto
         ),
         .target(
             name: "DeploymentSupport",

@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let formats = Target.Dependency.product(name: "DeploymentFormats", package: "swift-coreml")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -36,12 +37,13 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         .target(name: "CPQ", linkerSettings: [.linkedLibrary("pq")]),
         library("ServerDatabase", ["CPQ", .product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
-        library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats]),
+        library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats, jwt]),
         .target(name: "COpenAPIFile"),
         .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
         library(
@@ -76,7 +78,8 @@ let package = Package(
             "ServerHTTPTests",
             [
                 "ServerTesting",
-                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", formats, hummingbird,
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", crypto, formats, hummingbird, jwt,
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),
             ]

@@ -19,14 +19,19 @@ public struct DeployCommand: ParsableCommand {
               coreml deploy create --app shop --collection FlowerModels --default 1 \\
                 --rule "deviceClass is tablet: 2" --activate
               coreml deploy list --app shop --collection FlowerModels
+              coreml deploy explain --app shop --collection FlowerModels --attribute deviceClass=tablet
+              coreml deploy history --app shop --collection FlowerModels --at 2026-11-23
+              coreml deploy audit --team acme --verify
 
             Exit status: 0 success, 1 failure (the server refuses, or cannot be reached), 64 wrong usage.
             """,
         subcommands: [
-            Login.self, TeamCommand.self, AppCommand.self, CollectionCommand.self, KeyCommand.self, TokenCommand.self,
-            Upload.self,
-            ReleaseCommand.self, Create.self, Operate.self, Status.self, List.self, ApprovalsCommand.self,
-            WebhookCommand.self, ConfigurationCommand.self,
+            Login.self, Logout.self, TeamCommand.self, MemberCommand.self, TokenCommand.self, WorkloadCommand.self,
+            AppCommand.self, EnrolmentCommand.self, KeyCommand.self, CollectionCommand.self, Upload.self,
+            ImportCommand.self,
+            ArchivesCommand.self, ReleaseCommand.self, ReleasesCommand.self, Create.self, Operate.self, Status.self, List.self,
+            CloneCommand.self, DiffCommand.self, ExplainCommand.self, HistoryCommand.self, AuditCommand.self,
+            ApprovalsCommand.self, WebhookCommand.self, ConfigurationCommand.self,
         ]
     )
 
@@ -41,13 +46,22 @@ struct Login: ParsableCommand {
             Examples:
               coreml deploy login http://127.0.0.1:8080/sign-in/4f0c…
               coreml deploy login http://127.0.0.1:8080 --token mlk_api_…
+              coreml deploy login https://models.example.org --team acme --workload-token "$JWT"
             """
     )
 
     @Argument(help: "The link, or the server's address together with --token.") var link: String
     @Option(help: "A token that was made in the dashboard.") var token: String?
+    @Option(help: "The token that the identity provider of a job of CI has made for it.") var workloadToken: String?
+    @Option(help: "The team that trusts the job; with --workload-token.") var team: String?
 
     private struct Session: Codable { let text: String }
+
+    func validate() throws {
+        guard (workloadToken == nil) == (team == nil), workloadToken == nil || token == nil else {
+            throw ValidationError("--workload-token needs --team, and no --token")
+        }
+    }
 
     func run() throws {
         guard let url = URL(string: link), let scheme = url.scheme, let host = url.host else {
@@ -56,6 +70,11 @@ struct Login: ParsableCommand {
         let server = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
         guard let address = URL(string: server) else { throw ValidationError("\"\(link)\" is no link") }
         var text = token
+        if let workloadToken, let team {
+            let body = ["team": team, "token": workloadToken]
+            let data = try ServerClient(server: address, token: nil).post("oidc/token", body)
+            text = try ServerClient.decode(Session.self, data).text
+        }
         if text == nil {
             guard url.pathComponents.suffix(2).first == "sign-in", let secret = url.pathComponents.last else {
                 throw ValidationError("a link ends with /sign-in/ and a secret; with an address, --token is needed")
@@ -223,76 +242,6 @@ struct CollectionList: ParsableCommand {
                 print("\(entry.id)\t\(entry.models.joined(separator: ", "))\t\(entry.releases) releases")
             }
         }
-    }
-}
-
-// MARK: Tokens
-
-struct TokenCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "token",
-        abstract: "Make a token for a program, such as CI.",
-        discussion: """
-            Examples:
-              coreml deploy token --team acme --name ci --role publisher --app shop --days 30
-            """
-    )
-
-    @Option(help: "The team.") var team: String
-    @Option(help: "What it is for.") var name: String
-    @Option(
-        name: .customLong("role"),
-        help:
-            "What it may do: publisher, deployer, approver, keyCustodian, auditor, viewer, admin, owner; may be given again."
-    )
-    var roles: [String]
-    @Option(help: "The one app that it is good for; all of the team's by default.") var app: String?
-    @Option(help: "For how many days.") var days = 90
-    @OptionGroup var server: ServerOptions
-
-    private struct Body: Encodable {
-        let name: String
-        let roles: [String]
-        let app: String?
-        let days: Int
-    }
-
-    private struct Made: Decodable { let text: String }
-
-    func run() throws {
-        let data = try server.client().post(
-            "teams/\(team)/tokens",
-            Body(name: name, roles: roles, app: app, days: days)
-        )
-        try server.show(data, as: Made.self) { print($0.text) }
-    }
-}
-
-// MARK: Keys
-
-struct KeyCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "key",
-        abstract: "Write the public half of the team's key, which models are encrypted with.",
-        discussion: """
-            The file can encrypt and cannot decrypt: it may lie in a repository.  The private half stays on the server, which \
-            gives devices the keys of single models.
-
-            Examples:
-              coreml deploy key --team acme -o Flowers.mlmodelkey
-              coreml archive Flowers.mlpackage --encrypt Flowers.mlmodelkey
-            """
-    )
-
-    @Option(help: "The team.") var team: String
-    @Option(help: "A key of 32 hexadecimal digits; by default the one that is in use.") var key = "current"
-    @Option(name: [.short, .long], help: "The file.") var output: String
-    @OptionGroup var server: ServerOptions
-
-    func run() throws {
-        let data = try server.client().get("teams/\(team)/keys/\(key)")
-        try data.write(to: URL(fileURLWithPath: output), options: .atomic)
-        print(output)
     }
 }
 

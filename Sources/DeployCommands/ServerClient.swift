@@ -61,6 +61,11 @@ struct Credentials: Codable {
         }
     }
 
+    /// Removes the file.
+    static func forget() throws {
+        guard unlink(path) == 0 || errno == ENOENT else { throw Failure("\(path) cannot be removed.") }
+    }
+
     func store() throws {
         let path = Self.path
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -110,6 +115,19 @@ struct ServerClient {
     }
 
     func delete(_ path: String) throws -> Data { try send("DELETE", path, [:]) }
+
+    /// What devices fetch, which anybody may.
+    /// - Parameter path: with a slash at its beginning.
+    func getOpen(_ path: String) throws -> Data {
+        var request = try request("GET", "", [:])
+        var parts = URLComponents(url: server, resolvingAgainstBaseURL: false)
+        parts?.path = (server.path == "/" ? "" : server.path) + path
+        guard let url = parts?.url else { throw Failure("\(server) is no address of a server.") }
+        request.url = url
+        request.setValue(nil, forHTTPHeaderField: "Authorization")
+        let message = request
+        return try finish(message) { session, handler in session.dataTask(with: message, completionHandler: handler) }
+    }
 
     /// Sends a file as the body of a request.
     func upload(_ file: String, to path: String, _ query: [String: String]) throws -> Data {

@@ -147,6 +147,9 @@ static const unsigned char pages_keys_mustache[] = {
 static const unsigned char pages_layout_mustache[] = {
 #embed "pages/layout.mustache"
 };
+static const unsigned char pages_member_mustache[] = {
+#embed "pages/member.mustache"
+};
 static const unsigned char pages_members_mustache[] = {
 #embed "pages/members.mustache"
 };
@@ -244,6 +247,7 @@ static const struct dashboard_file files[] = {
     {"icon-webhooks", 0, pages_icon_webhooks_mustache, sizeof pages_icon_webhooks_mustache},
     {"keys", 0, pages_keys_mustache, sizeof pages_keys_mustache},
     {"layout", 0, pages_layout_mustache, sizeof pages_layout_mustache},
+    {"member", 0, pages_member_mustache, sizeof pages_member_mustache},
     {"members", 0, pages_members_mustache, sizeof pages_members_mustache},
     {"moment", 0, pages_moment_mustache, sizeof pages_moment_mustache},
     {"no-reports", 0, pages_no_reports_mustache, sizeof pages_no_reports_mustache},

@@ -60,7 +60,8 @@ extension Service {
     /// Begins the upload of an archive; its bytes are appended to the result.
     public func uploadArchive(team: String, as actor: Principal) async throws -> any BlobUpload {
         try actor.require(.publish, in: team, app: actor.app)
-        return try await blobs.upload()
+        let slot = try uploads.slot(team)
+        return PlacedUpload(try await blobs.upload(), slot)
     }
 
     /// Stores an archive whose bytes have all arrived, if it is a right one.

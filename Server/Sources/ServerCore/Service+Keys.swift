@@ -33,7 +33,9 @@ extension Service {
         return try await database.read { connection in
             let ring = try Self.ring(of: team, vault, connection)
             let epoch = id == nil ? ring?.active : id.flatMap { KeyIdentifier($0) }.flatMap { ring?.epoch($0) }
-            guard let epoch else { throw ServiceError.notFound("key \(id ?? "") of the team \"\(team)\"") }
+            guard let epoch, epoch.state != .revoked else {
+                throw ServiceError.notFound("key \(id ?? "") of the team \"\(team)\" that is not revoked")
+            }
             return epoch.publicFile
         }
     }

@@ -38,24 +38,26 @@ extension Service {
         try Self.checkText(name, "name", most: 200)
         try Self.checkRoles(roles, givenBy: actor, in: team)
         let (secret, time) = (Secrets.make(), now())
-        let invitation = Invitation(
-            id: Self.identifier(),
-            team: team,
-            email: email,
-            name: name.isEmpty ? email : name,
-            roles: roles,
-            created: time,
-            createdBy: actor.name,
-            expires: time.addingTimeInterval(Self.invitationLifetime)
-        )
-        try await database.write { connection in
+        return try await database.write { connection in
             let member = try connection.first(
                 "SELECT m.account FROM memberships m JOIN accounts a ON a.id = m.account WHERE m.team = ? AND a.email = ?",
                 team,
                 email
             )
             guard member == nil else { throw ServiceError.conflict("\(email) is a member of the team already.") }
-            try connection.execute("DELETE FROM invitations WHERE team = ? AND email = ?", team, email)
+            // Who is invited again has one invitation, and the link of the first no longer works.
+            let known = try connection.first("SELECT id FROM invitations WHERE team = ? AND email = ?", team, email)
+            let invitation = Invitation(
+                id: try known?.text("id") ?? Self.identifier(),
+                team: team,
+                email: email,
+                name: name.isEmpty ? email : name,
+                roles: roles,
+                created: time,
+                createdBy: actor.name,
+                expires: time.addingTimeInterval(Self.invitationLifetime)
+            )
+            try connection.execute("DELETE FROM invitations WHERE id = ?", invitation.id)
             try connection.execute(
                 "INSERT INTO invitations (id, secret_hash, team, email, name, roles, created, created_by, expires) "
                     + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -78,8 +80,8 @@ extension Service {
                 invitation.id,
                 ["email": email, "roles": Self.words(roles)]
             )
+            return (invitation, secret)
         }
-        return (invitation, secret)
     }
 
     /// The invitations that can still be used.

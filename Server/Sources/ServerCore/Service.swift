@@ -15,6 +15,10 @@ public struct Service: Sendable {
     let address: String?
     /// What takes the reports of devices.
     let reports: ReportCollector
+    /// What verifies the tokens of workloads.
+    let workloads: WorkloadVerifier
+    /// How many uploads go on.
+    let uploads = UploadSlots()
     /// What was refused to whom, until it is written into the audit log.
     let denials = DenialLog()
     /// Whether devices fetch files from where they lie, when that has addresses.
@@ -29,6 +33,7 @@ public struct Service: Sendable {
         vault: KeyVault,
         address: String? = nil,
         redirectsFiles: Bool = false,
+        fetcher: any DocumentFetcher = SessionFetcher(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
         self.database = database
@@ -37,6 +42,7 @@ public struct Service: Sendable {
         self.vault = vault
         self.address = address
         self.redirectsFiles = redirectsFiles
+        workloads = WorkloadVerifier(fetcher: fetcher)
         self.now = now
         reports = ReportCollector(database: database, now: now)
         try await database.migrate(migrations)

@@ -31,6 +31,7 @@ public struct Dashboard: Sendable {
         addDeployments(to: pages)
         addSettings(to: pages)
         addWebhooks(to: pages)
+        addMembers(to: pages)
     }
 }
 

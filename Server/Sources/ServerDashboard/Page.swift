@@ -86,6 +86,8 @@ extension Dashboard {
         "resume": "The deployment goes on.",
         "halt": "Halted: every device goes back to the models of the app.",
         "key": "The new key is in use. What was encrypted with the one before still opens.",
+        "withdrawn": "The invitation is taken back: its link no longer works.",
+        "removed": "The member is dismissed.", "roles": "The roles are saved.",
         "keyRevoked": "The key is revoked: nothing that it encrypted is opened any more.",
         "revoked": "The token is revoked.",
     ]

@@ -21,7 +21,6 @@ extension Dashboard {
             _ = try await service.revokeKey(visit.name("key"), of: team, as: visit.actor)
             return redirect("/teams/\(team)/keys?done=keyRevoked")
         }
-        pages.get("teams/:team/members") { visit in try await membersPage(visit) }
         pages.get("teams/:team/tokens") { visit in try await tokensPage(visit) }
         pages.form("teams/:team/tokens") { visit, form in try await makeToken(visit, form) }
         pages.form("teams/:team/tokens/:token/revoke") { visit, _ in
@@ -114,7 +113,7 @@ extension Dashboard {
             },
             hasKeys: !keys.isEmpty,
             storage: service.keyStorage,
-            rotate: Commands("", "POST", "teams/\(team)/keys", address: visit.address),
+            rotate: Commands("key rotate --team \(team)", "POST", "teams/\(team)/keys", address: visit.address),
             file: Commands(
                 "key --team \(team) -o \(team).mlmodelkey",
                 "GET",
@@ -160,7 +159,12 @@ extension Dashboard {
             id: id,
             action: "/teams/\(team)/keys/\(id)/revoke",
             back: "/teams/\(team)/keys",
-            commands: Commands("", "DELETE", "teams/\(team)/keys/\(id)", address: visit.address)
+            commands: Commands(
+                "key revoke \(id) --yes --team \(team)",
+                "DELETE",
+                "teams/\(team)/keys/\(id)",
+                address: visit.address
+            )
         )
         return try await page(
             "revoke-key",
@@ -191,45 +195,6 @@ extension Dashboard {
                     ? "Signs leases of the keys that models are encrypted with."
                     : "Signs the releases of one collection."
         }
-    }
-
-    // MARK: Members
-
-    private func membersPage(_ visit: Visit) async throws -> Response {
-        struct Entry {
-            let email: String
-            let name: String
-            let initial: String
-            let roles: [String]
-            let isAdministrator: Bool
-            let isYou: Bool
-        }
-        struct RoleEntry {
-            let name: String
-            let permissions: String
-        }
-        struct Content {
-            let members: [Entry]
-            let isEmpty: Bool
-            let roles: [RoleEntry]
-        }
-        let team = try visit.name("team")
-        let members = try await service.members(of: team, as: visit.actor)
-        let content = Content(
-            members: members.map {
-                Entry(
-                    email: $0.email,
-                    name: $0.name,
-                    initial: String($0.name.first ?? "?").uppercased(),
-                    roles: $0.roles.map(\.rawValue),
-                    isAdministrator: $0.isAdministrator,
-                    isYou: $0.email == visit.actor.name
-                )
-            },
-            isEmpty: members.isEmpty,
-            roles: Role.allCases.map { RoleEntry(name: $0.rawValue, permissions: Self.words($0.permissions)) }
-        )
-        return try await page("members", content, title: "Members", team: team, section: .members, visit)
     }
 
     static func words(_ permissions: Set<Permission>) -> String {
@@ -301,7 +266,12 @@ extension Dashboard {
                     chip: chip,
                     word: word,
                     isUsable: token.revoked == nil,
-                    commands: Commands("", "DELETE", "teams/\(team)/tokens/\(token.id)", address: visit.address)
+                    commands: Commands(
+                        "token revoke \(token.id) --team \(team)",
+                        "DELETE",
+                        "teams/\(team)/tokens/\(token.id)",
+                        address: visit.address
+                    )
                 )
             },
             isEmpty: tokens.isEmpty,
@@ -497,7 +467,7 @@ extension Dashboard {
             query: query,
             next: entries.count > Self.pageLength
                 ? (shown.last.map { "before=\($0.sequence)" + (query.isEmpty ? "" : "&" + query) }) : nil,
-            commands: Commands("", "GET", "teams/\(team)/audit?limit=100", address: visit.address)
+            commands: Commands("audit --team \(team)", "GET", "teams/\(team)/audit?limit=100", address: visit.address)
         )
         return try await page("audit", content, title: "Audit log", team: team, section: .audit, visit)
     }

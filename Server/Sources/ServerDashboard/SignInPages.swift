@@ -7,7 +7,7 @@ extension Dashboard {
         pages.open("sign-in") { request, _ in
             signInPage(next: request.uri.queryParameters["next"].map(String.init), error: nil)
         }
-        pages.openForm("sign-in") { _, _, form in try await signIn(form) }
+        pages.openForm("sign-in") { request, _, form in try await signIn(form, request) }
         pages.open("sign-in/:secret") { _, parameters in
             // Looking at a link does not use it up: mail programs look at links, too.
             page("sign-in-link", ["secret": try parameters.require("secret")], title: "Sign in")
@@ -31,7 +31,7 @@ extension Dashboard {
         )
     }
 
-    private func signIn(_ form: Form) async throws -> Response {
+    private func signIn(_ form: Form, _ request: Request) async throws -> Response {
         // A link as the server prints it, its last part, or a token.
         let secret = form["secret"].split(separator: "/").last.map(String.init) ?? ""
         do {
@@ -40,11 +40,17 @@ extension Dashboard {
                 _ = try await service.visitor(secret)
                 return redirect(Self.ownAddress(form["next"]), cookie: cookie.setting(secret))
             }
-            let session = try await service.signIn(link: secret)
+            let session = try await service.signIn(link: secret, current: await signedIn(request))
             return redirect(Self.ownAddress(form["next"]), cookie: cookie.setting(session.secret))
-        } catch let error as ServiceError where error.code == .unauthenticated {
+        } catch let error as ServiceError where error.code == .unauthenticated || error.code == .conflict {
             return signInPage(next: form.optional("next"), error: error.description)
         }
+    }
+
+    /// Who is signed in already: an invitation of an account that exists is for them.
+    private func signedIn(_ request: Request) async -> Principal? {
+        guard let secret = cookie.read(request) else { return nil }
+        return try? await service.visitor(secret).principal
     }
 
     /// An address of this server's, and never another's.

@@ -83,6 +83,7 @@ extension Dashboard {
         _ body: () async throws -> Response
     ) async -> Response {
         do { return try await body() } catch let error as ServiceError {
+            service.note(error, request: "\(request.method.rawValue) \(request.uri.path)")
             return await failure(error, request)
         } catch let error as HTTPError {
             return await failure(

@@ -17,6 +17,7 @@ struct APIRoutes {
     /// The routes that take no token.
     func addOpen(to router: RouterGroup<Context>) {
         router.post("sessions", use: signIn)
+        router.post("oidc/token", use: exchange)
         router.get("openapi.yaml") { _, _ in Answers.bytes(openAPIDocument, type: "application/yaml") }
     }
 
@@ -117,7 +118,7 @@ struct APIRoutes {
     // MARK: Releases and deployments
 
     @Sendable private func clientConfiguration(_ request: Request, _ context: Context) async throws -> Response {
-        let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
+        let environment = try await environment(request, context)
         return Answers.bytes(
             try await service.clientConfiguration(
                 app: context.name("app"),
@@ -127,6 +128,20 @@ struct APIRoutes {
             ),
             type: "application/json"
         )
+    }
+
+    /// The environment that a request names, which the app must have.
+    private func environment(_ request: Request, _ context: Context) async throws -> String {
+        let app = try await service.app(context.name("app"), as: context.actor)
+        let name = request.uri.queryParameters["environment"].map(String.init) ?? "production"
+        guard app.environments.contains(name) else {
+            throw ServiceError(
+                .notFound,
+                "The app has no environment \"\(name)\"; it has \(app.environments.joined(separator: ", ")).",
+                field: "environment"
+            )
+        }
+        return name
     }
 
     @Sendable private func createRelease(_ request: Request, _ context: Context) async throws -> Response {
@@ -192,7 +207,7 @@ struct APIRoutes {
     }
 
     @Sendable private func history(_ request: Request, _ context: Context) async throws -> Response {
-        let environment = request.uri.queryParameters["environment"].map(String.init) ?? "production"
+        let environment = try await environment(request, context)
         return Answers.json(
             try await service.history(
                 app: context.name("app"),
@@ -365,7 +380,7 @@ extension Request {
         let given = try JSONDecoder().decode(AnyJSON.self, from: data)
         let known = try JSONDecoder().decode(AnyJSON.self, from: try JSONEncoder().encode(value))
         if let path = given.unknownMember(beside: known) {
-            throw ServiceError(.invalid, "There is no member of this name.", field: path)
+            throw ServiceError(.invalid, "There is no such member, or it is null: leave it out.", field: path)
         }
         return value
     }
@@ -380,15 +395,12 @@ extension Request {
 }
 
 extension AnyJSON {
-    /// The path of the first member that is not among `known`'s; `null` stands for a member that is missing.
+    /// The path of the first member that is not among `known`'s.
     func unknownMember(beside known: AnyJSON) -> String? {
         switch (self, known) {
         case (.object(let members), .object(let others)):
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-                guard let other = others[name] else {
-                    if value == .null { continue }
-                    return name
-                }
+                guard let other = others[name] else { return name }
                 if let path = value.unknownMember(beside: other) { return "\(name).\(path)" }
             }
             return nil

@@ -16,6 +16,7 @@ extension APIRoutes {
             try await service.revokeToken(context.name("token"), team: context.name("team"), as: context.actor)
             return Answers.empty
         }
+        addWorkloads(to: router)
         addEnrolment(to: router)
         router.get("teams/:team/audit", use: audit)
         router.get("teams/:team/audit/verification") { request, context in
@@ -136,6 +137,53 @@ extension APIRoutes {
         return Answers.json(MadeToken(token: token, text: text), status: .created)
     }
 
+    // MARK: Workloads
+
+    private struct NewTrust: Codable {
+        let name: String
+        let issuer: String
+        let audience: String
+        let subject: String
+        let roles: [Role]
+        let app: String?
+    }
+
+    private struct Workload: Codable {
+        let team: String
+        /// What the identity provider has made.
+        let token: String
+    }
+
+    private func addWorkloads(to router: RouterGroup<Context>) {
+        router.get("teams/:team/workload-trusts") { request, context in
+            Answers.json(try await service.workloadTrusts(of: context.name("team"), as: context.actor))
+        }
+        router.post("teams/:team/workload-trusts") { request, context in
+            let body = try await request.json(NewTrust.self, context)
+            let trust = try await service.trustWorkloads(
+                named: body.name,
+                issuer: body.issuer,
+                audience: body.audience,
+                subject: body.subject,
+                roles: body.roles,
+                app: body.app,
+                in: context.name("team"),
+                as: context.actor
+            )
+            return Answers.json(trust, status: .created)
+        }
+        router.delete("teams/:team/workload-trusts/:trust") { request, context in
+            try await service.removeWorkloadTrust(context.name("trust"), team: context.name("team"), as: context.actor)
+            return Answers.empty
+        }
+    }
+
+    @Sendable func exchange(_ request: Request, _ context: Context) async throws -> Response {
+        let body = try await request.json(Workload.self, context)
+        let (token, text) = try await service.exchange(body.token, team: body.team)
+        return Answers.json(MadeToken(token: token, text: text), status: .created)
+    }
+
     // MARK: Enrolment of devices
 
     private struct NewEnrolmentToken: Codable {
@@ -215,11 +263,15 @@ extension APIRoutes {
         guard (1...1000).contains(limit) else {
             throw ServiceError(.invalid, "1 to 1000 entries are given at a time.", field: "limit")
         }
+        let before = try request.integer("before")
+        guard before.map({ (1...1 << 53 - 1).contains($0) }) ?? true else {
+            throw ServiceError(.invalid, "The number of an entry is needed.", field: "before")
+        }
         return Answers.json(
             try await service.audit(
                 of: context.name("team"),
                 matching: filter,
-                before: request.integer("before"),
+                before: before,
                 limit: limit,
                 as: context.actor
             )

@@ -4,8 +4,8 @@ import ServerCore
 /// What is known of a request while it is answered.
 public struct Context: RequestContext {
     public var coreContext: CoreRequestContextStorage
-    /// The address that the request came from.
-    public let remoteAddress: String
+    /// The address that the request came from: a proxy's, until `ForwardedAddress` has looked behind it.
+    public internal(set) var remoteAddress: String
     /// Who asks, on routes that demand to know.
     var principal: Principal?
     /// What they proved it with.

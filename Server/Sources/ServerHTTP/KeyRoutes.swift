@@ -7,23 +7,23 @@ import ServerCore
 struct KeyRoutes {
     let service: KeyService
 
-    /// The largest request that is looked at.
-    private static let largestRequest = 64 << 10
+    /// The largest request that is taken; the service says what is too large for it.
+    private static let largestRequest = 1 << 20
 
     func add(to router: Router<Context>) {
         router.post("v1/challenge") { request, context in
             response(await service.challenge(try await body(of: request)))
         }
         router.post("v1/enroll") { request, context in
-            let caller = KeyServiceContext(address: context.remoteAddress)
+            let caller = KeyServiceContext(address: context.limitedAddress)
             return response(await service.enrol(try await body(of: request), caller))
         }
         router.post("v1/renew") { request, context in
-            let caller = KeyServiceContext(address: context.remoteAddress)
+            let caller = KeyServiceContext(address: context.limitedAddress)
             return response(await service.renew(try await body(of: request), caller))
         }
         router.post("v1/keys/:key/release") { request, context in
-            let caller = KeyServiceContext(address: context.remoteAddress)
+            let caller = KeyServiceContext(address: context.limitedAddress)
             return response(
                 await service.release(keyID: try context.name("key"), try await body(of: request), caller)
             )

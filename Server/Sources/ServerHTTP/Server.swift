@@ -2,17 +2,28 @@ public import Hummingbird
 public import ServerCore
 
 /// The routes of the server, and what answers to other methods on their paths.
-public func makeRouter(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
-    let router = makeRoutes(service, publicAddress: publicAddress)
+/// - Parameter proxies: whose word on where requests came from is taken.
+public func makeRouter(
+    _ service: Service,
+    publicAddress: String? = nil,
+    proxies: TrustedProxies? = nil
+) -> Router<Context> {
+    let router = makeRoutes(service, publicAddress: publicAddress, proxies: proxies)
     router.refuseOtherMethods()
     return router
 }
 
 /// The routes alone, as `openapi.yaml` lists them.
-public func makeRoutes(_ service: Service, publicAddress: String? = nil) -> Router<Context> {
+public func makeRoutes(
+    _ service: Service,
+    publicAddress: String? = nil,
+    proxies: TrustedProxies? = nil
+) -> Router<Context> {
     let router = Router(context: Context.self)
     router.add(middleware: Measuring(measurements: .shared))
     router.add(middleware: ErrorAnswers())
+    if let proxies { router.add(middleware: ForwardedAddress(proxies: proxies)) }
+    router.add(middleware: RateLimits())
     router.get("health") { _, _ in try await healthAnswer(service) }
     DeviceRoutes(service: service).add(to: router)
     KeyRoutes(service: service.keyService).add(to: router)

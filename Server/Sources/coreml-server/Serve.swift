@@ -28,6 +28,11 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The address to listen at.") var host = "127.0.0.1"
     @Option(help: "The port to listen at; 0 for any that is free.") var port = 8080
     @Option(help: "Where clients reach the server, if not at the host and port: behind a proxy.") var address: String?
+    @Option(
+        name: .customLong("trusted-proxy"),
+        help: "The address or network of a proxy, whose X-Forwarded-For is believed; given again for each."
+    )
+    var proxies: [String] = []
 
     @Option(
         name: .customLong("metrics-port"),
@@ -46,7 +51,7 @@ struct Serve: AsyncParsableCommand {
         let service = try await storage.service(address: address, redirectsFiles: redirectFiles)
         let link = try await service.firstAdministratorLink()
         let (host, given) = (host, address)
-        let router = makeRouter(service, publicAddress: address)
+        let router = makeRouter(service, publicAddress: address, proxies: try TrustedProxies(proxies))
         try Dashboard(service, publicAddress: address).add(to: router)
         var services: [any ServiceLifecycle.Service] = [
             Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger),

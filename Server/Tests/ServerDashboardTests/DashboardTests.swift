@@ -100,7 +100,7 @@ struct Browser {
 
 @Suite struct DashboardTests {
     /// Runs a test with a fresh site and the administrator's browser.
-    private func withSite(_ body: @escaping @Sendable (TestSite, Browser) async throws -> Void) async throws {
+    func withSite(_ body: @escaping @Sendable (TestSite, Browser) async throws -> Void) async throws {
         let site = try await TestSite()
         defer { site.remove() }
         try await site.application.test(.router) { client in try await body(site, try await site.signIn(client)) }
@@ -509,6 +509,33 @@ struct Browser {
             let script = try #require(text.firstMatch(of: /src="(\/files\/[^"]+\.js)"/)).1
             let file = try await browser.client.execute(uri: String(script), method: .get)
             #expect(file.status == .ok && file.body.readableBytes <= 40_000)
+        }
+    }
+}
+
+extension DashboardTests {
+    @Test func `members are invited, changed and dismissed with forms`() async throws {
+        try await withSite { site, browser in
+            try await browser.send("/teams", ["id": "acme", "name": "Acme"])
+            let empty = try await browser.get("/teams/acme/members")
+            #expect(empty.text.contains("admin@localhost") && empty.text.contains("Make the invitation"))
+            let fields = ["email": "kim@example.org", "name": "Kim <b>", "roles": "viewer"]
+            let invited = try await browser.send("/teams/acme/members", fields)
+            let secret = try #require(invited.text.firstMatch(of: #/sign-in/([0-9a-f]{64})/#)).1
+            #expect(try await browser.send("/teams/acme/members", ["email": "nobody"]).status == .badRequest)
+            #expect(try await browser.send("/teams/acme/members", fields, csrf: "0").status == .forbidden)
+            _ = try await site.service.signIn(link: String(secret))
+            let page = try await browser.get("/teams/acme/members")
+            #expect(page.text.contains("kim@example.org") && !page.text.contains("Kim <b>"))
+            let team = try await site.service.members(of: "acme", as: .server)
+            let kim = try #require(team.first { $0.email == "kim@example.org" })
+            let path = "/teams/acme/members/\(kim.id)"
+            #expect(try await browser.send(path, ["roles": "publisher"]).location == "/teams/acme/members?done=roles")
+            #expect(try await browser.send(path + "/link", [:]).text.contains("/sign-in/"))
+            let own = try #require(team.first { $0.email == "admin@localhost" })
+            let leaving = try await browser.send("/teams/acme/members/\(own.id)/remove", [:])
+            #expect(leaving.status == .conflict && leaving.text.contains("owner at any time"))
+            #expect(try await browser.send(path + "/remove", [:]).location == "/teams/acme/members?done=removed")
         }
     }
 }

@@ -9,6 +9,11 @@ import ServerDatabase
 import ServerHTTP
 import ServerTesting
 
+/// What tests fetch that fetch nothing.
+struct NoNetwork: DocumentFetcher {
+    func fetch(_ url: URL, limit: Int) async throws -> [UInt8] { throw URLError(.cannotConnectToHost) }
+}
+
 /// A server with two teams and something of everything, whose folder can be copied.
 struct World: Sendable {
     let folder: String
@@ -32,9 +37,9 @@ struct World: Sendable {
         var name: String { "\(role?.rawValue ?? "none") (\(reach))" }
     }
 
-    private static let start = Date(timeIntervalSince1970: 1_800_000_000)
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private init(folder: String, at time: Date) async throws {
+    private init(folder: String, at time: Date, fetcher: any DocumentFetcher = NoNetwork()) async throws {
         self.folder = folder
         database = try SQLiteDatabase(path: folder + "/server.sqlite")
         service = try await ServerCore.Service(
@@ -42,6 +47,7 @@ struct World: Sendable {
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
             keys: try SigningKeyFolder(folder: folder + "/keys"),
             vault: try KeyVault(folder: folder + "/vault", strength: .file),
+            fetcher: fetcher,
             now: { time }
         )
     }
@@ -53,10 +59,10 @@ struct World: Sendable {
     }
 
     /// Builds the world.
-    static func make() async throws -> World {
+    static func make(fetcher: any DocumentFetcher = NoNetwork()) async throws -> World {
         let folder = try freshFolder()
         let expired = try await World(folder: folder, at: start.addingTimeInterval(-7200)).prepare()
-        var world = try await World(folder: folder, at: start)
+        var world = try await World(folder: folder, at: start, fetcher: fetcher)
         (world.names, world.credentials, world.wrongTokens) = (expired.names, expired.credentials, expired.wrongTokens)
         return world
     }
@@ -160,8 +166,18 @@ struct World: Sendable {
             as: owner
         )
         let (token, _) = try await service.createToken(team: "acme", app: nil, name: "", roles: [.viewer], as: owner)
+        let trust = try await service.trustWorkloads(
+            named: "CI",
+            issuer: "https://issuer.example",
+            audience: "coreml",
+            subject: "repo:acme/*",
+            roles: [.publisher],
+            app: "shop",
+            in: "acme",
+            as: owner
+        )
         names = [
-            "draft": draft.id, "webhook": webhook.id, "team": "acme", "app": "shop", "collection": "Flowers",
+            "draft": draft.id, "trust": trust.id, "webhook": webhook.id, "team": "acme", "app": "shop", "collection": "Flowers",
             "number": "1", "deployment": deployment.id,
             "sha256": archive.sha256, "digest": archive.sha256, "member": kim?.id ?? "", "invitation": invitation.id,
             "token": token.id, "enrolment": enrolment.id, "operation": "pause", "environment": "production",
