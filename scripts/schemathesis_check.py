@@ -82,10 +82,9 @@ def fill(server):
     deployment = server.post(f"{collection}/deployments", {"definition": {"rules": [], "default": 1}})
     server.post(f"deployments/{deployment['id']}/activate", {})
     token = server.post("teams/acme/tokens", {"name": "schemathesis", "roles": ["owner"]})["text"]
-    keys = server.send("GET", "teams/acme/keys")
     return token, {
         "team": "acme", "app": "shop", "collection": "Flowers", "environment": "production", "number": 1,
-        "deployment": deployment["id"], "sha256": stored["sha256"], "digest": stored["sha256"], "key": keys[0]["id"],
+        "deployment": deployment["id"], "sha256": stored["sha256"], "digest": stored["sha256"],
         "path": f"apps/shop/collections/Flowers/{release['sha256']}.1.json", "file": "timestamp.json",
     }
 

@@ -285,11 +285,14 @@ extension Service {
     }
 
     private static func checkAddress(_ email: String) throws(ServiceError) {
+        func isMade(_ text: Substring, of others: String, most: Int) -> Bool {
+            (1...most).contains(text.utf8.count)
+                && text.utf8.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || others.utf8.contains($0)
+                }
+        }
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
-        let isRight =
-            parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && email.utf8.count <= 254
-            && email.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"<>\"',;:\\()[]".utf8.contains($0) }
-        guard isRight, email == email.lowercased() else {
+        guard parts.count == 2, isMade(parts[0], of: "._%+-", most: 64), isMade(parts[1], of: ".-", most: 128) else {
             throw .invalid("email", "An address such as mira@example.org is needed, in small letters.")
         }
     }
