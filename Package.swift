@@ -278,7 +278,10 @@ let package = Package(
         ),
         library(
             "DeployCommands",
-            ["DeploymentPolicy", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            [
+                "DeploymentClient", "DeploymentPolicy", "UpdateFramework",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + crypto
         ),
         .target(
             name: "DeploymentSupport",
@@ -301,12 +304,12 @@ let package = Package(
         library(
             "CoreMLDeployment",
             [
-                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentKeys",
-                "DeploymentPolicy",
-                "MLEngine",
+                "BackgroundTasks", "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient",
+                "DeploymentKeys", "DeploymentPolicy", "MLEngine",
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]
         ),
+        tests("CoreMLDeploymentTests", ["BackgroundTasks", "CoreMLDeployment"]),
         library("DeploymentArchives", ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]),
         library(
             "CoreML",

@@ -26,7 +26,7 @@ public struct DeployCommand: ParsableCommand {
             Login.self, TeamCommand.self, AppCommand.self, CollectionCommand.self, KeyCommand.self, TokenCommand.self,
             Upload.self,
             ReleaseCommand.self, Create.self, Operate.self, Status.self, List.self, ApprovalsCommand.self,
-            WebhookCommand.self, ConfigurationCommand.self,
+            WebhookCommand.self, ConfigurationCommand.self, DeviceCommand.self,
         ]
     )
 
