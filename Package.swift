@@ -279,7 +279,7 @@ let package = Package(
         library(
             "DeployCommands",
             [
-                "DeploymentPolicy", "MLEncryption", "MLNumerics", "MLPackaging",
+                "DeploymentClient", "DeploymentPolicy", "MLEncryption", "MLNumerics", "MLPackaging", "UpdateFramework",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + crypto
         ),
@@ -304,12 +304,12 @@ let package = Package(
         library(
             "CoreMLDeployment",
             [
-                "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient", "DeploymentKeys",
-                "DeploymentPolicy",
-                "MLEngine",
+                "BackgroundTasks", "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient",
+                "DeploymentKeys", "DeploymentPolicy", "MLEngine",
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]
         ),
+        tests("CoreMLDeploymentTests", ["BackgroundTasks", "CoreMLDeployment"]),
         library("DeploymentArchives", ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]),
         library(
             "CoreML",

@@ -33,6 +33,8 @@ public enum ModelDeployment {
         public var signals: [String: Signal] = [:]
         /// Whether the server is told, in counts that name no device, how releases fare: by which a rollout stops by itself.
         public var sendsReports = true
+        /// What downloads of models wait for; checks themselves do not wait, and `checkNow` overrides it.
+        public var downloadConditions: DownloadConditions = []
 
         public init() {}
     }
@@ -65,12 +67,12 @@ public enum ModelDeployment {
         state.withLock { $0 = State(configuration: configuration) }
     }
 
-    /// Asks the server now what the device is to have of a collection, and fetches it.
+    /// Asks the server now what the device is to have of a collection, and fetches it, whatever downloads wait for otherwise.
     /// - Throws: `MLModelError.modelCollection`.
     public static func checkNow(for identifier: String) async throws -> CheckResult {
         do throws(DeploymentError) {
-            switch try await client().check(identifier).result {
-            case .current: return .current
+            switch try await client().check(identifier, ignoresConditions: true).result {
+            case .current, .deferred: return .current
             case .staged: return .arrived
             case .elsewhere: return .elsewhere
             }
@@ -105,7 +107,7 @@ public enum ModelDeployment {
         let folder = wish.folder?.path ?? ConfigurationFile.dataFolder(of: configuration)
         let store = try CollectionStore(folder: folder)
         let installID = try DeviceDescription.installID(in: folder)
-        let updater = Updater(
+        var updater = Updater(
             configuration: configuration,
             store: store,
             transport: PersistentTransport(URLSessionTransport()),
@@ -117,6 +119,8 @@ public enum ModelDeployment {
                 }
             }
         )
+        let watch = ConditionWatch(wish.downloadConditions)
+        updater.obstacles = { watch.obstacles }
         var events = CollectionClient.Events()
         events.staged = { CollectionProvider.shared.announce($0) }
         return Clients(

@@ -29,9 +29,10 @@ public struct DeployCommand: ParsableCommand {
             Login.self, Logout.self, TeamCommand.self, MemberCommand.self, TokenCommand.self, WorkloadCommand.self,
             AppCommand.self, EnrolmentCommand.self, KeyCommand.self, CollectionCommand.self, Upload.self,
             ImportCommand.self,
-            ArchivesCommand.self, ReleaseCommand.self, ReleasesCommand.self, Create.self, Operate.self, Status.self, List.self,
+            ArchivesCommand.self, ReleaseCommand.self, ReleasesCommand.self, Create.self, Operate.self, Status.self,
+            List.self,
             CloneCommand.self, DiffCommand.self, ExplainCommand.self, HistoryCommand.self, AuditCommand.self,
-            ApprovalsCommand.self, WebhookCommand.self, ConfigurationCommand.self,
+            ApprovalsCommand.self, WebhookCommand.self, ConfigurationCommand.self, DeviceCommand.self,
         ]
     )
 

@@ -1,5 +1,5 @@
 import DeploymentPolicy
-import Foundation
+package import Foundation
 import Synchronization
 
 /// The collections of an app on a device: what it uses now, and bringing that up to date.
@@ -20,6 +20,7 @@ package final class CollectionClient: Sendable {
     private struct Access {
         let opening: Task<CollectionStore.Use, any Error>
         var checks: Task<Void, Never>?
+        var nextCheck: Date?
     }
 
     package let store: CollectionStore
@@ -92,11 +93,14 @@ package final class CollectionClient: Sendable {
     // MARK: Checking
 
     /// Asks the server and fetches what is new.  Checks of one process run one after the other.
+    /// - Parameter ignoresConditions: whether downloads do not wait for what the app asked for.
     package func check(
         _ collection: String,
+        ignoresConditions: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws(DeploymentError) -> Check {
-        let updater = updater
+        var updater = updater
+        if ignoresConditions { updater.obstacles = { [] } }
         do throws(DeploymentError) {
             let check = try await checking.run(updater, collection, progress)
             if check.result == .staged { events.staged(collection) }
@@ -134,9 +138,31 @@ package final class CollectionClient: Sendable {
         while !Task.isCancelled {
             if case .failure = result { failures += 1 } else { failures = 0 }
             let delay = Schedule.delay(after: result, failures: failures)
-            guard (try? await Task.sleep(for: .seconds(delay))) != nil else { return }
+            setNextCheck(of: collection, Date(timeIntervalSinceNow: delay))
+            guard await wait(delay, after: result) else { return }
             result = await outcome(of: collection) { _, _ in }
         }
+    }
+
+    /// When a collection that is accessed in this process is checked next.
+    package func nextCheck(of collection: String) -> Date? { active.withLock { $0[collection]?.nextCheck } }
+
+    private func setNextCheck(of collection: String, _ date: Date) {
+        active.withLock { $0[collection]?.nextCheck = date }
+    }
+
+    /// Waits until the next check; a download that waits for something begins as soon as that is there, without asking the server.
+    /// - Returns: whether the wait was not cancelled.
+    private func wait(_ delay: Double, after result: Result<Check, DeploymentError>) async -> Bool {
+        guard case .success(let check) = result, check.result == .deferred else {
+            return (try? await Task.sleep(for: .seconds(delay))) != nil
+        }
+        let end = ContinuousClock.now + .seconds(delay)
+        while ContinuousClock.now < end, !updater.obstacles().isEmpty {
+            let rest = end - ContinuousClock.now
+            guard (try? await Task.sleep(for: min(rest, .seconds(Schedule.look)))) != nil else { return false }
+        }
+        return true
     }
 
     private func outcome(
@@ -153,6 +179,8 @@ package final class CollectionClient: Sendable {
 package enum Schedule {
     static let shortest = 60.0
     static let longestBackOff = 6 * 3600.0
+    /// Seconds between two looks at what a download waits for.
+    static let look = 10.0
 
     /// Seconds until the next check: the policy's interval, or a delay that doubles with every failure; spread at random, so
     /// that devices that woke at one time do not stay together.

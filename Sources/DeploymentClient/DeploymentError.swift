@@ -24,6 +24,8 @@ package struct DeploymentError: Error, Sendable, CustomStringConvertible {
         case load, selfTest, crash
         /// The key of an encrypted model cannot be had.
         case key
+        /// The download waits for what the app asked for.
+        case deferred
         case cancelled
     }
 

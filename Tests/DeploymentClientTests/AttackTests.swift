@@ -194,7 +194,7 @@ private func newest(_ role: String, _ files: [String: [UInt8]]) throws -> String
             try await refusal { deployment, files in
                 let path = try archives(deployment, 2, files)[0]
                 var bytes = try #require(files[path])
-                let start = bytes.count - 700_000 & ~4095
+                let start = bytes.count - 700_000
                 for place in start..<start + piece { bytes.swapAt(place, place + piece) }
                 files[path] = bytes
             } == "damaged"

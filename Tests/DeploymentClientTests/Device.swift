@@ -28,16 +28,21 @@ final class Device {
     func setClock(_ seconds: Double) { clock.set(seconds) }
 
     /// A process of the app on this device.
-    func launch(_ attributes: DeviceAttributes = DeviceAttributes()) throws -> CollectionClient {
+    /// - Parameter obstacles: what downloads wait for.
+    func launch(
+        _ attributes: DeviceAttributes = DeviceAttributes(),
+        obstacles: @escaping @Sendable () -> [String] = { [] }
+    ) throws -> CollectionClient {
         let store = try CollectionStore(folder: folder + "/store")
         let (clock, verdict) = (clock, verdict)
-        let updater = Updater(
+        var updater = Updater(
             configuration: configuration,
             store: store,
             transport: transport,
             attributes: { attributes },
             now: { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + clock.seconds) }
         )
+        updater.obstacles = obstacles
         return CollectionClient(
             store: store,
             updater: updater,

@@ -6,7 +6,8 @@ struct CoreMLServer: AsyncParsableCommand {
         commandName: "coreml-server",
         abstract: "Delivers collections of Core ML models to devices: a server of your own.",
         subcommands: [
-            Serve.self, AdminLink.self, Export.self, Check.self, Backup.self, Restore.self, AdvanceVersions.self, Vault.self,
+            Serve.self, AdminLink.self, Export.self, Check.self, Backup.self, Restore.self, AdvanceVersions.self,
+            Vault.self,
         ]
     )
 }

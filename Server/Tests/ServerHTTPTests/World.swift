@@ -177,7 +177,8 @@ struct World: Sendable {
             as: owner
         )
         names = [
-            "draft": draft.id, "trust": trust.id, "webhook": webhook.id, "team": "acme", "app": "shop", "collection": "Flowers",
+            "draft": draft.id, "trust": trust.id, "webhook": webhook.id, "team": "acme", "app": "shop",
+            "collection": "Flowers",
             "number": "1", "deployment": deployment.id,
             "sha256": archive.sha256, "digest": archive.sha256, "member": kim?.id ?? "", "invitation": invitation.id,
             "token": token.id, "enrolment": enrolment.id, "operation": "pause", "environment": "production",

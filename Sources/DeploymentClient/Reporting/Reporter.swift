@@ -85,7 +85,7 @@ extension DeploymentError.Code {
         case .crash: .crash
         case .key: .keyRelease
         case .configuration, .offline, .server, .busy, .metadata, .policySignature, .policyMismatch, .policyRollback,
-            .policyExpired, .policyMalformed, .cancelled:
+            .policyExpired, .policyMalformed, .deferred, .cancelled:
             nil
         }
     }

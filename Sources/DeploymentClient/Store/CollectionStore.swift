@@ -16,6 +16,7 @@ import MLNumerics
 /// releases/HASH.json              releases, whose models are all there
 /// collections/ID/state.json       what the app uses, and uses next
 /// collections/ID/policy.json      the newest policy
+/// collections/ID/check.json       how the last check went
 /// collections/ID/uses/HASH        locked by processes that use a release
 /// lock, update.lock, trial.lock
 /// ```
@@ -186,7 +187,7 @@ package final class CollectionStore: Sendable {
     }
 
     /// The models of a release; `nil` when not all of them are on the disk.
-    func models(of release: String) throws(DeploymentError) -> [String: String]? {
+    package func models(of release: String) throws(DeploymentError) -> [String: String]? {
         guard let document = try self.release(release) else { return nil }
         var models: [String: String] = [:]
         for model in document.models {

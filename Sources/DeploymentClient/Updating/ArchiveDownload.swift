@@ -17,6 +17,8 @@ struct ArchiveDownload {
     let byteCount: Int
     let store: CollectionStore
     let source: BlobSource
+    /// Throws when the rest of the download has to wait.
+    let mayGoOn: @Sendable () throws(DeploymentError) -> Void
     /// Called with the number of bytes that are there now and were not before.
     let progress: @Sendable (Int) -> Void
 
@@ -101,6 +103,7 @@ struct ArchiveDownload {
     private func fetch(_ pieces: [Piece], _ file: PartialFile) async throws(DeploymentError) {
         guard let first = pieces.first, let last = pieces.last else { return }
         if Task.isCancelled { throw DeploymentError(.cancelled, hash, "The download was cancelled.") }
+        try mayGoOn()
         let collector = PieceCollector(pieces, file, hash, progress)
         try await source.stream(hash, first.range.lowerBound..<last.range.upperBound) {
             (bytes) throws(DeploymentError) in try collector.take(bytes)

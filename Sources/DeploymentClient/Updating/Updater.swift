@@ -27,6 +27,8 @@ package struct Check: Sendable {
         case staged
         /// Another process brings the collection up to date.
         case elsewhere
+        /// There is something to fetch, which waits for what the app asked for: power, a network without a meter, an idle machine.
+        case deferred
     }
 
     package let result: Result
@@ -48,6 +50,8 @@ package struct Updater: Sendable {
     let reports: Bool
     /// Gets the keys of a model that was installed, so that it can be loaded without a network.
     let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
+    /// What downloads of models have to wait for just now, in words; nothing when they may go on.
+    package var obstacles: @Sendable () -> [String] = { [] }
 
     package init(
         configuration: DeploymentConfiguration,
@@ -93,18 +97,46 @@ package struct Updater: Sendable {
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
     ) async throws(DeploymentError) -> Check {
         let result = try await store.updating { () async throws(DeploymentError) in
-            try await update(collection, progress)
+            let journal = CheckJournal()
+            do throws(DeploymentError) {
+                let check = try await update(collection, progress, journal)
+                keep(journal, collection, check.result == .staged ? .arrived : .current, check.pollInterval)
+                return check
+            } catch {
+                keep(journal, collection, error.code == .deferred ? .deferred : .failed, nil, error)
+                guard error.code == .deferred else { throw error }
+                return Check(result: .deferred, pollInterval: Poll().interval)
+            }
         }
         return result ?? Check(result: .elsewhere, pollInterval: Poll().interval)
     }
 
+    /// Keeps how a check went.
+    private func keep(
+        _ journal: CheckJournal,
+        _ collection: String,
+        _ result: CheckRecord.Result,
+        _ pollInterval: Int?,
+        _ error: DeploymentError? = nil
+    ) {
+        let date = PolicyDate(secondsSince1970: Int(now().timeIntervalSince1970))
+        let last = try? store.lastCheck(collection)
+        var record = journal.record(result, at: date, after: last)
+        record.code = error?.code.rawValue
+        record.message = error?.description
+        record.next = pollInterval.map { PolicyDate(secondsSince1970: date.secondsSince1970 + $0) }
+        store.keep(record, of: collection)
+    }
+
     private func update(
         _ collection: String,
-        _ progress: @escaping @Sendable (Int, Int) -> Void
+        _ progress: @escaping @Sendable (Int, Int) -> Void,
+        _ journal: CheckJournal
     ) async throws(DeploymentError) -> Check {
         let updater = try makeUpdater()
         var (trusted, start) = try await refresh(updater)
         let policy = try await policy(collection, trusted, start)
+        journal.note(policy, try explain(policy))
         let isNews: Bool
         do throws(DeploymentError) {
             isNews = try await apply(policy, updater, &trusted, progress)
@@ -320,6 +352,19 @@ package struct Updater: Sendable {
         return policy
     }
 
+    private func explain(_ policy: Policy) throws(DeploymentError) -> Explanation {
+        do throws(PolicyError) { return try PolicyEvaluator(policy).explain(attributes()) } catch {
+            throw DeploymentError(.policyMalformed, policy.collection, error.description)
+        }
+    }
+
+    /// Throws `deferred` while the app wants downloads to wait.
+    @Sendable private func checkConditions() throws(DeploymentError) {
+        let obstacles = obstacles()
+        guard !obstacles.isEmpty else { return }
+        throw DeploymentError(.deferred, "", "The download waits: \(obstacles.joined(separator: "; ")).")
+    }
+
     private func decide(_ policy: Policy) throws(DeploymentError) -> Decision {
         do throws(PolicyError) { return try PolicyEvaluator(policy).evaluate(attributes()) } catch {
             throw DeploymentError(.policyMalformed, policy.collection, error.description)
@@ -408,11 +453,13 @@ package struct Updater: Sendable {
         let meter = Meter(total: total, report: progress)
         progress(0, total)
         for model in missing {
+            try checkConditions()
             let download = ArchiveDownload(
                 hash: model.archive.sha256,
                 byteCount: model.archive.length,
                 store: store,
                 source: source,
+                mayGoOn: { () throws(DeploymentError) in try checkConditions() },
                 progress: { meter.add($0) }
             )
             try await download.run()

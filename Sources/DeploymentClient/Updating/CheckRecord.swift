@@ -1,0 +1,99 @@
+package import DeploymentPolicy
+import MLEncryption
+import MLFiles
+import MLNumerics
+import Synchronization
+
+/// How the last check of a collection went, and why the device gets what it gets: what people ask for who wonder.
+package struct CheckRecord: Sendable, Equatable {
+    package enum Result: String, Sendable {
+        case current, arrived, deferred, failed
+    }
+
+    /// When the check ended.
+    package var date: PolicyDate
+    package var result: Result
+    /// What failed, as `DeploymentError.Code`, and a sentence on it; or what a download waits for.
+    package var code: String?
+    package var message: String?
+    /// When the server wants to be asked again.
+    package var next: PolicyDate?
+    /// The newest policy that was verified, and what came of each of its rules; also of an earlier check, if this one did not get
+    /// so far.
+    package var policyVersion: Int?
+    package var deployment: String?
+    package var explanation: String?
+
+    package init(date: PolicyDate, result: Result) {
+        self.date = date
+        self.result = result
+    }
+
+    static let format: Int64 = 1
+
+    var text: [UInt8] {
+        var members: [JSONValue.Member] = [
+            .init("date", .string(date.description)), .init("format", .integer(Self.format)),
+            .init("result", .string(result.rawValue)),
+        ]
+        let texts = [
+            ("code", code), ("deployment", deployment), ("explanation", explanation), ("message", message),
+            ("next", next?.description),
+        ]
+        for (name, text) in texts { if let text { members.append(.init(name, .string(text))) } }
+        if let policyVersion { members.append(.init("policyVersion", .integer(Int64(policyVersion)))) }
+        return CanonicalWriter.bytes(.object(members))
+    }
+
+    init(text: [UInt8]) throws(ModelError) {
+        let json = try JSONReader.read(text)
+        guard json["format"] == .integer(Self.format), let date = json["date"]?.string.flatMap({ PolicyDate($0) }),
+            let result = json["result"]?.string.flatMap({ Result(rawValue: $0) })
+        else { throw ModelError(.malformed, "This is no record of a check.") }
+        self.init(date: date, result: result)
+        code = json["code"]?.string
+        message = json["message"]?.string
+        next = json["next"]?.string.flatMap { PolicyDate($0) }
+        deployment = json["deployment"]?.string
+        explanation = json["explanation"]?.string
+        if case .integer(let version)? = json["policyVersion"] { policyVersion = Int(version) }
+    }
+}
+
+extension CollectionStore {
+    private func recordPath(_ identifier: String) -> String { collectionFolder(identifier) + "/check.json" }
+
+    /// How the last check went; `nil` when there was none.
+    package func lastCheck(_ identifier: String) throws(DeploymentError) -> CheckRecord? {
+        let path = recordPath(identifier)
+        guard let text = try Durable.read(path) else { return nil }
+        do throws(ModelError) { return try CheckRecord(text: text) } catch {
+            throw DeploymentError(.storage, path, "The record of the last check was damaged; remove the file.")
+        }
+    }
+
+    /// Keeps how a check went.  A disk that takes no changes loses the record and nothing else.
+    func keep(_ record: CheckRecord, of identifier: String) {
+        try? Durable.makeFolder(collectionFolder(identifier))
+        try? Durable.write(record.text, to: recordPath(identifier))
+    }
+}
+
+/// What becomes known during a check.
+final class CheckJournal: Sendable {
+    private let state = Mutex<(policy: Policy, explanation: String)?>(nil)
+
+    func note(_ policy: Policy, _ explanation: Explanation) {
+        state.withLock { $0 = (policy, explanation.description) }
+    }
+
+    /// The record of the check, with what an earlier one knew where this one did not get so far.
+    func record(_ result: CheckRecord.Result, at date: PolicyDate, after last: CheckRecord?) -> CheckRecord {
+        var record = CheckRecord(date: date, result: result)
+        let known = state.withLock { $0 }
+        record.policyVersion = known?.policy.version ?? last?.policyVersion
+        record.deployment = known?.policy.deployment ?? last?.deployment
+        record.explanation = known?.explanation ?? last?.explanation
+        return record
+    }
+}
