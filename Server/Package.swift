@@ -72,6 +72,13 @@ let package = Package(
             path: "Tests/TestDatabases",
             swiftSettings: settings
         ),
+        // `scripts/fleet-simulation`
+        .executableTarget(
+            name: "FleetSimulation",
+            dependencies: ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", formats],
+            path: "Tests/FleetSimulation",
+            swiftSettings: settings
+        ),
         tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
         .target(name: "ServerTesting", path: "Tests/ServerTesting", swiftSettings: settings),
         tests(
@@ -84,7 +91,10 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
-        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", "TestDatabases", formats]),
+        tests(
+            "ServerCoreTests",
+            ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", "TestDatabases", formats]
+        ),
         tests("ServerBlobsTests", ["ServerBlobs", crypto]),
         // What `scripts/s3-tests` compares with botocore.
         .executableTarget(

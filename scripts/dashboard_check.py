@@ -306,24 +306,6 @@ def seed_reports(server):
     base.close()
 
 
-def seed_rollout(server, deployment):
-    """A gradual rollout at its third step, as the server stores it."""
-    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 5 * 3600))
-    rollout = {
-        "format": 1, "author": "admin@localhost",
-        "plan": {
-            "release": 2, "rest": 1, "salt": "rollout", "holdout": 5000,
-            "steps": [{"share": 1000}, {"share": 5000, "minimumExposed": 500}, {"share": 25_000, "minimumExposed": 2000}, {"share": 95_000}],
-        },
-        "state": {"name": "ramping", "step": 2},
-        "gate": {"step": 2, "since": since, "exposed": 1353, "reports": 640, "failures": 3, "logEvidence": 0, "isReleased": False},
-    }
-    base = sqlite3.connect(server.folder / "data/server.sqlite", timeout=10)
-    with base:
-        base.execute("UPDATE deployments SET rollout = ? WHERE id = ?", (json.dumps(rollout), deployment))
-    base.close()
-
-
 def wait_for_counter(server, page):
     """More devices report; the page says so without being loaded again."""
     before = page.locator("[data-live=devices]").text_content()
@@ -342,7 +324,10 @@ def later(server, page, guard, deployment):
     page.get_by_label("Name", exact=True).fill("Spring, slowly")
     default = page.get_by_role("group", name="All other devices")
     default.get_by_label("What they get", exact=True).select_option("2")
-    default.get_by_label("Per cent of them").fill("25")
+    default.get_by_text("Roll out in steps").click()
+    default.get_by_label("Steps, in per cent").fill("1, 5, 25, 95")
+    default.get_by_label("Hours at each step").fill("12")
+    default.get_by_label("Devices that must run it").fill("500")
     default.get_by_label("What the others of them get").select_option("1")
     page.get_by_text("Hold-out group, segments").click()
     page.get_by_label("Held out, in per cent").fill("5")
@@ -370,8 +355,12 @@ def later(server, page, guard, deployment):
     click(page, "Activate")
     page.locator("h1 .chip", has_text="Live").wait_for()
     wait_for_counter(server, page)
-    seed_rollout(server, re.search(r"/deployments/([0-9a-z]+)", page.url)[1])
-    page.reload()
+    for step in (2, 3):
+        click(page, "Skip the gate", "link")
+        page.get_by_role("heading", name="What will happen").wait_for()
+        guard.look("confirm-skip-gate")
+        click(page, "Skip the gate")
+        page.locator(".chip", has_text=f"Step {step} of 4").wait_for()
     page.get_by_text("Next gate").wait_for()
     page.locator("#d-deviceClass").select_option("tablet")
     page.locator(".verdict .headline", has_text="Release 2").wait_for()
@@ -379,7 +368,21 @@ def later(server, page, guard, deployment):
     page.goto(server.address + "/apps/shop/collections/FlowerModels")
     guard.look("collection")
     page.goto(server.address + "/apps/shop")
+    page.get_by_role("checkbox", name="production").check()
+    click(page, "Save")
+    page.wait_for_url("**/apps/shop?done=approvals")
+    assert page.get_by_role("checkbox", name="production").is_checked()
     guard.look("app")
+    page.goto(server.address + "/teams/acme/webhooks")
+    page.get_by_label("Address").fill("ftp://chat.example.org")
+    guard.expected = "400"
+    click(page, "Make the webhook")
+    page.locator(".field-error", has_text="https").wait_for()
+    guard.expected = None
+    page.get_by_label("Address").fill("http://127.0.0.1:9/hook")
+    click(page, "Make the webhook")
+    page.get_by_text("not shown again").wait_for()
+    guard.look("webhook-made")
     page.goto(server.address + "/teams/acme")
     guard.look("team")
     page.goto(server.address + "/teams/acme/keys")

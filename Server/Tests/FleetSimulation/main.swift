@@ -1,0 +1,203 @@
+// A million devices against the real service, its rollout controller and its database, in virtual time: section 5.4 of the design.
+//   FleetSimulation [DEVICES] [HOURS] [FAILURE RATE]
+// `scripts/fleet-simulation` runs a rollout that fares well, and one that fails.
+
+import DeploymentKeys
+import DeploymentPolicy
+import Foundation
+import ServerBlobs
+import ServerCore
+import ServerDatabase
+import ServerTesting
+import Synchronization
+import UpdateFramework
+
+/// The service's clock.
+final class VirtualClock: Sendable {
+    private let seconds = Mutex(1_800_000_000.0)
+    var now: Date { Date(timeIntervalSince1970: seconds.withLock { $0 }) }
+    func advance(_ interval: Double) { seconds.withLock { $0 += interval } }
+}
+
+struct StepRow: Encodable {
+    let hour: Double
+    let state: String
+    let percentage: Double
+    let wanted: Int
+    let offered: Int
+    /// How many standard deviations of the binomial distribution lie between both.
+    let deviations: Double
+}
+
+struct Summary: Encodable {
+    let devices: Int
+    let hours: Int
+    let failureRate: Double
+    let totals: Fleet.Totals
+    let steps: [StepRow]
+    let state: String
+    let runningNew: Int
+    /// How many devices the server thinks run something, of all, in the last virtual day.
+    let estimated: Int
+    let seconds: Double
+}
+
+/// The server, with release 1 on all devices.
+struct Scene {
+    let folder = FileManager.default.temporaryDirectory.path + "/fleet-\(UUID().uuidString)"
+    let clock = VirtualClock()
+    let service: ServerCore.Service
+    let admin = Principal(kind: .server, name: "server", isAdministrator: true)
+
+    init() async throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let clock = clock
+        service = try await ServerCore.Service(
+            database: try SQLiteDatabase(path: folder + "/server.sqlite"),
+            blobs: try FolderBlobStore(folder: folder + "/blobs"),
+            keys: try SigningKeyFolder(folder: folder + "/keys"),
+            vault: try KeyVault(folder: folder + "/vault", strength: .file),
+            now: { clock.now }
+        )
+        _ = try await service.createTeam("acme", name: "Acme", as: admin)
+        _ = try await service.createApp("shop", team: "acme", name: "Shop", as: admin)
+        _ = try await service.createCollection("Flowers", app: "shop", description: "", models: ["A"], as: admin)
+        for _ in 1...2 {
+            let upload = try await service.uploadArchive(team: "acme", as: admin)
+            try await upload.append(SampleArchive.bytes("plain"))
+            let archive = try await service.finishArchive(
+                upload,
+                team: "acme",
+                fileName: "a",
+                expecting: nil,
+                as: admin
+            )
+            _ = try await service.createRelease(
+                NewRelease(models: ["A": .init(archive: archive.sha256)]),
+                app: "shop",
+                collection: "Flowers",
+                as: admin
+            )
+        }
+        _ = try await deploy(DeploymentDefinition(default: .release(1)))
+    }
+
+    func deploy(_ definition: DeploymentDefinition) async throws -> String {
+        let made = try await service.createDeployment(
+            definition,
+            name: "",
+            app: "shop",
+            collection: "Flowers",
+            environment: "production",
+            as: admin
+        )
+        return try await service.operate(.activate, made.id, as: admin).id
+    }
+
+    func evaluator() async throws -> PolicyEvaluator {
+        guard
+            let bytes = try await service.signedPolicy(app: "shop", collection: "Flowers", environment: "production")
+        else { preconditionFailure("a deployment is live") }
+        let document = try SignedDocument(parsing: bytes, role: "policy")
+        return try PolicyEvaluator(try Policy(try document.message(of: "policy")))
+    }
+
+    func send(_ reports: [DeviceReport]) async throws {
+        let place = ReportPlace(app: "shop", collection: "Flowers", environment: "production")
+        let service = service
+        for start in stride(from: 0, to: reports.count, by: 5000) {
+            let part = reports[start..<min(start + 5000, reports.count)]
+            try await withThrowingTaskGroup { group in
+                for report in part { group.addTask { try await service.take(report, at: place) } }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
+
+/// Rolls release 2 out to all devices, a virtual minute at a time.
+func simulate(devices: Int, hours: Int, failureRate: Double) async throws -> Summary {
+    let start = ContinuousClock.now
+    let scene = try await Scene()
+    defer { try? FileManager.default.removeItem(atPath: scene.folder) }
+    var definition = DeploymentDefinition(default: .release(2))
+    definition.rest = .release(1)
+    definition.rollout = .init(
+        steps: [0.1, 1, 10, 50, 100].map { .init(percentage: $0, hours: Double(hours) / 8) }
+    )
+    let id = try await scene.deploy(definition)
+    var fleet = Fleet(count: devices, minutes: hours * 60, failureRate: failureRate, running: 1)
+    var evaluator = try await scene.evaluator()
+    var steps: [StepRow] = []
+    func note(_ minute: Int) async throws {
+        let status = try await scene.service.rolloutStatus(of: id, as: scene.admin)
+        let (offered, p) = (fleet.offered(evaluator), status.percentage / 100)
+        let sigma = (Double(devices) * p * (1 - p)).squareRoot()
+        steps.append(
+            StepRow(
+                hour: Double(minute) / 60,
+                state: status.state,
+                percentage: status.percentage,
+                wanted: Int((Double(devices) * p).rounded()),
+                offered: offered,
+                deviations: sigma == 0 ? 0 : (Double(offered) - Double(devices) * p) / sigma
+            )
+        )
+        print("hour \(minute / 60): \(status.state), \(status.percentage) %: \(offered) devices")
+    }
+    try await note(0)
+    for minute in 0..<hours * 60 {
+        try await scene.send(fleet.check(minute: minute, evaluator))
+        scene.clock.advance(60)
+        try await scene.service.runRollouts()
+        if minute % 60 == 59 { try await scene.service.renewSignatures() }
+        let version = evaluator.policy.version
+        let share = evaluator.policy.fallback
+        evaluator = try await scene.evaluator()
+        if evaluator.policy.version != version, evaluator.policy.fallback != share { try await note(minute + 1) }
+    }
+    let scope = ReportScope(
+        app: "shop",
+        collection: "Flowers",
+        environment: "production",
+        since: scene.clock.now.addingTimeInterval(-8 * 3600)
+    )
+    let estimates = try await scene.service.devices(scope, as: scene.admin)
+    return Summary(
+        devices: devices,
+        hours: hours,
+        failureRate: failureRate,
+        totals: fleet.totals,
+        steps: steps,
+        state: try await scene.service.deployment(id, as: scene.admin).state.rawValue,
+        runningNew: fleet.running(Fleet.newRelease),
+        estimated: estimates.values.reduce(0, +),
+        seconds: start.duration(to: .now) / .seconds(1)
+    )
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+let devices = arguments.first.flatMap { Int($0) } ?? 1_000_000
+let hours = arguments.dropFirst().first.flatMap { Int($0) } ?? 24
+let failureRate = arguments.dropFirst(2).first.flatMap { Double($0) } ?? 0
+setvbuf(stdout, nil, _IOLBF, 0)
+let summary = try await simulate(devices: devices, hours: hours, failureRate: failureRate)
+let encoder = JSONEncoder()
+encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+print(String(decoding: try encoder.encode(summary), as: UTF8.self))
+
+// What must hold: shares as wanted, nobody loses a release that fares well, and one that fails is stopped before many have it.
+var problems: [String] = []
+for step in summary.steps where abs(step.deviations) > 3 {
+    problems.append("\(step.percentage) % reach \(step.offered) devices, not about \(step.wanted)")
+}
+if summary.totals.removed > 0, summary.state == "active" {
+    problems.append("\(summary.totals.removed) devices lost it")
+}
+if failureRate < 0.01, summary.state != "active" { problems.append("a release that fares well was halted") }
+if failureRate > 0.02 {
+    if summary.state != "halted" { problems.append("a release that fails was not halted") }
+    if summary.totals.exposed > devices / 100 { problems.append("\(summary.totals.exposed) devices got it first") }
+}
+for problem in problems { FileHandle.standardError.write(Data("FleetSimulation: \(problem)\n".utf8)) }
+exit(problems.isEmpty ? 0 : 1)
