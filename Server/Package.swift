@@ -74,7 +74,12 @@ let package = Package(
             path: "Tests/SignatureRunner",
             swiftSettings: settings
         ),
-        tests("ServerCoreTests", ["ServerBlobs", "ServerCore", "ServerDatabase", "TestDatabases", formats]),
+        .testTarget(
+            name: "ServerCoreTests",
+            dependencies: ["ServerBlobs", "ServerCore", "ServerDatabase", "TestDatabases", formats],
+            exclude: ["version-1.sql"],
+            swiftSettings: settings
+        ),
         tests(
             "ServerDashboardTests",
             [

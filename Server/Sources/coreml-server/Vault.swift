@@ -31,7 +31,8 @@ struct Vault: AsyncParsableCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Writes the vault's key under a passphrase.")
 
-        @Option(name: .customLong("data"), help: "The server's folder; a vault is made when it has none.") var folder: String
+        @Option(name: .customLong("data"), help: "The server's folder; a vault is made when it has none.") var folder:
+            String
         @Option(name: .shortAndLong, help: "The new file.") var output: String
         @OptionGroup var passphrase: Passphrase
 
