@@ -8,6 +8,9 @@ public protocol BlobStore: Sendable {
     /// How many bytes a blob has; `nil` when there is none of that name.
     func byteCount(_ digest: BlobDigest) async throws -> Int?
 
+    /// How many bytes are well read at a time.
+    var pieceByteCount: Int { get }
+
     /// Some bytes of a blob.
     /// - Throws: `BlobError.missing` when there is none of that name.
     func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8]

@@ -16,6 +16,8 @@ public final class FolderBlobStore: BlobStore {
         }
     }
 
+    public var pieceByteCount: Int { 256 << 10 }
+
     private func path(_ digest: BlobDigest) -> String {
         let name = digest.description
         return "\(folder)/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"

@@ -17,6 +17,9 @@ public final class S3BlobStore: BlobStore {
         copies = try LocalCopies(folder: scratch)
     }
 
+    /// Each piece is a request of its own.
+    public var pieceByteCount: Int { 4 << 20 }
+
     private func key(_ digest: BlobDigest) -> String { "\(client.address.prefix)b/sha256/\(digest)" }
 
     public func upload() async throws -> any BlobUpload {

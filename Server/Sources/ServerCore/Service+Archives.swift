@@ -269,6 +269,9 @@ extension Service {
         redirectsFiles ? blobs.temporaryAddress(digest, seconds: 900) : nil
     }
 
+    /// How many bytes of a file are well read at a time.
+    public var pieceByteCount: Int { blobs.pieceByteCount }
+
     /// Some bytes of a file.
     public func bytes(of digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
         try await blobs.read(digest, range)

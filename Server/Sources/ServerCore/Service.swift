@@ -5,7 +5,9 @@ public import ServerDatabase
 
 /// What the server does, apart from how it is asked: teams, apps, collections, releases and deployments.
 public struct Service: Sendable {
-    let database: any Database
+    var database: any Database { changes }
+    let changes: CountingDatabase
+    let documents = DocumentCache()
     let blobs: any BlobStore
     /// Where private keys lie.
     let keys: any SigningKeyStore
@@ -36,7 +38,7 @@ public struct Service: Sendable {
         fetcher: any DocumentFetcher = SessionFetcher(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
-        self.database = database
+        changes = CountingDatabase(database)
         self.blobs = blobs
         self.keys = keys
         self.vault = vault

@@ -1,4 +1,3 @@
-import Crypto
 import DeploymentPolicy
 import Foundation
 import HTTPTypes
@@ -20,13 +19,13 @@ struct DeviceRoutes {
     }
 
     @Sendable private func policy(_ request: Request, _ context: Context) async throws -> Response {
-        let bytes = try await service.signedPolicy(
+        let policy = try await service.policyDocument(
             app: context.name("app"),
             collection: context.name("collection"),
             environment: context.name("environment")
         )
-        guard let bytes else { throw ServiceError(.notFound, "Nothing was deployed to this collection yet.") }
-        return document(bytes, for: request, caching: "no-cache")
+        guard let policy else { throw ServiceError(.notFound, "Nothing was deployed to this collection yet.") }
+        return document(policy, for: request, caching: "no-cache")
     }
 
     @Sendable private func report(_ request: Request, _ context: Context) async throws -> Response {
@@ -49,12 +48,12 @@ struct DeviceRoutes {
     @Sendable private func metadata(_ request: Request, _ context: Context) async throws -> Response {
         let file = try context.name("file")
         guard
-            let bytes = try await service.trustMetadata(
+            let metadata = try await service.metadataDocument(
                 team: context.name("team"),
                 file: file.removingPercentEncoding ?? file
             )
         else { throw ServiceError(.notFound, "There is no metadata \"\(file)\".") }
-        return document(bytes, for: request, caching: file == "timestamp.json" ? "no-cache" : Self.immutable)
+        return document(metadata, for: request, caching: file == "timestamp.json" ? "no-cache" : Self.immutable)
     }
 
     @Sendable private func target(_ request: Request, _ context: Context) async throws -> Response {
@@ -62,26 +61,29 @@ struct DeviceRoutes {
         guard
             let bytes = try await service.target(team: context.name("team"), path: path.removingPercentEncoding ?? path)
         else { throw ServiceError(.notFound, "There is no target \"\(path)\".") }
-        return document(bytes, for: request, caching: Self.immutable)
+        return document(TaggedDocument(bytes), for: request, caching: Self.immutable)
     }
 
     private static let immutable = "public, max-age=31536000, immutable"
 
     /// A small document with its hash as its tag.
-    private func document(_ bytes: [UInt8], for request: Request, caching: String) -> Response {
-        let tag = "\"" + SHA256.hash(data: bytes).prefix(16).map { String(format: "%02x", $0) }.joined() + "\""
-        var headers: HTTPFields = [.contentType: "application/json", .eTag: tag, .cacheControl: caching]
-        if let known = request.headers[.ifNoneMatch], known == tag {
-            return Response(status: .notModified, headers: headers)
+    private func document(_ document: TaggedDocument, for request: Request, caching: String) -> Response {
+        let known = request.headers[.ifNoneMatch]
+        if known == document.tag {
+            return Response(status: .notModified, headers: [.eTag: document.tag, .cacheControl: caching])
         }
-        headers[.contentLength] = String(bytes.count)
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        let headers: HTTPFields = [
+            .contentType: "application/json", .eTag: document.tag, .cacheControl: caching,
+            .contentLength: String(document.bytes.count),
+        ]
+        return Response(
+            status: .ok,
+            headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.bytes))
+        )
     }
 
     // MARK: Files
-
-    /// How many bytes of a file are in memory at a time.
-    private static let pieceByteCount = 256 << 10
 
     @Sendable private func blob(_ request: Request, _ context: Context) async throws -> Response {
         let name = try context.name("digest")
@@ -114,7 +116,7 @@ struct DeviceRoutes {
         }
         headers[.contentLength] = String(range.count)
         if request.method == .head { return Response(status: status, headers: headers) }
-        let (service, piece, wanted) = (service, Self.pieceByteCount, range)
+        let (service, piece, wanted) = (service, service.pieceByteCount, range)
         let body = ResponseBody(contentLength: wanted.count) { writer in
             var position = wanted.lowerBound
             while position < wanted.upperBound {

@@ -84,7 +84,9 @@ public final class KeyVault: Sendable {
     /// - Throws: `storageDamaged` when it was changed, or is of another vault or purpose.
     public func open(_ sealed: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
         try keyErrors(.storageDamaged, at: purpose) { () throws(ModelError) in
-            try KeyPair.unwrap(sealed, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8)).withBytes { Array($0) }
+            try KeyPair.unwrap(sealed, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8)).withBytes {
+                Array($0)
+            }
         }
     }
 

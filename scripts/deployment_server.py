@@ -1,0 +1,118 @@
+"""What scripts that try the server have in common: starting it, speaking to it, and the archives that it is given."""
+import base64
+import http.client
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import urllib.parse
+
+import os
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def program():
+    """The server's program, built in the release configuration."""
+    environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
+    arguments = ["swift", "build", "--package-path", "Server", "-c", "release"]
+    subprocess.run([*arguments, "--product", "coreml-server"], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    path = subprocess.run([*arguments, "--show-bin-path"], cwd=ROOT, check=True, env=environment, stdout=subprocess.PIPE, text=True)
+    return path.stdout.strip() + "/coreml-server"
+
+
+def archive(name="plain"):
+    """An archive of a model, of the vectors of Documentation/Formats/mlarchive.md."""
+    vectors = json.loads((ROOT / "Documentation/Formats/vectors/mlarchive.json").read_text())["vectors"]
+    parts = next(v["archive"] for v in vectors if v["name"] == name)
+    return b"".join(bytes(p) if isinstance(p, int) else base64.b64decode(p) for p in parts)
+
+
+class Refused(Exception):
+    """An answer that is no success."""
+
+    def __init__(self, status, body):
+        super().__init__(f"{status}: {body[:300]}")
+        self.status = status
+
+
+class Server:
+    """A server that runs; `with` ends it."""
+
+    def __init__(self, program, *arguments, environment=None, log=None, through=()):
+        start = time.monotonic()
+        self.errors = open(log, "ab") if log else subprocess.DEVNULL
+        self.process = subprocess.Popen([*through, program, "serve", "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True, env=dict(os.environ, **(environment or {})))
+        self.link = None
+        self.port = None
+        # The line about the link comes with the one about the port.
+        for line in self.process.stdout:
+            if match := re.match(r"Listening at http://[^:]+:(\d+)", line):
+                self.port = int(match[1])
+                break
+        if self.port is None:
+            raise RuntimeError(f"the server ended with {self.process.wait()}")
+        self.start_time = time.monotonic() - start
+
+    def first_link(self):
+        line = self.process.stdout.readline()
+        return re.search(r"/sign-in/(\w+)", line)[1]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        # What a program that was started through another one is: that one's child.
+        children = subprocess.run(["pgrep", "-P", str(self.process.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
+        os.kill(int(children[0]) if children else self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(40)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+
+class Client:
+    """Speaks to a server at a port of this machine; one connection, made anew when it was lost."""
+
+    def __init__(self, port, token=None, timeout=30):
+        self.port, self.token, self.timeout = port, token, timeout
+        self.connection = None
+
+    def send(self, method, path, body=None, headers={}):
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.timeout)
+        headers = dict(headers)
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body).encode()
+        try:
+            self.connection.request(method, path, body=body, headers=headers)
+            answer = self.connection.getresponse()
+            data = answer.read()
+        except Exception:
+            self.connection.close()
+            self.connection = None
+            raise
+        if answer.status >= 300:
+            raise Refused(answer.status, data.decode(errors="replace"))
+        return data
+
+    def json(self, method, path, body=None):
+        data = self.send(method, "/api/v1/" + path, body)
+        return json.loads(data) if data else None
+
+    def sign_in(self, link):
+        self.token = self.json("POST", "sessions", {"link": link})["text"]
+
+    def upload(self, kind, data, digest, team="acme"):
+        return json.loads(self.send("POST", f"/api/v1/teams/{team}/{kind}?sha256={digest}&name=x", data))
