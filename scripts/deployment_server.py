@@ -15,7 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def program():
-    """The server's program, built in the release configuration."""
+    """The server's program, built in the release configuration, or the one that COREML_SERVER names."""
+    if "COREML_SERVER" in os.environ:
+        return os.environ["COREML_SERVER"]
     environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
     arguments = ["swift", "build", "--package-path", "Server", "-c", "release"]
     subprocess.run([*arguments, "--product", "coreml-server"], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL,
