@@ -146,8 +146,12 @@ extension Service {
     }
 
     /// Takes rollouts on, or halts them, by the time and by what devices have reported; makes deployments live whose date has
-    /// come.  To be called every few seconds; several replicas may.
+    /// come.  To be called every few seconds; of several servers that share a database one does it at a time.
     public func runRollouts() async throws {
+        _ = try await database.exclusively("rollouts") { try await runAllRollouts() }
+    }
+
+    private func runAllRollouts() async throws {
         let (keys, time) = (keys, now())
         let waiting = try await database.read { connection in
             try connection.query(
