@@ -18,6 +18,11 @@ enum ConfigurationFile {
         return places.map { $0 + "/" + name }.first { FileManager.default.fileExists(atPath: $0) }
     }
 
+    /// What a device enrols with, where nothing else says so: `COREML_ENROLMENT_TOKEN`.
+    static var enrolmentToken: String? {
+        environment["COREML_ENROLMENT_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// The folder of an app's models, by the conventions of the XDG base directories.
     static func dataFolder(of configuration: DeploymentConfiguration) -> String {
         let base =

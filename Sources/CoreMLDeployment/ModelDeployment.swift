@@ -2,6 +2,7 @@ import CCollectionRegistration
 public import CoreML
 import CoreMLEncryption
 import DeploymentClient
+import DeploymentKeys
 import DeploymentPolicy
 import Synchronization
 
@@ -31,6 +32,10 @@ public enum ModelDeployment {
         public var appVersion: String?
         /// What else rules can ask for.
         public var signals: [String: Signal] = [:]
+        /// What the device proves with that it may have keys of models, where the app's enrolment asks for a token:
+        /// `mlk_enroll_…`, which the app gets from wherever it knows that the device is one of its own.  By default what the
+        /// variable `COREML_ENROLMENT_TOKEN` says.
+        public var enrolmentToken: String?
         /// Whether the server is told, in counts that name no device, how releases fare: by which a rollout stops by itself.
         public var sendsReports = true
         /// What downloads of models wait for; checks themselves do not wait, and `checkNow` overrides it.
@@ -125,8 +130,14 @@ public enum ModelDeployment {
         events.staged = { CollectionProvider.shared.announce($0) }
         return Clients(
             collections: CollectionClient(store: store, updater: updater, test: ReleaseTest.run, events: events),
-            leases: LeaseClient(updater: updater)
+            leases: LeaseClient(updater: updater) { binding in try evidence(wish, binding) }
         )
+    }
+
+    /// What the device proves of itself when it enrols.
+    private static func evidence(_ wish: Configuration, _ binding: [UInt8]) throws -> AttestationEvidence {
+        guard let text = wish.enrolmentToken ?? ConfigurationFile.enrolmentToken else { return .none }
+        return try EnrolmentToken(text).evidence(binding: binding)
     }
 
     private static func describe(_ wish: Configuration, folder: String, installID: String) -> DeviceAttributes {
