@@ -138,7 +138,7 @@ extension Deployment {
 struct OperationRun {
     let app: App
     let actor: Principal
-    let keys: SigningKeyFolder
+    let keys: any SigningKeyStore
     let time: Date
     let connection: any Connection
 

@@ -23,5 +23,6 @@ public func makeRoutes(_ service: Service, publicAddress: String? = nil) -> Rout
     routes.add(to: identified)
     routes.addAccess(to: identified)
     RolloutRoutes(service: service).add(to: identified)
+    TrustRoutes(service: service).add(to: identified)
     return router
 }
