@@ -92,6 +92,25 @@ public struct SealedSigningKeys: SigningKeyStore {
         }
     }
 
+    public func retire(
+        team: String,
+        role: String,
+        keeping named: Set<String>,
+        _ connection: any Connection
+    ) throws -> Int {
+        let rows = try connection.query("SELECT key_id FROM signing_keys WHERE team = ? AND role = ?", team, role)
+        let old = try rows.map { try $0.text("key_id") }.filter { !named.contains($0) }
+        for id in old {
+            try connection.execute(
+                "DELETE FROM signing_keys WHERE team = ? AND role = ? AND key_id = ?",
+                team,
+                role,
+                id
+            )
+        }
+        return old.count
+    }
+
     /// What a sealed key is bound to.
     private static func context(_ team: String, _ role: String, _ id: String) -> Data {
         Data([team, role, id].joined(separator: "\0").utf8)
@@ -109,5 +128,9 @@ struct SigningKeys {
 
     func keys(team: String, role: String) throws -> [SigningKey] {
         try store.keys(team: team, role: role, connection)
+    }
+
+    func retire(team: String, role: String, keeping named: Set<String>) throws -> Int {
+        try store.retire(team: team, role: role, keeping: named, connection)
     }
 }

@@ -122,7 +122,7 @@ extension Service {
                     hash
                 )
             }
-            try trust.addRelease(app: app, collection: id, path: document.target, bytes: bytes)
+            try trust.addRelease(app: app, collection: id, path: document.target, bytes: bytes, connection)
             try Audit.record(
                 connection,
                 at: time,
@@ -257,6 +257,7 @@ extension Service {
         else { return nil }
         let bytes = try row.bytes("document")
         let document = try ReleaseDocument(bytes)
+        try requireSignature(of: document, connection)
         return ReleaseReference(
             number: number,
             counter: document.counter,

@@ -12,6 +12,11 @@ public protocol SigningKeyStore: Sendable {
 
     /// The keys of a role that are here; none when they lie elsewhere.
     func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey]
+
+    /// Removes the keys of a role that nobody is to trust any more.
+    /// - Parameter named: the ids of the keys that the role has now.
+    /// - Returns: how many were removed.
+    func retire(team: String, role: String, keeping named: Set<String>, _ connection: any Connection) throws -> Int
 }
 
 /// The private keys that the server signs with, as files that only its user can read.
@@ -45,6 +50,21 @@ public struct SigningKeyFolder: SigningKeyStore {
         return try FileManager.default.contentsOfDirectory(atPath: place).sorted().filter { $0.hasSuffix(".pem") }.map {
             try SigningKey(readingFrom: place + "/" + $0)
         }
+    }
+
+    public func retire(
+        team: String,
+        role: String,
+        keeping named: Set<String>,
+        _ connection: any Connection
+    ) throws -> Int {
+        let place = folder(team, role)
+        guard FileManager.default.fileExists(atPath: place) else { return 0 }
+        let files = try FileManager.default.contentsOfDirectory(atPath: place).filter {
+            $0.hasSuffix(".pem") && !named.contains(String($0.dropLast(4)))
+        }
+        for file in files { try FileManager.default.removeItem(atPath: place + "/" + file) }
+        return files.count
     }
 
     private static func makeFolder(_ path: String) throws {

@@ -15,10 +15,10 @@ struct TeamTrust {
         static let timestamp = 1
     }
 
-    private var metadata: RepositoryMetadata
-    private let team: String
-    private let keys: SigningKeys
-    private let time: UTCTime
+    var metadata: RepositoryMetadata
+    let team: String
+    let keys: SigningKeys
+    let time: UTCTime
 
     // MARK: Making and loading
 
@@ -93,6 +93,8 @@ struct TeamTrust {
     }
 
     private mutating func delegate(to role: String, paths: String) throws {
+        // A ceremony may have named the role's keys already.
+        guard try metadata.targetsMetadata("targets")?.keys(ofDelegated: role) == nil else { return }
         let key = try keys.make(team: team, role: role).publicKey
         try metadata.updateTargets(expires: time + UTCTime.days(Lifetime.targets), signers: try signers("targets")) {
             targets throws(UpdateError) in
@@ -109,12 +111,20 @@ struct TeamTrust {
     mutating func addCollection(app: String, collection: String) throws {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
+        guard try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }
 
     /// Vouches for a release of a collection.
-    mutating func addRelease(app: String, collection: String, path: String, bytes: [UInt8]) throws {
+    mutating func addRelease(
+        app: String,
+        collection: String,
+        path: String,
+        bytes: [UInt8],
+        _ connection: any Connection
+    ) throws {
         let role = Self.collectionRole(app, collection)
+        guard try isHeldHere(role) else { return try draft(Target(path: path, bytes: bytes), of: role, connection) }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role)) {
             targets throws(UpdateError) in
             targets.set(Target(path: path, bytes: bytes))

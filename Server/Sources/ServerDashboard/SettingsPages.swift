@@ -72,6 +72,7 @@ extension Dashboard {
             let rotate: Commands
             let file: Commands
             let isServerTrusted: Bool
+            let signsReleases: Bool
             let documents: [Document]
             let policies: [Policy]
             let hasPolicies: Bool
@@ -121,6 +122,7 @@ extension Dashboard {
                 address: visit.address
             ),
             isServerTrusted: documents.contains { ["root", "targets"].contains($0.role) && $0.keysHere > 0 },
+            signsReleases: documents.contains { $0.role.contains(".") && $0.keysHere > 0 },
             documents: documents.map { document in
                 let isShort = document.role == "timestamp" || document.role == "snapshot"
                 let (chip, word) = Self.urgency(document.expires, warning: isShort ? 3600 : 14 * 86_400, now)

@@ -34,5 +34,6 @@ public func makeRoutes(
     routes.add(to: identified)
     routes.addAccess(to: identified)
     RolloutRoutes(service: service).add(to: identified)
+    TrustRoutes(service: service).add(to: identified)
     return router
 }

@@ -8,6 +8,7 @@ import ServerCore
 import ServerDatabase
 import ServerHTTP
 import ServerTesting
+import UpdateFramework
 
 /// What tests fetch that fetch nothing.
 struct NoNetwork: DocumentFetcher {
@@ -185,6 +186,7 @@ struct World: Sendable {
             "key": try await service.keys(of: "acme", as: owner)[0].id, "file": "timestamp.json",
             "path": "apps/shop/collections/Flowers/\(release.sha256).1.json",
         ]
+        try await draftTrust()
     }
 
     private mutating func addCredentials(session: String, as owner: Principal) async throws {
@@ -232,6 +234,27 @@ struct World: Sendable {
             "huge": "mlk_api_" + String(repeating: "a", count: 100_000),
             "of someone who is not signed in": "mlk_session_0000000000000000_" + String(repeating: "0", count: 72),
         ]
+    }
+
+    /// The next root and the next metadata of the collection, unsigned: the server has the keys.
+    private mutating func draftTrust() async throws {
+        func newest(_ role: String) async throws -> SignedDocument {
+            var (version, found) = (1, [UInt8]())
+            while let bytes = try await service.trustMetadata(team: "acme", file: "\(version).\(role).json") {
+                (version, found) = (version + 1, bytes)
+            }
+            return try SignedDocument(parsing: found, role: role)
+        }
+        let role = "\(names["app"] ?? "").\(names["collection"] ?? "")"
+        let metadata = try RepositoryMetadata(
+            root: try await newest("root"),
+            targets: ["targets": try await newest("targets"), role: try await newest(role)],
+            snapshot: nil,
+            timestamp: nil
+        )
+        let expires = UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970)) + UTCTime.days(90)
+        names["nextRoot"] = Data(try metadata.rootDraft(expires: expires).bytes).base64EncodedString()
+        names["nextRelease"] = Data(try metadata.targetsDraft(role, expires: expires).bytes).base64EncodedString()
     }
 
     // MARK: Asking

@@ -1,0 +1,351 @@
+public import ArgumentParser
+import DeploymentClient
+import Foundation
+import UpdateFramework
+
+/// `coreml trust`: who may sign what devices install.
+public struct TrustCommand: ParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Move the keys that devices trust out of the server, change them, and see who signs what.",
+        discussion: """
+            A new team's keys all lie on its server, so that whoever has the server can sign anything.  A ceremony gives root and targets \
+            (and, if you want, the releases of collections) to people, each with a key of their own under a passphrase.
+
+            Examples:
+              coreml trust key alice.key
+              coreml trust ceremony begin --configuration ModelDeployment.json --root alice.pub bob.pub carol.pub \\
+                --root-threshold 2 --targets carol.pub -o ceremony
+              coreml trust ceremony sign ceremony --key alice.key
+              coreml trust ceremony finish ceremony
+              coreml trust verify --configuration ModelDeployment.json
+
+            Exit status: 0 success, 1 failure, 2 signatures are missing, 64 wrong usage.
+            """,
+        subcommands: [
+            TrustKey.self, CeremonyCommand.self, TrustStatusCommand.self, TrustVerify.self, SignRelease.self,
+        ]
+    )
+
+    public init() {}
+}
+
+struct TrustKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Make a key under a passphrase: NAME.key, and its public half NAME.pub."
+    )
+
+    @Argument(help: "Where the private key goes.") var path: String
+    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
+
+    func run() throws {
+        let name = path.hasSuffix(".key") ? String(path.dropLast(4)) : path
+        let passphrase = try Passphrase.read(from: passphraseFile, for: path, isNew: true)
+        let key = SigningKey()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+        let half = try TrustPublicKey(key.publicKey)
+        try TrustKeyFile(key, passphrase: passphrase).write(to: path)
+        try TrustKeyFile.write(try encoder.encode(half), to: name + ".pub", mode: 0o644)
+        print("\(path): the private key; keep it, and a copy, where nobody else is")
+        print("\(name).pub: \(half.id)")
+    }
+}
+
+// MARK: Ceremonies
+
+struct CeremonyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ceremony",
+        abstract: "Give root and targets to other keys: begin, sign with each, finish.",
+        subcommands: [CeremonyBegin.self, CeremonySign.self, CeremonyStatus.self, CeremonyFinish.self]
+    )
+}
+
+struct CeremonyBegin: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "begin",
+        abstract: "Draft the next root, in a folder that goes round among the holders of keys.",
+        discussion: """
+            What the drafts follow is fetched from the server and verified from the root that your app carries.  Keys that are not named \
+            stay as they are; without any, the root is drafted again with a later expiry.
+            """
+    )
+
+    @Option(help: "The app's ModelDeployment.json.") var configuration: String
+    @Option(parsing: .upToNextOption, help: "Public keys of the new root.") var root: [String] = []
+    @Option(help: "How many of them must sign.") var rootThreshold = 1
+    @Option(parsing: .upToNextOption, help: "Public keys of the new targets role.") var targets: [String] = []
+    @Option(help: "How many of them must sign.") var targetsThreshold = 1
+    @Option(
+        parsing: .upToNextOption,
+        help:
+            "Who signs the releases of a collection from now on: APP.COLLECTION=KEY.pub; needs the targets keys' signatures."
+    )
+    var publisher: [String] = []
+    @Option(help: "Days until the root expires.") var rootDays = 365
+    @Option(help: "Days until targets metadata expires.") var targetsDays = 180
+    @Option(name: .shortAndLong, help: "The folder, which is made.") var output: String
+
+    func validate() throws {
+        guard root.isEmpty || (1...root.count).contains(rootThreshold) else {
+            throw ValidationError("--root-threshold is 1 to the number of --root keys.")
+        }
+        guard targets.isEmpty || (1...targets.count).contains(targetsThreshold) else {
+            throw ValidationError("--targets-threshold is 1 to the number of --targets keys.")
+        }
+        guard (1...3650).contains(rootDays), (1...3650).contains(targetsDays) else {
+            throw ValidationError("Metadata is good for 1 to 3650 days.")
+        }
+    }
+
+    func run() throws {
+        guard !FileManager.default.fileExists(atPath: output) else { throw Failure("\(output) is there already.") }
+        var wish = Ceremony.Appointments()
+        wish.root = try root.map { try TrustPublicKey(contentsOf: $0).key() }
+        wish.targets = try targets.map { try TrustPublicKey(contentsOf: $0).key() }
+        (wish.rootThreshold, wish.targetsThreshold) = (rootThreshold, targetsThreshold)
+        (wish.rootDays, wish.targetsDays) = (rootDays, targetsDays)
+        for text in publisher {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw Failure("\(text) is not APP.COLLECTION=KEY.pub.") }
+            wish.publishers[parts[0], default: []].append(try TrustPublicKey(contentsOf: parts[1]).key())
+        }
+        let now = UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970))
+        let ceremony = try Ceremony(try TrustRepository(configuration: configuration), wish, folder: output, at: now)
+        try ceremony.write()
+        try ceremony.show()
+    }
+}
+
+struct CeremonySign: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign the drafts of a ceremony with your key; needs no network."
+    )
+
+    @Argument(help: "The folder.") var folder: String
+    @Option(help: "Your private key.") var key: String
+    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
+
+    func run() throws {
+        var ceremony = try Ceremony(folder: folder)
+        try ceremony.show()
+        let file = try TrustKeyFile(contentsOf: key)
+        let signing = try file.open(try Passphrase.read(from: passphraseFile, for: key, isNew: false))
+        let roles = try ceremony.sign(with: signing)
+        try ceremony.write()
+        print("signed \(roles.joined(separator: ", ")) with \(file.id.prefix(16))")
+    }
+}
+
+struct CeremonyStatus: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say what a ceremony changes and who has to sign yet."
+    )
+
+    @Argument(help: "The folder.") var folder: String
+
+    func run() throws {
+        let ceremony = try Ceremony(folder: folder)
+        try ceremony.show()
+        let isWaiting = try ceremony.lacks().contains { $0.missing > 0 && $0.whose != "of the root before" }
+        if isWaiting { throw ExitCode(2) }
+    }
+}
+
+struct CeremonyFinish: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "finish",
+        abstract: "Upload what was signed; the server gives up the private keys that it replaces."
+    )
+
+    @Argument(help: "The folder.") var folder: String
+    @OptionGroup var server: ServerOptions
+
+    private struct Upload: Encodable {
+        let documents: [String: Data]
+    }
+
+    func run() throws {
+        let ceremony = try Ceremony(folder: folder)
+        let files = try ceremony.finished()
+        let answer = try server.client().put("teams/\(ceremony.plan.team)/trust", Upload(documents: files))
+        try server.show(answer, as: TrustReport.self) { $0.show() }
+    }
+}
+
+extension Ceremony {
+    func show() throws {
+        guard let draft = drafts["root"] else { return }
+        let (old, new) = (try Root(trustedRoot.signed, role: "root"), try Root(draft.signed, role: "root"))
+        print("\(plan.team) at \(plan.server): root \(old.version) → \(new.version), good until \(new.expires)")
+        for type in MetadataType.allCases {
+            let (before, after) = (old.keys(of: type), new.keys(of: type))
+            let isSame = Set(before.keyIDs) == Set(after.keyIDs) && before.threshold == after.threshold
+            let names = after.keyIDs.map { String($0.prefix(16)) }.joined(separator: " ")
+            print("  \(type.rawValue): \(after.threshold) of \(after.keyIDs.count) \(names)\(isSame ? "" : "  (new)")")
+        }
+        for lack in try lacks() {
+            let state = lack.missing == 0 ? "signed" : "\(lack.missing) missing"
+            print("  \(lack.role): \(lack.signers.count) of \(lack.keys.threshold) keys \(lack.whose): \(state)")
+        }
+    }
+}
+
+// MARK: Status
+
+/// What the server says of a team's roles.
+struct TrustReport: Decodable {
+    struct Role: Decodable {
+        let name: String
+        let version: Int
+        let expires: Date
+        let threshold: Int
+        let keys: [String]
+        let held: Int
+    }
+
+    let level: String
+    let roles: [Role]
+
+    func show() {
+        let meaning =
+            switch level {
+            case "server": "whoever has the server can sign everything (coreml trust ceremony changes that)"
+            case "releases":
+                "whoever has the server can sign releases, until the holders of the targets keys take that back"
+            default: "whoever has the server can choose among signed releases, and nothing else"
+            }
+        print("trust level \"\(level)\": \(meaning)")
+        for role in roles {
+            let place =
+                role.held == 0
+                ? "elsewhere" : role.held == role.keys.count ? "on the server" : "\(role.held) on the server"
+            print(
+                "  \(role.name): version \(role.version), \(role.threshold) of \(role.keys.count) keys, \(place), good until "
+                    + role.expires.formatted(.iso8601)
+            )
+        }
+    }
+}
+
+struct TrustStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say which keys lie on the server, what that means, and when metadata expires."
+    )
+
+    @Option(help: "The team.") var team: String
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        try server.show(try server.client().get("teams/\(team)/trust"), as: TrustReport.self) { $0.show() }
+    }
+}
+
+struct TrustVerify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Verify a server's metadata as a device does, from the root that an app carries."
+    )
+
+    @Option(help: "The app's ModelDeployment.json.") var configuration: String
+
+    func run() throws {
+        let repository = try TrustRepository(configuration: configuration)
+        let trusted = repository.trusted
+        print("root \(trusted.root.version): good until \(trusted.root.expires)")
+        for type in MetadataType.allCases {
+            let keys = trusted.root.keys(of: type)
+            print(
+                "  \(type.rawValue): \(keys.threshold) of \(keys.keyIDs.count) \(keys.keyIDs.map { String($0.prefix(16)) }.joined(separator: " "))"
+            )
+        }
+        for (role, document) in repository.targets.sorted(by: { $0.key < $1.key }) {
+            let targets = try Targets(document.signed, role: role)
+            print("\(role) \(targets.version): \(targets.targets.count) files, good until \(targets.expires)")
+        }
+    }
+}
+
+// MARK: Releases
+
+struct SignRelease: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign-release",
+        abstract: "Sign releases that wait for their publisher.",
+        discussion: """
+            Shows what devices would be told to trust, and signs it.  Compare the hashes with those of your own build before you do.
+            """
+    )
+
+    @Option(help: "The team.") var team: String
+    @Option(help: "Your private key.") var key: String
+    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
+    @Option(help: "The app's ModelDeployment.json: what was signed before is verified from its root.")
+    var configuration: String
+    @Option(help: "Sign only this: APP.COLLECTION.") var role: String?
+    @Flag(help: "Only show what waits.") var dryRun = false
+    @OptionGroup var server: ServerOptions
+
+    private struct Draft: Decodable {
+        let role: String
+        let document: Data
+        let missing: Int
+    }
+
+    private struct Upload: Encodable {
+        let documents: [String: Data]
+    }
+
+    func run() throws {
+        let client = try server.client()
+        let drafts = try ServerClient.decode([Draft].self, try client.get("teams/\(team)/trust/drafts"))
+        let wanted = drafts.filter { role == nil || $0.role == role }
+        guard !wanted.isEmpty else {
+            print("Nothing waits for a signature.")
+            return
+        }
+        let repository = try TrustRepository(configuration: configuration)
+        var documents: [(String, SignedDocument)] = []
+        for draft in wanted {
+            let document = try SignedDocument(parsing: Array(draft.document), role: draft.role)
+            try Self.show(document, draft.role, after: repository)
+            documents.append((draft.role, document))
+        }
+        guard !dryRun else { return }
+        let file = try TrustKeyFile(contentsOf: key)
+        let signing = try file.open(try Passphrase.read(from: passphraseFile, for: key, isNew: false))
+        var signed: [String: Data] = [:]
+        for (role, draft) in documents {
+            guard let keys = repository.trusted.keys(ofDelegated: role), keys.keyIDs.contains(file.id) else {
+                throw Failure("The key \(file.id.prefix(16)) is none of those that sign for \(role).")
+            }
+            var document = draft
+            try document.sign(with: signing)
+            signed[role] = Data(document.bytes)
+        }
+        _ = try client.put("teams/\(team)/trust/releases", Upload(documents: signed))
+        print("signed \(signed.keys.sorted().joined(separator: ", "))")
+    }
+
+    /// What the draft adds, and nothing that it takes away or changes without being told.
+    private static func show(_ draft: SignedDocument, _ role: String, after repository: TrustRepository) throws {
+        let new = try Targets(draft.signed, role: role)
+        let old = try repository.targets[role].map { try Targets($0.signed, role: role) }
+        print("\(role): version \(old?.version ?? 0) → \(new.version)")
+        for (path, target) in new.targets.sorted(by: { $0.key < $1.key }) {
+            let before = old?.target(path.text)
+            guard before?.hashes.sha256 != target.hashes.sha256 else { continue }
+            let kind = before == nil ? "new" : "CHANGED"
+            print("  \(kind) \(path.text): \(target.length) bytes, SHA-256 \(target.hashes.sha256 ?? "none")")
+        }
+        for path in old?.targets.keys.sorted() ?? [] where new.target(path.text) == nil { print("  GONE \(path.text)") }
+        if let delegations = new.delegations, !delegations.roles.isEmpty {
+            throw Failure("\(role): the draft hands the role on to others, which releases never do.")
+        }
+    }
+}
