@@ -180,7 +180,6 @@ let arguments = CommandLine.arguments.dropFirst()
 let devices = arguments.first.flatMap { Int($0) } ?? 1_000_000
 let hours = arguments.dropFirst().first.flatMap { Int($0) } ?? 24
 let failureRate = arguments.dropFirst(2).first.flatMap { Double($0) } ?? 0
-setvbuf(stdout, nil, _IOLBF, 0)
 let summary = try await simulate(devices: devices, hours: hours, failureRate: failureRate)
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
