@@ -96,6 +96,43 @@ package struct SampleDeployment {
         ) { _ in }
     }
 
+    /// Gives the root to three holders, two of whom have to sign.
+    package mutating func shareRoot(among holders: [UpdateFramework.SigningKey], threshold: Int) throws {
+        let keys = holders.map(\.publicKey)
+        try metadata.updateRoot(expires: Self.start + UTCTime.days(365), signers: [root] + holders) {
+            root throws(UpdateError) in try root.setKeys(keys, threshold: threshold, of: .root)
+        }
+        try publishMetadata { _ in }
+    }
+
+    /// Two of three holders of the root take the first one's key away.
+    package mutating func metadataWithoutHolder(_ holders: [UpdateFramework.SigningKey]) throws {
+        let keys = holders.dropFirst().map(\.publicKey)
+        try metadata.updateRoot(expires: Self.start + UTCTime.days(365), signers: Array(holders.dropFirst())) {
+            root throws(UpdateError) in try root.setKeys(keys, threshold: 2, of: .root)
+        }
+        try publishMetadata { _ in }
+    }
+
+    /// A new key for the publisher of the collection, whose role goes on behind what a thief may have signed.
+    package mutating func replacePublisher() throws {
+        publisher = SigningKey()
+        let key = publisher.publicKey
+        try metadata.updateTargets(expires: Self.start + UTCTime.days(90), signers: [targets]) {
+            targets throws(UpdateError) in
+            try targets.delegate(
+                to: Self.role,
+                keys: [key],
+                threshold: 1,
+                paths: .patterns(["apps/\(Self.app)/collections/\(Self.collection)/*"]),
+                isTerminating: true
+            )
+        }
+    }
+
+    /// Puts a file in place of the server's.
+    package mutating func replaceFile(_ path: String, with bytes: [UInt8]) { files[path] = bytes }
+
     /// New keys for the timestamp, the snapshot and the director, as after a theft: the publisher's stay.
     package mutating func replaceOnlineKeys() throws {
         (snapshot, timestamp, director) = (SigningKey(), SigningKey(), SigningKey())

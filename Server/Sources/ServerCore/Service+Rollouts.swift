@@ -11,6 +11,9 @@ struct RolloutCounts: Codable, Equatable {
     /// Trials of the release, and how many of them failed.
     var reports: Int
     var failures: Int
+    /// Those of devices that had begun to use the release before.
+    var usedReports: Int
+    var usedFailures: Int
     /// The same of what the others have.
     var controlReports: Int
     var controlFailures: Int
@@ -21,31 +24,42 @@ struct RolloutCounts: Codable, Equatable {
     }
 
     init(_ connection: any Connection, _ deployment: Deployment, _ plan: RolloutPlan, hour: Int) throws {
-        func trials(_ release: Int) throws -> (reports: Int, failures: Int) {
+        func trials(_ release: Int) throws -> (all: ControlComparison.Counts, used: ControlComparison.Counts) {
             let names = DeviceReport.Event.trialNames
             let rows = try connection.query(
-                "SELECT event, SUM(count) AS n FROM report_counts WHERE app = ? AND collection = ? AND environment = ? "
-                    + "AND hour >= ? AND release_number = ? AND event IN (?, ?, ?) GROUP BY event",
+                "SELECT event, reason, SUM(count) AS n FROM report_counts WHERE app = ? AND collection = ? "
+                    + "AND environment = ? AND hour >= ? AND release_number = ? AND event IN (?, ?, ?) "
+                    + "GROUP BY event, reason",
                 [
                     deployment.app.value, deployment.collection.value, deployment.environment.value, hour.value,
                     release.value,
                 ] + names.map(\.value)
             )
-            var sum = (reports: 0, failures: 0)
+            let reasons = Set(DeviceReport.Event.reasonsInUse.map(\.rawValue))
+            var all = ControlComparison.Counts(reports: 0, failures: 0)
+            var used = all
             for row in rows {
-                let count = try row.integer("n")
-                sum.reports += count
-                if try row.text("event") == "failed" { sum.failures += count }
+                let (event, reason, count) = (try row.text("event"), try row.text("reason"), try row.integer("n"))
+                let failures = event == "failed" ? count : 0
+                all.reports += count
+                all.failures += failures
+                guard event == "used" || reasons.contains(reason) else { continue }
+                used.reports += count
+                used.failures += failures
             }
-            return sum
+            return (all, used)
         }
         self.hour = hour
-        (reports, failures) = try trials(plan.release)
+        let new = try trials(plan.release)
+        (reports, failures) = (new.all.reports, new.all.failures)
+        (usedReports, usedFailures) = (new.used.reports, new.used.failures)
+        let control: ControlComparison.Counts
         switch plan.rest {
-        case .release(let number): (controlReports, controlFailures) = try trials(number)
-        case .bundled, .holdout: (controlReports, controlFailures) = try trials(0)
-        case .keep: (controlReports, controlFailures) = (0, 0)
+        case .release(let number): control = try trials(number).used
+        case .bundled, .holdout: control = try trials(0).used
+        case .keep: control = ControlComparison.Counts(reports: 0, failures: 0)
         }
+        (controlReports, controlFailures) = (control.reports, control.failures)
     }
 
     /// What has been reported since `old` was counted.
@@ -56,6 +70,10 @@ struct RolloutCounts: Codable, Equatable {
             control: .init(
                 reports: max(0, controlReports - old.controlReports),
                 failures: max(0, controlFailures - old.controlFailures)
+            ),
+            comparable: .init(
+                reports: max(0, usedReports - old.usedReports),
+                failures: max(0, usedFailures - old.usedFailures)
             )
         )
     }

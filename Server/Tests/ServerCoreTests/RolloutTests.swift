@@ -10,7 +10,13 @@ import Testing
 private let place = ReportPlace(app: "shop", collection: "Flowers", environment: "production")
 
 /// Devices that run a release, each with one trial of it.
-private func send(_ release: Int, devices: Range<Int>, failing: Int, to service: Service) async throws {
+private func send(
+    _ release: Int,
+    devices: Range<Int>,
+    failing: Int,
+    inUse: Bool = false,
+    to service: Service
+) async throws {
     for device in devices {
         var report = DeviceReport(
             id: (0..<16).map { _ in String(format: "%02x", UInt8.random(in: .min ... .max)) }.joined(),
@@ -22,7 +28,14 @@ private func send(_ release: Int, devices: Range<Int>, failing: Int, to service:
             place: SketchPlace(installID: "device \(device)", salt: "flowers")
         )
         let failed = device - devices.lowerBound < failing
-        report.counts = [.init(release: release, event: failed ? .failed(.selfTest) : .reached(.loaded))]
+        let event: DeviceReport.Event =
+            switch (failed, inUse) {
+            case (false, false): .reached(.loaded)
+            case (false, true): .used
+            case (true, false): .failed(.selfTest)
+            case (true, true): .failed(.prediction)
+            }
+        report.counts = [.init(release: release, event: event)]
         try await service.take(report, at: place)
     }
 }
@@ -41,8 +54,13 @@ extension SampleServer {
         _ = try await deploy(DeploymentDefinition(default: .release(1)))
     }
 
-    fileprivate func report(_ release: Int, devices: Range<Int>, failing: Int = 0) async throws {
-        try await send(release, devices: devices, failing: failing, to: service)
+    fileprivate func report(
+        _ release: Int,
+        devices: Range<Int>,
+        failing: Int = 0,
+        inUse: Bool = false
+    ) async throws {
+        try await send(release, devices: devices, failing: failing, inUse: inUse, to: service)
     }
 
     fileprivate var ramp: DeploymentDefinition {
@@ -238,14 +256,27 @@ extension SampleServer {
         definition.rollout?.badFailureRate = 0.5
         let id = try await server.deploy(definition).id
         for round in 0..<20 {
-            try await server.report(1, devices: round * 40..<round * 40 + 40)
-            try await server.report(2, devices: round * 40..<round * 40 + 40, failing: 10)
+            try await server.report(1, devices: round * 40..<round * 40 + 40, inUse: true)
+            try await server.report(2, devices: round * 40..<round * 40 + 40, failing: 10, inUse: true)
             try await server.service.runRollouts()
         }
         #expect(try await server.state(id) == .halted)
         let audit = try await server.service.audit(of: "acme", matching: AuditFilter(), as: server.admin)
         let halt = try #require(audit.first { $0.action == "deployment.rollout-halt" })
         #expect(halt.detail["rollout after"]?.contains("rolledBack") == true)
+    }
+
+    @Test func devicesThatBeginAreNotComparedWithThoseThatHaveUsedTheirsForLong() async throws {
+        let server = try await SampleServer()
+        try await server.publishTwo()
+        let id = try await server.deploy(server.ramp).id
+        // A usual release: 4 of 2,000 devices cannot load it, and nobody else has anything to complain of.
+        for round in 0..<4 {
+            try await server.report(1, devices: 0..<500, inUse: true)
+            try await server.report(2, devices: round * 500..<round * 500 + 500, failing: 1)
+            try await server.service.runRollouts()
+        }
+        #expect(try await server.state(id) == .active)
     }
 
     @Test func pausingFreezesARolloutAndResumingGoesOn() async throws {

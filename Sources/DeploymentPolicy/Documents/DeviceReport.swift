@@ -66,6 +66,9 @@ public struct DeviceReport: Sendable, Hashable {
             }
         }
 
+        /// Why a release fails that devices had begun to use.
+        public static let reasonsInUse: [FailureSummary.Reason] = [.prediction, .other]
+
         /// The names of events that are trials.
         public static let trialNames = [AdoptionFunnel.Stage.loaded.rawValue, "used", "failed"]
     }

@@ -106,15 +106,20 @@ public struct Rollout: Sendable, Hashable {
         public var exposed: Int
         public var new: ControlComparison.Counts
         public var control: ControlComparison.Counts
+        /// The part of `new` that is like the control's reports; all of it when `nil`.  Devices that begin to use a release
+        /// fail more often than those that have used theirs for long.
+        public var comparable: ControlComparison.Counts?
 
         public init(
             exposed: Int,
             new: ControlComparison.Counts,
-            control: ControlComparison.Counts = .init(reports: 0, failures: 0)
+            control: ControlComparison.Counts = .init(reports: 0, failures: 0),
+            comparable: ControlComparison.Counts? = nil
         ) {
             self.exposed = exposed
             self.new = new
             self.control = control
+            self.comparable = comparable
         }
     }
 
@@ -126,7 +131,7 @@ public struct Rollout: Sendable, Hashable {
         }
         gate.exposed = max(0, report.exposed)
         gate.test.add(reports: report.new.reports, failures: report.new.failures)
-        gate.comparison?.add(new: report.new, control: report.control)
+        gate.comparison?.add(new: report.comparable ?? report.new, control: report.control)
     }
 
     // MARK: What comes next
