@@ -27,6 +27,6 @@ struct KeyClient: ModelKeyService {
     }
 }
 
-/// Makes the key client known; called when the first encrypted model is opened.
+/// Makes the key client known, beside a service that the app registers itself; called when the first encrypted model is opened.
 @_cdecl("coreml_deployment_register_keys")
-func registerKeyClient() { ModelKeys.register(KeyClient()) }
+func registerKeyClient() { ModelKeys.registerUsual(KeyClient()) }

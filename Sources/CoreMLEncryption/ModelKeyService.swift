@@ -57,10 +57,17 @@ public enum ModelKeyError: Error, Sendable {
 
 /// The keys of encrypted models on this machine.
 public enum ModelKeys {
-    /// Makes `service` the one that is asked for keys; `nil` for none.
+    /// Makes `service` the one that is asked for keys; `nil` for none, or for the deployment server's where the app has one.
     public static func register(_ service: (any ModelKeyService)?) {
         guard let service else { return Vault.shared.setService(nil) }
         Vault.shared.setService { (request) async throws(ModelError) in
+            try await lease(service, EncryptedModelInfo(request))
+        }
+    }
+
+    /// Makes `service` the one that is asked where the app registers none.
+    package static func registerUsual(_ service: any ModelKeyService) {
+        Vault.shared.setUsualService { (request) async throws(ModelError) in
             try await lease(service, EncryptedModelInfo(request))
         }
     }

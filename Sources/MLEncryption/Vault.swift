@@ -46,7 +46,11 @@ package final class Vault: ModelVault {
     }
 
     private struct State {
+        /// What the app has registered.
         var service: Service?
+        /// What is asked where the app has registered nothing.
+        var usualService: Service?
+        var asked: Service? { service ?? usualService }
         var archives: ArchiveOpener?
         var leases: [[UInt8]: Lease] = [:]
         var permitsDumps = false
@@ -57,6 +61,9 @@ package final class Vault: ModelVault {
     package init() {}
 
     package func setService(_ service: Service?) { state.withLock { $0.service = service } }
+
+    /// Sets what is asked where the app has registered nothing of its own.
+    package func setUsualService(_ service: @escaping Service) { state.withLock { $0.usualService = service } }
 
     package func setArchives(_ opener: @escaping ArchiveOpener) { state.withLock { $0.archives = opener } }
 
@@ -171,7 +178,7 @@ package final class Vault: ModelVault {
     // MARK: Leases
 
     package func fetchKey(for path: String) async throws(ModelError) {
-        guard let service = state.withLock({ $0.service }), let record = try record(of: path),
+        guard let service = state.withLock({ $0.asked }), let record = try record(of: path),
             try localKey(of: record, at: path) == nil
         else { return }
         try await lease(record, at: path, from: service)
@@ -181,7 +188,7 @@ package final class Vault: ModelVault {
     /// installation.
     package func renewKey(for path: String) async throws(ModelError) {
         guard let record = try record(of: path) else { return }
-        guard let service = state.withLock({ $0.service }) else {
+        guard let service = state.withLock({ $0.asked }) else {
             throw ModelError(.keyFetch, "No key service is registered; register a ModelKeyService.", at: path)
         }
         try await lease(record, at: path, from: service)
