@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEYOND_SCHEMAS = """
 [[operations]]
 include-operation-id = [
-  "uploadArchive", "uploadVectors", "createRelease", "createDeployment", "challenge", "enroll", "renew", "releaseKey", "blob",
+  "uploadArchive", "uploadVectors", "createRelease", "createDeployment", "editDeployment", "setApprovals", "report",
+  "replaceTrust", "signReleases", "challenge", "enroll", "renew", "releaseKey", "blob",
 ]
 checks.positive_data_acceptance.enabled = false
 
@@ -109,7 +110,7 @@ def main():
             def run(configuration, token, *options):
                 return subprocess.run(
                     [
-                        arguments.schemathesis, "--config-file", configuration, "run",
+                        str(pathlib.Path(arguments.schemathesis).absolute()), "--config-file", configuration, "run",
                         f"{server.address}/api/v1/openapi.yaml", "--header", f"Authorization: Bearer {token}",
                         "--max-examples", str(arguments.examples), "--seed", "16",
                         "--warnings", "off", *options, *rest,

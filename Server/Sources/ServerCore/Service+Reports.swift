@@ -56,10 +56,18 @@ public struct ReportScope: Sendable {
 }
 
 extension Service {
+    /// Throws unless the collection and the environment exist and the actor may see them.
+    private func check(_ scope: ReportScope, as actor: Principal) async throws {
+        _ = try await collection(scope.collection, app: scope.app, as: actor)
+        guard try await app(scope.app, as: actor).environments.contains(scope.environment) else {
+            throw ServiceError.notFound("environment \"\(scope.environment)\" of the app \"\(scope.app)\"")
+        }
+    }
+
     /// How many devices ran which release.
     /// - Parameter hours: how many hours are counted together.
     public func adoption(_ scope: ReportScope, hours: Int, as actor: Principal) async throws -> Adoption {
-        _ = try await collection(scope.collection, app: scope.app, as: actor)
+        try await check(scope, as: actor)
         let first = Int(scope.since.timeIntervalSince1970 / 3600) / hours
         let last = max(Int(now().timeIntervalSince1970 / 3600) / hours, first)
         return try await database.read { connection in
@@ -81,7 +89,7 @@ extension Service {
 
     /// About how many different devices ran each release in the time.
     public func devices(_ scope: ReportScope, as actor: Principal) async throws -> [Int: Int] {
-        _ = try await collection(scope.collection, app: scope.app, as: actor)
+        try await check(scope, as: actor)
         return try await database.read { connection in
             var sketches: [Int: DeviceSketch] = [:]
             for (_, release, sketch) in try Self.sketches(scope, connection) {
@@ -113,7 +121,7 @@ extension Service {
 
     /// How far devices came with a release.
     public func funnel(_ scope: ReportScope, release: Int, as actor: Principal) async throws -> AdoptionFunnel {
-        _ = try await collection(scope.collection, app: scope.app, as: actor)
+        try await check(scope, as: actor)
         return try await database.read { connection in
             var funnel = AdoptionFunnel()
             for row in try connection.query(
@@ -130,7 +138,7 @@ extension Service {
 
     /// How often a release failed, the most frequent first.
     public func failures(_ scope: ReportScope, release: Int, as actor: Principal) async throws -> [FailureGroup] {
-        _ = try await collection(scope.collection, app: scope.app, as: actor)
+        try await check(scope, as: actor)
         return try await database.read { connection in
             let rows = try connection.query(
                 "SELECT event, reason, operating_system, device_class, SUM(count) AS n FROM report_counts "

@@ -46,7 +46,10 @@ extension Service {
         else {
             throw ServiceError.invalid("url", "An address that begins with https:// or http:// is needed.")
         }
-        guard actions.count <= 32, actions.allSatisfy({ (1...64).contains($0.utf8.count) }) else {
+        let areWords = actions.allSatisfy { action in
+            (1...64).contains(action.utf8.count) && action.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        }
+        guard actions.count <= 32, areWords else {
             throw ServiceError.invalid(
                 "actions",
                 "At most 32 beginnings of actions, such as \"deployment\", are taken."

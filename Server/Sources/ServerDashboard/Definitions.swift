@@ -94,8 +94,11 @@ struct DefinitionLines {
             others.append(
                 "rolled out in steps: \(shares); at too many failures: \(Self.words(ramp.onHalt ?? .previous))"
             )
-            others += ramp.steps.enumerated().map { index, step in
-                "step \(index + 1): \(Self.words(step))"
+            let gates = ramp.steps.map { Self.words($0) }
+            if let gate = gates.first, gates.allSatisfy({ $0 == gate }) {
+                others.append("each step: \(gate)")
+            } else {
+                others += gates.enumerated().map { "step \($0.offset + 1): \($0.element)" }
             }
         }
         if let start = definition.start { others.append("not before \(start)") }

@@ -110,7 +110,11 @@ struct Measuring: RouterMiddleware {
 public func healthAnswer(_ service: Service) async throws -> Response {
     do {
         try await service.checkReadiness()
-        return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))
+        return Response(
+            status: .ok,
+            headers: [.contentType: "text/plain; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n"))
+        )
     } catch {
         return ErrorAnswers.response(
             ServiceError(.unavailable, "The server's database cannot be used now; its log says why.", retryAfter: 5)

@@ -73,6 +73,7 @@ struct RolloutRoutes {
             throw ServiceError(.invalid, "A release has a number.", field: "number")
         }
         let scope = try scope(request, context)
+        _ = try await service.release(number, app: scope.app, collection: scope.collection, as: context.actor)
         let funnel = try await service.funnel(scope, release: number, as: context.actor)
         let failures = try await service.failures(scope, release: number, as: context.actor)
         let stages = AdoptionFunnel.Stage.allCases.map { ($0.rawValue, funnel.count($0)) }

@@ -51,7 +51,13 @@ import Testing
         )
         let actor = Principal(kind: .server, name: "test", isAdministrator: true)
         _ = try await service.createTeam("acme", name: "Acme", as: actor)
-        _ = try await service.createApp("shop", team: "acme", name: "Shop", as: actor)
+        _ = try await service.createApp(
+            "shop",
+            team: "acme",
+            name: "Shop",
+            environments: ["production", "staging"],
+            as: actor
+        )
         _ = try await service.createCollection("Flowers", app: "shop", description: "", models: ["A"], as: actor)
         let hour = Int(Date().timeIntervalSince1970 / 3600)
         var registers: [[UInt8]] = []

@@ -208,10 +208,16 @@ extension DeviceReport.Count {
     fileprivate init(_ value: DocumentValue) throws(PolicyError) {
         try value.expectMembers(["release", "event", "reason", "count"])
         let name = try value.member("event")
+        let reason = try value.optional("reason")?.word(FailureSummary.Reason.self)
         let event: DeviceReport.Event
         switch try name.text() {
         case "used": event = .used
-        case "failed": event = .failed(try value.member("reason").word(FailureSummary.Reason.self))
+        case "failed":
+            if let reason {
+                event = .failed(reason)
+            } else {
+                event = .failed(try value.member("reason").word(FailureSummary.Reason.self))
+            }
         default: event = .reached(try name.word(AdoptionFunnel.Stage.self))
         }
         self.init(

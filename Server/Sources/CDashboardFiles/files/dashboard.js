@@ -318,7 +318,7 @@
       const rest = choices(holder.rest, [["", extras.rest]]);
       rest.setAttribute("aria-label", "What the others of them get");
       rest.addEventListener("change", () => { if (rest.value === "") delete holder.rest; else holder.rest = chosen(rest); update(); });
-      const others = make("div", {className: "serve", hidden: holder.percentage === undefined && holder.rest === undefined && !holder.rollout}, make("span", {className: "word", textContent: "the others get"}), rest);
+      const others = make("div", {className: "serve", "data-others": key, hidden: holder.percentage === undefined && holder.rest === undefined && !holder.rollout}, make("span", {className: "word", textContent: "the others get"}), rest);
       return make("div", {className: "serves"}, make("div", {className: "serve"}, make("span", {className: "word", textContent: extras.word}), serve),
         make("div", {className: "serve"}, make("span", {className: "word", textContent: "on"}), percentage("Per cent of them", holder.percentage, value => {
           if (value === undefined) delete holder.percentage; else holder.percentage = value;
@@ -417,6 +417,7 @@
           delete definition.percentage;
         }
         gates.hidden = !definition.rollout;
+        $("[data-others=default]", place).hidden = !definition.rollout && definition.percentage === undefined && definition.rest === undefined;
         update();
       }});
       return make("div", {className: "editor-more"}, field("Steps, in per cent", "More and more devices get it, as long as it does not fail on them. Empty: all at once.", line), gates);
