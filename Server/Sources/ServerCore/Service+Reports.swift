@@ -105,8 +105,8 @@ extension Service {
         if !merged.merge(sketch) { sum = merged.estimate >= sketch.estimate ? merged : sketch } else { sum = merged }
     }
 
-    private static func sketches(_ scope: ReportScope, _ connection: any Connection) throws
-        -> [(hour: Int, release: Int, DeviceSketch)]
+    static func sketches(_ scope: ReportScope, _ connection: any Connection) throws
+        -> [(hour: Int, release: Int, sketch: DeviceSketch)]
     {
         try connection.query(
             "SELECT hour, release_number, registers FROM report_devices WHERE \(ReportScope.condition)",

@@ -173,11 +173,14 @@ extension Service {
         let (keys, time) = (keys, now())
         let waiting = try await database.read { connection in
             try connection.query(
-                "SELECT id, app, state FROM deployments WHERE state = 'scheduled' "
+                "SELECT * FROM deployments WHERE state = 'scheduled' "
                     + "OR (rollout <> '{}' AND state IN ('active', 'paused'))"
             ).filter { row in
-                try row.text("state") == Deployment.State.scheduled.rawValue
-                    || Self.look(row.text("id"), at: time, connection)?.isChanged == true
+                let deployment = try Self.deployment(row)
+                guard deployment.state == .scheduled else {
+                    return try Self.look(deployment.id, at: time, connection)?.isChanged == true
+                }
+                return try deployment.definition.startDate().map { $0 <= time } ?? false
             }.map { (id: try $0.text("id"), app: try $0.text("app")) }
         }
         for (id, name) in waiting {
@@ -235,21 +238,14 @@ extension Service {
         _ hour: Int,
         _ connection: any Connection
     ) throws -> Int {
+        let scope = ReportScope(
+            app: deployment.app,
+            collection: deployment.collection,
+            environment: deployment.environment,
+            since: Date(timeIntervalSince1970: Double(hour) * 3600)
+        )
         var sum = DeviceSketch()
-        for row in try connection.query(
-            "SELECT registers FROM report_devices WHERE app = ? AND collection = ? AND environment = ? AND hour >= ? "
-                + "AND release_number = ?",
-            deployment.app,
-            deployment.collection,
-            deployment.environment,
-            hour,
-            release
-        ) {
-            guard let sketch = DeviceSketch(registers: try row.bytes("registers")) else {
-                throw DatabaseError.unexpected("registers", row["registers"])
-            }
-            sum.merge(sketch)
-        }
+        for entry in try sketches(scope, connection) where entry.release == release { sum.merge(entry.sketch) }
         return sum.estimate
     }
 
