@@ -238,7 +238,7 @@ let package = Package(
                 "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
                 "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
                 "Combine", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML",
-                "MLArchive", "MLEncryption", "MLPackaging",
+                "MLArchive", "MLDelta", "MLEncryption", "MLPackaging",
                 "ImageIO", "TabularData",
                 "MLDrawing", "MLFeatures", "MLImages", "MLPreview", "CDeflate",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -272,21 +272,23 @@ let package = Package(
         library(
             "DeploymentClient",
             [
-                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics",
-                "UpdateFramework",
+                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "MLFiles",
+                "MLNumerics", "UpdateFramework",
             ] + crypto
         ),
         library(
             "DeployCommands",
             [
-                "DeploymentClient", "DeploymentPolicy", "MLEncryption", "MLNumerics", "MLPackaging", "UpdateFramework",
+                "DeploymentClient", "DeploymentPolicy", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics",
+                "MLPackaging", "UpdateFramework",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + crypto
         ),
         .target(
             name: "DeploymentSupport",
-            dependencies: ["DeploymentClient", "DeploymentPolicy", "MLArchive", "MLEncryption", "UpdateFramework"]
-                + crypto,
+            dependencies: [
+                "DeploymentClient", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "UpdateFramework",
+            ] + crypto,
             path: "Tests/DeploymentSupport",
             swiftSettings: settings
         ),
@@ -298,7 +300,10 @@ let package = Package(
         ),
         tests(
             "DeploymentClientTests",
-            ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"]
+            [
+                "DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "MLEncryption", "MLNumerics",
+                "UpdateFramework",
+            ]
         ),
         .target(name: "CCollectionRegistration", dependencies: ["CModelCollections", "CVaultRegistration"]),
         library(
@@ -309,8 +314,28 @@ let package = Package(
                 "MLFiles", "MLNumerics", "MLTestVectors",
             ]
         ),
-        tests("CoreMLDeploymentTests", ["BackgroundTasks", "CoreMLDeployment"]),
-        library("DeploymentArchives", ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]),
+        .executableTarget(
+            name: "DeliveryRunner",
+            dependencies: ["CoreML", "CoreMLDeployment", "CoreMLEncryption"],
+            path: "Tests/DeliveryRunner",
+            swiftSettings: settings
+        ),
+        tests(
+            "CoreMLDeploymentTests",
+            [
+                "BackgroundTasks", "CoreMLDeployment", "DeliveryRunner", "DeploymentClient", "DeploymentSupport",
+                "MLEncryption",
+                "MLFeatures", "MLFiles", "MLNumerics", "MLPackaging", "MLSpecification", "MLTestVectors",
+                "UpdateFramework", protobuf,
+            ]
+        ),
+        .executableTarget(
+            name: "CollectionApp",
+            dependencies: ["CoreML", "CoreMLDeployment"],
+            path: "Tests/CollectionApp",
+            swiftSettings: [.swiftLanguageMode(.v6)]
+        ),
+        library("DeploymentArchives", ["MLArchive", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics"]),
         library(
             "CoreML",
             [
@@ -363,7 +388,16 @@ let package = Package(
             swiftSettings: settings
         ),
         library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
-        library("MLPackaging", ["MLArchive", "MLCompiler", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        .target(name: "CZstandard", linkerSettings: [.linkedLibrary("zstd")]),
+        library("MLDelta", ["CZstandard", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
+        tests(
+            "MLDeltaTests",
+            ["MLDelta", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"] + crypto
+        ),
+        library(
+            "MLPackaging",
+            ["MLArchive", "MLCompiler", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics"] + crypto
+        ),
         library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
         tests(
             "DeploymentPolicyTests",
@@ -493,7 +527,7 @@ let package = Package(
         library("MLFiles", ["CModelVault", "CNumberText", "MLNumerics", "MLSpecification", protobuf]),
         tests(
             "MLCompilerTests",
-            ["MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification", protobuf]
+            ["MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics", "MLSpecification", protobuf]
         ),
         library("MLCompiler", ["MLEngine", "MLFiles", "MLGeneration", "MLNumerics", "MLSpecification"]),
         library("MLGeneration", ["MLFiles", "MLNumerics", "MLSpecification"]),
@@ -544,6 +578,21 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// Links clang's fuzzer, which builds without it lack: scripts/fuzz sets this.
+if Context.environment["COREML_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "DeploymentFuzzer",
+            dependencies: [
+                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics",
+                "UpdateFramework",
+            ] + crypto,
+            path: "Tests/DeploymentFuzzer",
+            swiftSettings: settings
+        )
+    )
+}
 
 // Wherever a package has plugins, building all of it builds their tools a second time, with everything below them, for
 // the machine that builds.  Scripts that build this package for its tests leave the plugins out.

@@ -15,6 +15,12 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let formats = Target.Dependency.product(name: "DeploymentFormats", package: "swift-coreml")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let jwt = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let http1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let posix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -32,18 +38,31 @@ let package = Package(
         .package(name: "swift-coreml", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         .target(name: "CPQ", linkerSettings: [.linkedLibrary("pq")]),
         library("ServerDatabase", ["CPQ", .product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
-        library("ServerCore", ["ServerBlobs", "ServerDatabase", crypto, formats, jwt]),
+        library(
+            "ServerCore",
+            [
+                "ServerBlobs", "ServerDatabase", crypto, formats, jwt,
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
         .target(name: "COpenAPIFile"),
         .target(name: "CDashboardFiles", exclude: ["files", "pages"]),
         library(
@@ -55,7 +74,14 @@ let package = Package(
         ),
         library(
             "ServerHTTP",
-            ["COpenAPIFile", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, logging]
+            [
+                "COpenAPIFile", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, lifecycle, logging,
+                http1, nio, signals, tls,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+            ]
         ),
         .executableTarget(
             name: "coreml-server",
@@ -79,6 +105,13 @@ let package = Package(
             path: "Tests/FleetSimulation",
             swiftSettings: settings
         ),
+        // `scripts/fleet-simulation --wire`
+        .executableTarget(
+            name: "FleetWire",
+            dependencies: [formats, .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "Tests/FleetWire",
+            swiftSettings: settings
+        ),
         tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
         .target(name: "ServerTesting", path: "Tests/ServerTesting", swiftSettings: settings),
         tests(
@@ -86,6 +119,10 @@ let package = Package(
             [
                 "ServerTesting",
                 "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", crypto, formats, hummingbird, jwt,
+                http1, lifecycle, logging, nio, posix, tls,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Yams", package: "Yams"),

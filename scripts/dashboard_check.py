@@ -1,6 +1,8 @@
 """Drives the dashboard of a deployment server: see scripts/dashboard-check."""
 
+import base64
 import hashlib
+import hmac
 import json
 import math
 import os
@@ -420,20 +422,72 @@ def later(server, page, guard, deployment):
     guard.expected = None
     page.locator(".account summary").click()
     guard.look("account")
-    click(page, "Sign out")
+    secure(page, guard)
     page.get_by_label("Link or token").fill("mlk_api_wrong")
     guard.expected = "401"
-    click(page, "Sign in")
+    click(page, "Sign in with it")
     page.locator(".field-error", has_text="wrong").wait_for()
     guard.look("sign-in-refused")
     guard.expected = None
     page.get_by_label("Link or token").fill(token)
-    click(page, "Sign in")
+    click(page, "Sign in with it")
     page.wait_for_url("**/teams/acme")
     page.goto(server.address + "/apps/shop/collections/FlowerModels")
     if page.get_by_role("link", name="New release").count() or page.get_by_role("link", name="New deployment").count():
         guard.problems.append("a viewer sees buttons")
     guard.look("viewer")
+
+
+def one_time_code(key, offset=0):
+    """RFC 6238, by Python."""
+    secret = base64.b32decode(key.replace(" ", ""))
+    digest = hmac.digest(secret, struct.pack(">Q", int(time.time() // 30) + offset), "sha1")
+    place = digest[19] & 15
+    return f"{(int.from_bytes(digest[place:place + 4], 'big') & 0x7FFFFFFF) % 10**6:06}"
+
+
+def secure(page, guard):
+    """A password and an authenticator, then out, and in again with both."""
+    password = "four herons under a kite"
+    click(page, "How you sign in", "link")
+    guard.look("sign-in-methods")
+    page.get_by_label("New password").fill("too short")
+    page.get_by_label("Once more").fill("too short")
+    page.get_by_label("New password").evaluate("each => each.removeAttribute('minlength')")
+    guard.expected = "400"
+    click(page, "Save the password")
+    page.locator(".field-error", has_text="12 characters").wait_for()
+    guard.look("password-refused")
+    guard.expected = None
+    page.get_by_label("New password").fill(password)
+    page.get_by_label("Once more").fill(password)
+    click(page, "Save the password")
+    page.get_by_text("signed out everywhere else", exact=False).first.wait_for()
+    click(page, "Set an authenticator up")
+    key = page.locator("section:has(#h-factor) code").text_content()
+    guard.look("authenticator")
+    page.get_by_label("The code that it shows").fill(one_time_code(key))
+    click(page, "Take it into use")
+    page.get_by_role("heading", name="Your recovery codes").wait_for()
+    recovery = page.locator(".made code").text_content().split()
+    assert len(recovery) == 10, recovery
+    guard.look("recovery-codes")
+    page.locator(".account summary").click()
+    click(page, "Sign out")
+    guard.look("sign-in")
+    page.get_by_label("Address").fill("admin@localhost")
+    page.get_by_label("Password").fill(password)
+    guard.expected = "401"
+    click(page, "Sign in")
+    page.locator(".field-error", has_text="A code of your authenticator").wait_for()
+    guard.look("code-needed")
+    guard.expected = None
+    page.get_by_label("Password").fill(password)
+    page.get_by_label("Code").fill(recovery[0])
+    click(page, "Sign in")
+    page.wait_for_url("**/teams**")
+    page.locator(".account summary").click()
+    click(page, "Sign out")
 
 
 def keyboard(server, browser, archives):

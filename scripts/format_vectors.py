@@ -274,6 +274,34 @@ def archive_header(files, name, chunk=256 << 10, record=None, content_key=None):
     return header
 
 
+GEAR = [int.from_bytes(hashlib.sha256(b"mlarchive gear\0" + bytes([b])).digest()[:8], "little") for b in range(256)]
+
+
+def chunk_lengths(data, doublings=0):
+    """The pieces that ours divides a file into."""
+    average = 65536 << doublings
+    lengths, start = [], 0
+    while start < len(data):
+        rest, value, length = data[start:start + 4 * average], 0, 0
+        for length in range(1, len(rest) + 1):
+            if length > average // 4 - 64:
+                value = (2 * value + GEAR[rest[length - 1]]) % 2**64
+            bits = (18 if length < average else 14) + doublings
+            if length >= average // 4 and value >> (64 - bits) == 0:
+                break
+        lengths.append(length)
+        start += length
+    return lengths
+
+
+def stream(seed, count):
+    """Bytes that follow from a text: SHA-256 of it and of a number of eight bytes, one behind the other; zeros without a text."""
+    if not seed:
+        return bytes(count)
+    blocks = (hashlib.sha256(seed.encode() + i.to_bytes(8, "little")).digest() for i in range(-(-count // 32)))
+    return b"".join(blocks)[:count]
+
+
 def archive(files, header, signatures=b""):
     data = bytearray(archive_start(header, signatures))
     start = len(data)
@@ -353,6 +381,82 @@ def check_header_code(header, content_key):
         raise Wrong("header code")
 
 
+# Deltas
+
+def frame(data):
+    """A frame of Zstandard (RFC 8878) whose blocks are as they are."""
+    result = b"\x28\xb5\x2f\xfd\xa0" + len(data).to_bytes(4, "little")
+    blocks = [data[i:i + (128 << 10)] for i in range(0, len(data), 128 << 10)] or [b""]
+    for number, block in enumerate(blocks):
+        result += (len(block) << 3 | (number == len(blocks) - 1)).to_bytes(3, "little") + block
+    return result
+
+
+def frame_of_zeros(blocks):
+    """A frame that stands for so many times 128 KiB, in four bytes each."""
+    size = 128 << 10
+    result = b"\x28\xb5\x2f\xfd\xa0" + (size * blocks).to_bytes(4, "little")
+    return result + b"".join((size << 3 | 1 << 1 | (i == blocks - 1)).to_bytes(3, "little") + b"\0" for i in range(blocks))
+
+
+def ordered(bits, width):
+    sign = 1 << (8 * width - 1)
+    return bits if width == 1 else bits ^ (2 * sign - 1) if bits & sign else bits | sign
+
+
+WIDTHS = {1: 1, 2: 2, 3: 2, 4: 4}  # int8, float16, bfloat16, float32
+EXPONENTS = {1: (0, 0), 2: (10, 31), 3: (7, 255), 4: (23, 255)}
+
+
+def planes(old, new, element):
+    """The differences of elements, sorted by the exponents of the old ones, byte by byte."""
+    differences, width = [], WIDTHS[element]
+    (shift, mask), top = EXPONENTS[element], 1 << (8 * width)
+    for i in range(0, len(new), width):
+        before, after = (int.from_bytes(data[i:i + width], "little") for data in (old, new))
+        d = (ordered(after, width) - ordered(before, width)) % top
+        differences.append((before >> shift & mask, 2 * d if d < top // 2 else 2 * (top - d) - 1))
+    differences = [d for _, d in sorted(differences, key=lambda entry: entry[0])]
+    return b"".join(bytes(d >> (8 * k) & 255 for d in differences) for k in reversed(range(width)))
+
+
+def segment(kind, count, packed=b"", file=0, offset=0, element=0, skipped=0):
+    return (bytes([kind, element, skipped, 0]) + file.to_bytes(4, "little") + offset.to_bytes(8, "little")
+            + count.to_bytes(8, "little") + len(packed).to_bytes(4, "little") + packed)
+
+
+def copy_segment(file, offset, count):
+    return segment(0, count, file=file, offset=offset)
+
+
+def bytes_segment(data):
+    return segment(1, len(data), frame(data))
+
+
+def difference_segment(file, offset, old, new, element, skipped=0):
+    width = WIDTHS[element]
+    end = skipped + (len(new) - skipped) // width * width
+    packed = new[:skipped] + new[end:] + planes(old[offset:][skipped:end], new[skipped:end], element)
+    return segment(2, len(new), frame(packed), file, offset, element, skipped)
+
+
+def delta(old, new, files, header, record=b"", content_key=None, content_id=b"", changes={}):
+    """A delta from the archive `old` to `new`, whose header is `header`; `files` are the segments of each of its files."""
+    def archive_name(data):
+        return {"length": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+    prefix = new[:48 + int.from_bytes(new[8:12], "little") + int.from_bytes(new[12:16], "little")]
+    text = canonical({
+        "created": "2026-11-23T08:00:00Z", "format": 1, "from": archive_name(old), "prefix": len(prefix), "record": len(record),
+        "to": archive_name(new), "tool": "format_vectors.py", "type": "mldelta", **changes})
+    body = b"".join(len(segments).to_bytes(4, "little") + b"".join(segments) for segments in files)
+    if content_key:
+        context = b"mlk/1 delta\0" + content_id + hashlib.sha256(old).digest() + hashlib.sha256(text).digest()
+        encryptor = Cobblestone256Encryptor(content_key, context)
+        body = encryptor.update(body) + encryptor.finalize()
+    return b"MLDELT1\n" + len(text).to_bytes(4, "little") + bytes(4) + hashlib.sha256(text).digest() + text + prefix + record + body
+
+
 # Vectors
 
 def check(folder):
@@ -420,4 +524,9 @@ def check(folder):
         elif not vector.get("rule"):
             refused(vector["name"], opened)
     counts.append(len(vectors))
-    print("vectors: %d of Cobblestone, %d of keys, %d of encrypted models, %d of archives" % tuple(counts))
+    vectors = read("chunks")
+    for vector in vectors:
+        content = b"".join(stream(part["seed"], part["size"]) for part in vector["parts"])
+        assert chunk_lengths(content, vector["doublings"]) == vector["sizes"], vector["name"]
+    counts.append(len(vectors))
+    print("vectors: %d of Cobblestone, %d of keys, %d of encrypted models, %d of archives, %d of their pieces" % tuple(counts))

@@ -749,9 +749,11 @@ def check_model(model, path):
         text(need(model["encryption"], inner, "team"), f"{inner}.team", 200)
     if "selfTest" in model:
         inner = f"{path}.selfTest"
-        check_blob(model["selfTest"], inner, ["tolerance"])
+        check_blob(model["selfTest"], inner, ["tolerance", "slowdown"])
         if "tolerance" in model["selfTest"] and decimal(model["selfTest"]["tolerance"], f"{inner}.tolerance") < 0:
             raise Bad("outOfRange", f"{inner}.tolerance")
+        if "slowdown" in model["selfTest"] and decimal(model["selfTest"]["slowdown"], f"{inner}.slowdown") < 1:
+            raise Bad("outOfRange", f"{inner}.slowdown")
     sources = set()
     for i, delta in enumerate(listed(model.get("deltas", []), f"{path}.deltas", 32)):
         inner = f"{path}.deltas[{i}]"

@@ -41,6 +41,7 @@ struct CoreMLTool: ParsableCommand {
             TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
+            Sign.self, Verify.self,
             DeployCommand.self, TrustCommand.self,
             Update.self, Edit.self,
             ConvertWire.self,

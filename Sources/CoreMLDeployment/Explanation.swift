@@ -75,7 +75,7 @@ extension ModelDeployment.Explanation {
         decision = check?.explanation
         lastCheck = check.map { Date(timeIntervalSince1970: Double($0.date.secondsSince1970)) }
         lastResult = check?.result.rawValue
-        failure = check?.message
+        failure = check?.code == nil ? nil : check?.message
         self.nextCheck = nextCheck ?? check?.next.map { Date(timeIntervalSince1970: Double($0.secondsSince1970)) }
         givenUp = state.failed.count
         description = status.description

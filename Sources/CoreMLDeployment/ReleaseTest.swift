@@ -1,4 +1,4 @@
-import DeploymentClient
+package import DeploymentClient
 import DeploymentPolicy
 import MLEngine
 import MLFiles
@@ -6,32 +6,51 @@ import MLNumerics
 import MLTestVectors
 
 /// Shows that the models of a release work on this device, before the app gets them.
-enum ReleaseTest {
-    /// Loads each model, and compares what it answers with what the release says it has to.
-    @Sendable static func run(_ use: CollectionStore.Use, _ store: CollectionStore) async throws(DeploymentError) {
+package enum ReleaseTest {
+    /// Loads each model, compares what it answers with what the release says it has to, and how long it takes with the model
+    /// that it replaces.
+    @Sendable package static func run(
+        _ use: CollectionStore.Use,
+        _ store: CollectionStore
+    ) async throws(DeploymentError) {
         guard let hash = use.installed.release, let release = try store.release(hash) else { return }
         for model in release.models {
             guard let path = use.models[model.name] else { continue }
             do throws(ModelError) {
-                try await ModelVaults.fetchKey(for: path)
-                let engine = try EngineLoader.load(try ModelFile.open(path: path, for: .prediction), functionName: nil)
+                let engine = try await load(path)
                 guard let test = model.selfTest else { continue }
-                try compare(engine, with: store.vectorsPath(test.vectors.sha256), test.tolerance, model.name)
+                let vectors = try VectorReader(engine.interface).read(store.vectorsPath(test.vectors.sha256))
+                try compare(engine, with: vectors, test.tolerance)
+                guard let most = test.slowdown, let earlier = try await earlier(model.name, use, store) else {
+                    continue
+                }
+                try compare(engine, with: earlier, vectors, atMost: most)
             } catch {
-                throw DeploymentError(error.code == mismatch ? .selfTest : .load, model.name, error.description)
+                throw DeploymentError(code(of: error), model.name, error.description)
             }
         }
     }
 
-    private static let mismatch = ModelError.Code("self test")
+    private static let (mismatch, slow) = (ModelError.Code("self test"), ModelError.Code("slow"))
+
+    private static func code(of error: ModelError) -> DeploymentError.Code {
+        switch error.code {
+        case mismatch: .selfTest
+        case slow: .slow
+        default: .load
+        }
+    }
+
+    private static func load(_ path: String) async throws(ModelError) -> any ModelEngine {
+        try await ModelVaults.fetchKey(for: path)
+        return try EngineLoader.load(try ModelFile.open(path: path, for: .prediction), functionName: nil)
+    }
 
     private static func compare(
         _ engine: any ModelEngine,
-        with path: String,
-        _ tolerance: Double?,
-        _ name: String
+        with vectors: TestVectors,
+        _ tolerance: Double?
     ) throws(ModelError) {
-        let vectors = try VectorReader(engine.interface).read(path)
         let table = ToleranceTable(all: tolerance.map { Tolerance(absolute: $0, relative: $0) })
         let run = VectorRun(engine, vectors, tolerances: table)
         for test in vectors.cases {
@@ -44,5 +63,30 @@ enum ReleaseTest {
                 throw ModelError(mismatch, "The model does not answer as its publisher says. \(first)", at: test.name)
             }
         }
+    }
+
+    // MARK: Speed
+
+    /// The model of that name that the app falls back to; `nil` where there is none that can be loaded, so that nothing can be
+    /// said of the time.
+    private static func earlier(
+        _ name: String,
+        _ use: CollectionStore.Use,
+        _ store: CollectionStore
+    ) async throws(ModelError) -> (any ModelEngine)? {
+        guard let release = use.previousRelease, let path = (try? store.models(of: release))?[name] else { return nil }
+        return try? await load(path)
+    }
+
+    private static func compare(
+        _ engine: any ModelEngine,
+        with earlier: any ModelEngine,
+        _ vectors: TestVectors,
+        atMost most: Double
+    ) throws(ModelError) {
+        guard let comparison = SpeedComparison(engine, earlier, vectors), comparison.isNoticeable,
+            comparison.ratio > most
+        else { return }
+        throw ModelError(slow, "The model takes \(comparison), which is more than \(most) times as long.")
     }
 }

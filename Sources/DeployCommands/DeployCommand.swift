@@ -47,12 +47,17 @@ struct Login: ParsableCommand {
             Examples:
               coreml deploy login http://127.0.0.1:8080/sign-in/4f0c…
               coreml deploy login http://127.0.0.1:8080 --token mlk_api_…
+              coreml deploy login https://models.example.org --account mira@example.org --code 123456
               coreml deploy login https://models.example.org --team acme --workload-token "$JWT"
             """
     )
 
     @Argument(help: "The link, or the server's address together with --token.") var link: String
     @Option(help: "A token that was made in the dashboard.") var token: String?
+    @Option(help: "The address of your account: its password is asked for.") var account: String?
+    @Option(help: "A file with the password; else it is asked for; with --account.") var passwordFile: String?
+    @Option(help: "The code of your authenticator, or a recovery code, if you have one; with --account.")
+    var code: String?
     @Option(help: "The token that the identity provider of a job of CI has made for it.") var workloadToken: String?
     @Option(help: "The team that trusts the job; with --workload-token.") var team: String?
 
@@ -61,6 +66,11 @@ struct Login: ParsableCommand {
     func validate() throws {
         guard (workloadToken == nil) == (team == nil), workloadToken == nil || token == nil else {
             throw ValidationError("--workload-token needs --team, and no --token")
+        }
+        guard account == nil || token == nil && workloadToken == nil,
+            account != nil || passwordFile == nil && code == nil
+        else {
+            throw ValidationError("--password-file and --code belong to --account, which takes no token")
         }
     }
 
@@ -76,9 +86,20 @@ struct Login: ParsableCommand {
             let data = try ServerClient(server: address, token: nil).post("oidc/token", body)
             text = try ServerClient.decode(Session.self, data).text
         }
+        if let account {
+            var body = [
+                "email": account,
+                "password": try Passphrase.read(from: passwordFile, for: account, isNew: false),
+            ]
+            body["code"] = code
+            let data = try ServerClient(server: address, token: nil).post("sessions", body)
+            text = try ServerClient.decode(Session.self, data).text
+        }
         if text == nil {
             guard url.pathComponents.suffix(2).first == "sign-in", let secret = url.pathComponents.last else {
-                throw ValidationError("a link ends with /sign-in/ and a secret; with an address, --token is needed")
+                throw ValidationError(
+                    "a link ends with /sign-in/ and a secret; with an address, --token or --account is needed"
+                )
             }
             let data = try ServerClient(server: address, token: nil).post("sessions", ["link": secret])
             text = try ServerClient.decode(Session.self, data).text
@@ -257,17 +278,25 @@ struct StoredFile: Decodable {
 struct Upload: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",
-        abstract: "Upload model archives that coreml archive has made."
+        abstract: "Upload model archives that coreml archive has made, and deltas between them.",
+        discussion: """
+            A delta (.mldelta) makes one archive of another, both of which are uploaded before it; releases that are made afterwards \
+            offer it to devices that have the other one.
+
+            Examples:
+              coreml deploy upload Flowers3.mlarchive Flowers3.from-Flowers2.mldelta --team acme
+            """
     )
 
-    @Argument(help: "The archives.") var files: [String]
+    @Argument(help: "The archives and deltas.") var files: [String]
     @Option(help: "The team.") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
         let client = try server.client()
         for file in files {
-            let data = try client.uploadFile(file, team: team, kind: "archives")
+            let kind = file.hasSuffix(".mldelta") ? "deltas" : "archives"
+            let data = try client.uploadFile(file, team: team, kind: kind)
             try server.show(data, as: StoredFile.self) {
                 print("\($0.sha256)\t\($0.name ?? "")\t\($0.byteCount) bytes")
             }
@@ -276,13 +305,13 @@ struct Upload: ParsableCommand {
 }
 
 extension ServerClient {
-    /// Uploads an archive or test vectors.
+    /// Uploads an archive, a delta or test vectors.
     func uploadFile(_ file: String, team: String, kind: String) throws -> Data {
         guard FileManager.default.fileExists(atPath: file) else { throw Failure("There is no file \(file).") }
         return try upload(
             file,
             to: "teams/\(team)/\(kind)",
-            ["name": URL(fileURLWithPath: file).lastPathComponent]
+            kind == "deltas" ? [:] : ["name": URL(fileURLWithPath: file).lastPathComponent]
         )
     }
 }

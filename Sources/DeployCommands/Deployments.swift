@@ -9,7 +9,9 @@ struct ReleaseCommand: ParsableCommand {
         commandName: "release",
         abstract: "Make a release: an archive for each model of a collection.",
         discussion: """
-            Files are uploaded first; what was uploaded before can be named by its hash.
+            Files are uploaded first; what was uploaded before can be named by its hash.  Where it saves devices of the last \
+            releases a good deal, a delta from their archives is made and uploaded, too; of encrypted archives only where their \
+            keys are on this machine (else coreml archive --delta-from makes them, and coreml deploy upload takes them).
 
             Examples:
               coreml deploy release --app shop --collection FlowerModels \\
@@ -30,14 +32,24 @@ struct ReleaseCommand: ParsableCommand {
     )
     var selfTests: [String] = []
     @Option(help: "How far answers may lie from the stored ones, absolutely and relatively.") var tolerance: Double?
+    @Option(
+        help: ArgumentHelp(
+            "A model with a self-test that takes more than this many times as long as the one that a device has is given up "
+                + "there, as a wrong one is; 0: however long it takes.",
+            valueName: "factor"
+        )
+    )
+    var slowdown = 3.0
     @Option(help: "The oldest runtime that can load the models.") var minimumRuntime: String?
     @Option(help: "What is new.") var note: String?
+    @Option(help: "From how many releases before this one deltas are made.") var deltas = 3
     @OptionGroup var server: ServerOptions
 
     private struct Model: Encodable {
         let archive: String
         let selfTest: String?
         let tolerance: Double?
+        let slowdown: Double?
     }
 
     private struct Body: Encodable {
@@ -50,6 +62,13 @@ struct ReleaseCommand: ParsableCommand {
     private struct Made: Decodable {
         let number: Int
         let sha256: String
+    }
+
+    func validate() throws {
+        guard 0...32 ~= deltas else { throw ValidationError("--deltas takes 0 to 32") }
+        guard slowdown == 0 || (slowdown.isFinite && slowdown >= 1) else {
+            throw ValidationError("--slowdown needs a factor of 1 or more, or 0")
+        }
     }
 
     func run() throws {
@@ -67,7 +86,17 @@ struct ReleaseCommand: ParsableCommand {
         var chosen: [String: Model] = [:]
         for text in models {
             let (name, file) = try Self.pair(text)
-            chosen[name] = Model(archive: try hash(file, "archives"), selfTest: tests[name], tolerance: tolerance)
+            let archive = try hash(file, "archives")
+            chosen[name] = Model(
+                archive: archive,
+                selfTest: tests[name],
+                tolerance: tolerance,
+                slowdown: tests[name] == nil || slowdown == 0 ? nil : slowdown
+            )
+            guard file != archive else { continue }
+            try ReleaseDeltas(client: client, team: team, collection: place.path, count: deltas) { line in
+                if !server.json { print(line) }
+            }.make(of: name, to: file, hash: archive)
         }
         let body = Body(models: chosen, minimumRuntime: minimumRuntime, note: note)
         try server.show(try client.post(place.path + "/releases", body), as: Made.self) {

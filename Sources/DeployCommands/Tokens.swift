@@ -146,11 +146,29 @@ struct KeyList: ParsableCommand {
     @OptionGroup var team: TeamOptions
     @OptionGroup var server: ServerOptions
 
+    private struct Storage: Decodable {
+        let isApart: Bool
+        let address: String?
+        let rest: String
+        let holdsEnrolment: Bool
+    }
+
     func run() throws {
-        try server.show(try server.client().get(team.path + "/keys"), as: [KeyEntry].self) { keys in
+        let client = try server.client()
+        try server.show(try client.get(team.path + "/keys"), as: [KeyEntry].self) { keys in
             var table = Table("number", "key", "state", "suite", "made")
             for key in keys { table.add("\(key.number)", key.id, key.state, key.suite, key.created) }
             table.print(empty: "No keys yet.")
+        }
+        guard !server.json else { return }
+        let storage = try ServerClient.decode(Storage.self, try client.get(team.path + "/key-storage"))
+        print(
+            storage.isApart
+                ? "The private halves lie with a key service of its own, at \(storage.address ?? "?"): \(storage.rest)"
+                : "The private halves lie on the server: \(storage.rest)"
+        )
+        if storage.holdsEnrolment {
+            print("Who may enrol is decided there: coreml-server keys token, on that machine.")
         }
     }
 }

@@ -20,8 +20,8 @@ package struct DeploymentError: Error, Sendable, CustomStringConvertible {
         case damaged
         /// The disk cannot take the models.
         case storage
-        /// A model that arrived cannot be loaded, or answers wrongly.
-        case load, selfTest, crash
+        /// A model that arrived cannot be loaded, answers wrongly, takes too long, or ends the process.
+        case load, selfTest, slow, crash
         /// The key of an encrypted model cannot be had.
         case key
         /// The download waits for what the app asked for.

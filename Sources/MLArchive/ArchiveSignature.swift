@@ -75,7 +75,7 @@ package struct ArchiveSignature: Sendable {
         ])
     }
 
-    static func list(_ text: [UInt8]) throws(ModelError) -> [ArchiveSignature] {
+    package static func list(_ text: [UInt8]) throws(ModelError) -> [ArchiveSignature] {
         guard !text.isEmpty else { return [] }
         return try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.list(limit: most) { (item) throws(ModelError) in

@@ -5,31 +5,39 @@ package import MLNumerics
 
 /// Writes archives.
 package enum ArchiveWriter {
-    /// What pieces files are divided into.  Readers take any division.
-    private static let chunkByteCount = 256 << 10
-
     /// Writes the files of a compiled folder, encrypted or not, as an archive in the place of `path`.
     ///
     /// - Parameters:
     ///   - contentKey: of an encrypted folder, so that the header is bound to it; `nil` when it is not at hand.
     ///   - signer: who vouches for the archive.
+    ///   - modelSigner: who vouches for the files of the model, in a file `model.sig` beside them.
     package static func write(
         _ folder: String,
         to path: String,
         model: ArchiveHeader.Model,
         contentKey: SecretBytes? = nil,
         signer: SigningKey? = nil,
+        modelSigner: ModelSigningKey? = nil,
         created: String = Dates.now,
         tool: String = "swift-coreml"
     ) throws(ModelError) {
-        let paths = try FolderListing.files(in: folder)
+        var paths = try FolderListing.files(in: folder)
+        if modelSigner != nil { paths.removeAll { $0 == ModelSignature.fileName } }
         guard !paths.isEmpty else { throw ModelError(.invalidInput, "The folder has no files.", at: folder) }
         let record: EncryptionRecord? =
             paths.contains(ModelVaults.encryptionName) ? try Vault.record(in: StoredFolder(folder), at: folder) : nil
+        let cut = ContentChunks(archiveOf: paths.reduce(0) { $0 + (FileAccess.byteCount(of: folder + "/" + $1) ?? 0) })
         var files: [ArchiveHeader.File] = []
         for name in paths {
             let end = files.last.map { $0.offset + $0.byteCount } ?? 0
-            files.append(try describe(folder, name, at: ArchiveHeader.aligned(end)))
+            files.append(try describe(folder, name, at: ArchiveHeader.aligned(end), cut))
+        }
+        let signature = try modelSigner.map { (key) throws(ModelError) in
+            try ModelSignature.text(of: ModelManifest(name: model.name + ".mlmodelc", files: files), signedBy: key)
+        }
+        if let signature {
+            let end = files.last.map { $0.offset + $0.byteCount } ?? 0
+            files.append(describe(signature, ModelSignature.fileName, at: ArchiveHeader.aligned(end), cut))
         }
         let header = ArchiveHeader(
             created: created,
@@ -40,6 +48,7 @@ package enum ArchiveWriter {
             tool: tool
         )
         try write(header, signer: signer, to: path) { (file, new) throws(ModelError) in
+            if let signature, file.path == ModelSignature.fileName { return try new.append(signature) }
             let mapped = try MappedFile(folder + "/" + file.path)
             try mapped.withBytes { (bytes) throws(ModelError) in try new.append(bytes) }
         }
@@ -97,22 +106,40 @@ package enum ArchiveWriter {
     private static func describe(
         _ folder: String,
         _ name: String,
-        at offset: Int
+        at offset: Int,
+        _ cut: ContentChunks
     ) throws(ModelError) -> ArchiveHeader.File {
         let file = try MappedFile(folder + "/" + name)
-        return file.withBytes { bytes in
-            var chunks: [ArchiveHeader.Chunk] = []
-            for start in stride(from: 0, to: bytes.count, by: chunkByteCount) {
-                let piece = UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(chunkByteCount))
-                chunks.append(.init(byteCount: piece.count, hash: Array(SHA256.hash(data: piece))))
-            }
-            return ArchiveHeader.File(
-                path: name,
-                byteCount: bytes.count,
-                offset: offset,
-                hash: Array(SHA256.hash(data: bytes)),
-                chunks: chunks
-            )
+        return file.withBytes { bytes in describe(bytes, name, at: offset, cut) }
+    }
+
+    private static func describe(
+        _ bytes: [UInt8],
+        _ name: String,
+        at offset: Int,
+        _ cut: ContentChunks
+    ) -> ArchiveHeader.File {
+        bytes.withUnsafeBytes { describe($0, name, at: offset, cut) }
+    }
+
+    private static func describe(
+        _ bytes: UnsafeRawBufferPointer,
+        _ name: String,
+        at offset: Int,
+        _ cut: ContentChunks
+    ) -> ArchiveHeader.File {
+        var (chunks, start) = ([ArchiveHeader.Chunk](), 0)
+        for length in cut.lengths(of: bytes) {
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(length))
+            chunks.append(.init(byteCount: length, hash: Array(SHA256.hash(data: piece))))
+            start += length
         }
+        return ArchiveHeader.File(
+            path: name,
+            byteCount: bytes.count,
+            offset: offset,
+            hash: Array(SHA256.hash(data: bytes)),
+            chunks: chunks
+        )
     }
 }

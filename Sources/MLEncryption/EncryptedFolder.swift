@@ -69,14 +69,24 @@ package final class EncryptedFolder: FolderContents {
 }
 
 /// Memory for what was decrypted.
-enum SecretMemory {
+package enum SecretMemory {
     private static let hugePage = 2 << 20
 
     /// Bytes that `fill` writes, in memory that is left out of core dumps and given back to the system as a whole.
-    static func storage(
+    package static func storage(
         _ byteCount: Int,
         fill: (UnsafeMutableRawBufferPointer) throws(ModelError) -> Void
     ) throws(ModelError) -> TensorStorage {
+        let storage = try writableStorage(byteCount)
+        try fill(UnsafeMutableRawBufferPointer(start: storage.address, count: byteCount))
+        guard mprotect(storage.address, byteCount, PROT_READ) == 0 else {
+            throw ModelError(.io, "The decrypted model cannot be protected from being written to.")
+        }
+        return storage
+    }
+
+    /// Such memory, all zeros, that may be written to as long as it is there.
+    package static func writableStorage(_ byteCount: Int) throws(ModelError) -> TensorStorage {
         TensorMemory.leaveOutOfDumps()
         csecrets_leave_kernels_out_of_dumps()
         let mapped = byteCount + (byteCount >= hugePage ? hugePage : 1)
@@ -97,10 +107,6 @@ enum SecretMemory {
         }
         // Advice, which a system without huge pages declines.
         if byteCount >= hugePage { _ = madvise(base, mapped, MADV_HUGEPAGE) }
-        try fill(UnsafeMutableRawBufferPointer(start: address, count: byteCount))
-        guard mprotect(base, mapped, PROT_READ) == 0 else {
-            throw ModelError(.io, "The decrypted model cannot be protected from being written to.")
-        }
         return storage
     }
 }

@@ -57,6 +57,8 @@ package final class Vault: ModelVault {
     }
 
     private let state = Mutex(State())
+    /// Lets what was linked register itself, once: whoever is asked for a key may come before the first model is opened.
+    private static let linked: Void = coreml_vault_call_registrar()
 
     package init() {}
 
@@ -87,7 +89,7 @@ package final class Vault: ModelVault {
     }
 
     private func opened(_ path: String) throws(ModelError) -> any OpenedArchive {
-        if state.withLock({ $0.archives }) == nil { coreml_vault_call_registrar() }
+        Self.linked
         guard let opener = state.withLock({ $0.archives }) else {
             throw ModelError(.unsupported, "This program has no reader of archives.", at: path)
         }
@@ -188,6 +190,7 @@ package final class Vault: ModelVault {
     /// installation.
     package func renewKey(for path: String) async throws(ModelError) {
         guard let record = try record(of: path) else { return }
+        Self.linked
         guard let service = state.withLock({ $0.asked }) else {
             throw ModelError(.keyFetch, "No key service is registered; register a ModelKeyService.", at: path)
         }

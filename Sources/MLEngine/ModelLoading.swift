@@ -2,6 +2,7 @@ import MLFeatures
 import MLFiles
 import MLModels
 import MLNumerics
+import MLRuntime
 import MLSpecification
 
 /// One walk through a model, the models inside it and those it links to.
@@ -38,9 +39,18 @@ struct ModelLoading {
     /// The engine of the whole model.
     func load(_ file: ModelFile) throws(ModelError) -> any ModelEngine {
         if compiled == nil, file.compiled != nil { return try engine(file.whole()) }
-        let engine = try engine(file)
-        compiled?.finish()
-        return engine
+        do throws(ModelError) {
+            let engine = try engine(file)
+            compiled?.finish()
+            return engine
+        } catch {
+            // A kernel reads weights in another form than those that the compiled file packs, for example because the
+            // instruction set was switched since it was chosen.
+            guard compiled != nil, error.code == .absentConstant else { throw error }
+        }
+        let whole = try file.whole()
+        let loading = try ModelLoading(whole, functionName: functionName, surroundings: surroundings, chain: chain)
+        return try loading.load(whole)
     }
 
     /// - Parameter name: what the pipeline around it calls the model; `nil` for the model of the file.

@@ -1,5 +1,6 @@
 import Crypto
 import MLArchive
+package import MLDelta
 package import MLEncryption
 import MLFiles
 package import MLNumerics
@@ -11,22 +12,45 @@ package enum ArchivePackaging {
     /// - Parameters:
     ///   - key: what to encrypt with; `nil` for an archive that anybody can read.
     ///   - signer: who vouches for the archive.
+    ///   - modelSigner: who vouches for the files of the model, which are then in the clear: its `model.sig` lies beside them.
+    ///   - deltas: what else to make: the archive by its difference from others.
+    /// - Returns: what came of each delta.
+    @discardableResult
     package static func archive(
         _ path: String,
         to target: String,
         key: ModelKey? = nil,
-        signer: SigningKey? = nil
-    ) throws(ModelError) {
+        signer: SigningKey? = nil,
+        modelSigner: ModelSigningKey? = nil,
+        deltas: [DeltaPackaging.Request] = []
+    ) throws(ModelError) -> [DeltaWriter.Outcome] {
         let path = FileAccess.withoutTrailingSlash(path)
+        guard modelSigner == nil || key == nil else { throw signedAndEncrypted(path) }
         if FileAccess.kind(of: path) == .folder, isCompiled(path) {
-            return try archive(compiled: path, named: name(path), to: target, key: key, signer: signer)
+            return try archive(
+                compiled: path,
+                named: name(path),
+                to: target,
+                key: key,
+                signer: signer,
+                modelSigner,
+                deltas
+            )
         }
         let file = try ModelFile.open(path: path)
         guard file.form != .compiled else {
             throw ModelError(.invalidInput, "This is an archive, or of a form that cannot be archived.", at: path)
         }
-        try EncryptedCompilation.withCompiled(file, named: nil) { (compiled) throws(ModelError) in
-            try archive(compiled: compiled, named: name(path), to: target, key: key, signer: signer)
+        return try EncryptedCompilation.withCompiled(file, named: nil) { (compiled) throws(ModelError) in
+            try archive(
+                compiled: compiled,
+                named: name(path),
+                to: target,
+                key: key,
+                signer: signer,
+                modelSigner,
+                deltas
+            )
         }
     }
 
@@ -41,24 +65,49 @@ package enum ArchivePackaging {
         named name: String,
         to target: String,
         key: ModelKey?,
-        signer: SigningKey?
-    ) throws(ModelError) {
+        signer: SigningKey?,
+        _ modelSigner: ModelSigningKey?,
+        _ deltas: [DeltaPackaging.Request]
+    ) throws(ModelError) -> [DeltaWriter.Outcome] {
         let model = try description(of: folder, named: name)
         guard let key else {
             // The header of a model that was encrypted before is bound to its key where that is at hand.
             let record = try Vault.shared.record(of: folder)
+            guard modelSigner == nil || record == nil else { throw signedAndEncrypted(folder) }
             let contentKey = record.flatMap { try? Vault.shared.contentKey(of: $0, at: folder) }
-            return try ArchiveWriter.write(folder, to: target, model: model, contentKey: contentKey, signer: signer)
+            try ArchiveWriter.write(
+                folder,
+                to: target,
+                model: model,
+                contentKey: contentKey,
+                signer: signer,
+                modelSigner: modelSigner
+            )
+            return try deltas.map { (delta) throws(ModelError) in try DeltaPackaging.write(delta, to: target) }
         }
         let temporary = try FileAccess.makeTemporaryFolder("coreml")
+        let contentKey: SecretBytes
         do throws(ModelError) {
-            let contentKey = try FolderEncryption.encrypt(folder, into: temporary, with: key)
+            contentKey = try FolderEncryption.encrypt(folder, into: temporary, with: key)
             try ArchiveWriter.write(temporary, to: target, model: model, contentKey: contentKey, signer: signer)
         } catch {
             try? FileAccess.remove(temporary)
             throw error
         }
         try FileAccess.remove(temporary)
+        guard !deltas.isEmpty else { return [] }
+        // Who encrypts with a public key has the content key now and never again.
+        let made = DeltaWriter.Model(try ModelArchive(target), contents: PlainFolder(folder), contentKey: contentKey)
+        return try deltas.map { (delta) throws(ModelError) in try DeltaPackaging.write(delta, to: made) }
+    }
+
+    private static func signedAndEncrypted(_ path: String) -> ModelError {
+        ModelError(
+            .unsupported,
+            "\(ModelSignature.fileName) lists files that others can hash, and those of an encrypted model are for key holders "
+                + "alone: sign the archive (--sign) in place of the model.",
+            at: path
+        )
     }
 
     private static func name(_ path: String) -> String {

@@ -1,5 +1,5 @@
 import MLGraph
-import MLNumerics
+package import MLNumerics
 
 /// Turns a bound graph into a plan: kernels chosen, lifetimes computed, offsets assigned.
 struct Planner {
@@ -223,7 +223,7 @@ struct Planner {
             if bases[root] == nil, let tensor = graph.constant(root) {
                 guard !tensor.storage.isAbsent else {
                     throw ModelError(
-                        .malformed,
+                        .absentConstant,
                         "the contents of '\(graph.label(root))' are missing; compile the model again"
                     )
                 }
@@ -251,4 +251,9 @@ struct Planner {
             constants: constants
         )
     }
+}
+
+extension ModelError.Code {
+    /// Of a constant only packed forms are there, and a kernel asks for its elements: read the model's specification.
+    package static let absentConstant = Self("absent constant")
 }

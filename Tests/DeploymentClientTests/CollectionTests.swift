@@ -144,6 +144,19 @@ private func checkAndRelaunch(_ device: Device) async throws -> CollectionStore.
         #expect(try FileManager.default.contentsOfDirectory(atPath: device.folder + "/store/partial").isEmpty)
     }
 
+    @Test func downloadsThatNobodyGoesOnWithAreRemoved() async throws {
+        let device = try Device(try sample())
+        _ = try await checkAndRelaunch(device)
+        let partial = device.folder + "/store/partial/"
+        for (name, days) in [("old", 15.0), ("new", 13.0)] {
+            try Data([1]).write(to: URL(fileURLWithPath: partial + name))
+            let date = Date(timeIntervalSinceNow: -days * 24 * 3600)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: partial + name)
+        }
+        try device.launch().store.collectGarbage()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: partial) == ["new"])
+    }
+
     @Test func endingTheAccessRemovesTheModels() async throws {
         let device = try Device(try sample())
         _ = try await checkAndRelaunch(device)

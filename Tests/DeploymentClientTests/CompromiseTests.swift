@@ -125,6 +125,28 @@ private struct Thief {
         #expect(try await number(device) == 2)
     }
 
+    /// A thief of the director's key takes the last version that there is, so that no policy of the team's could follow.
+    @Test func aNewDirectorEndsTheLastVersionThatAThiefSigned() async throws {
+        var deployment = try sample()
+        let device = try await deviceWithReleaseOne(deployment)
+        var thief = Thief(deployment)
+        try thief.stolen.publishPolicy(version: 1 << 53 - 1) { $0.fallback = Serving(.release(1)) }
+        device.transport.serve(thief.stolen)
+        #expect(try await refusal(device) == nil)
+        // Without new keys nothing of the team's own counts any more.
+        try deployment.publishPolicy(version: 1_000_000) { $0.fallback = Serving(.release(1)) }
+        device.transport.serve(deployment)
+        #expect(try await refusal(device) == "policyRollback")
+        try deployment.replaceOnlineKeys()
+        try deployment.publishPolicy(version: 1_000_001) { $0.fallback = Serving(.release(1)) }
+        device.transport.serve(deployment)
+        #expect(try await refusal(device) == nil)
+        // From there on versions only grow again.
+        try deployment.publishPolicy(version: 1_000_000) { $0.fallback = Serving(.release(1)) }
+        device.transport.serve(deployment)
+        #expect(try await refusal(device) == "policyRollback")
+    }
+
     @Test func oneOfThreeRootKeysChangesNothing() async throws {
         var deployment = try sample()
         let holders = (0..<3).map { _ in SigningKey() }

@@ -2,6 +2,7 @@ import DeploymentClient
 import DeploymentPolicy
 import DeploymentSupport
 import Foundation
+import MLEncryption
 import Synchronization
 import UpdateFramework
 
@@ -14,6 +15,10 @@ final class Device {
     private let clock = ClockHand()
     /// What the next launches' tests do: nothing, throw, or (by never ending well) stand for a crash.
     let verdict = Verdict()
+    /// How the key of a model is got.
+    var fetchKey: @Sendable (String) async throws(DeploymentError) -> Void = { (_) throws(DeploymentError) in }
+    /// What opens encrypted models here.
+    let vault = Vault()
 
     /// - Parameter created: when the app's configuration was made.
     init(_ deployment: SampleDeployment, created: UTCTime? = nil) throws {
@@ -40,9 +45,11 @@ final class Device {
             store: store,
             transport: transport,
             attributes: { attributes },
-            now: { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + clock.seconds) }
+            now: { Date(timeIntervalSince1970: Double(SampleDeployment.start.secondsSince1970) + clock.seconds) },
+            prefetchKey: fetchKey
         )
         updater.obstacles = obstacles
+        updater.vault = vault
         return CollectionClient(
             store: store,
             updater: updater,

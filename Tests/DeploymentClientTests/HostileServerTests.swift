@@ -183,6 +183,97 @@ private func failure(of device: Device) async throws -> DeploymentError? {
         #expect(Double(bytes) < Double(total) * 1.02)
     }
 
+    /// Lets every transfer of an archive end after some bytes, as when the process is killed: what arrived before stays.
+    /// - Returns: counts the bytes that arrive.
+    private func cutTransfers(of device: Device, after count: Int) -> Counter {
+        let arrived = Counter()
+        device.transport.setFault { path, request, answer in
+            guard path.hasPrefix("/b/"), let receive = request.receive, answer.body.count > count else {
+                if path.hasPrefix("/b/") { arrived.add(answer.body.count) }
+                return answer
+            }
+            arrived.add(count)
+            try receive(TransportRequest.Part(headers: answer.headers, bytes: Array(answer.body.prefix(count))))
+            throw DeploymentError(.cancelled, path, "killed")
+        }
+        return arrived
+    }
+
+    @Test func whatArrivedOfAPieceCountsAfterAKill() async throws {
+        let deployment = try sample(count: 12_000_000)
+        let device = try Device(deployment)
+        let total = deployment.files.filter { $0.key.hasPrefix("/b/") }.reduce(0) { $0 + $1.value.count }
+        var bytes = 0
+        for _ in 0..<10 {
+            let arrived = cutTransfers(of: device, after: 1_000_003)
+            #expect(try await failure(of: device)?.code == .cancelled)
+            bytes += arrived.value
+        }
+        let arrived = cutTransfers(of: device, after: .max)
+        #expect(try await failure(of: device) == nil)
+        bytes += arrived.value
+        #expect(bytes >= total - 4096)
+        #expect(Double(bytes) < Double(total) * 1.02)
+    }
+
+    @Test func theBeginningOfAPieceThatIsWrongIsFetchedAnew() async throws {
+        let deployment = try sample(count: 3_000_000)
+        let device = try Device(deployment)
+        _ = cutTransfers(of: device, after: 1_000_003)
+        #expect(try await failure(of: device)?.code == .cancelled)
+        let archive = try #require(deployment.files.first { $0.key.hasPrefix("/b/") })
+        let file = try #require(
+            FileHandle(forUpdatingAtPath: "\(device.folder)/store/partial/\(archive.key.dropFirst("/b/sha256/".count))")
+        )
+        let place = try #require(try file.readToEnd()?.lastIndex { $0 != 0 }) - 2
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: [archive.value[place] ^ 1])
+        try file.close()
+        device.transport.setFault(nil)
+        #expect(try await failure(of: device) == nil)
+        #expect(try device.state().next?.number == 1)
+    }
+
+    @Test func theHeaderOfAnotherArchiveIsNotRemembered() async throws {
+        let deployment = try sample()
+        let device = try Device(deployment)
+        let other = try SampleDeployment.sample("Classifier", seed: 2, count: 600_000)
+        device.transport.setFault { path, request, answer in
+            guard path.hasPrefix("/b/"), let range = request.headers["Range"] else { return answer }
+            let start = Int(range.dropFirst(6).prefix { $0.isNumber }) ?? 0
+            guard start < 4096 else { return answer }
+            var answer = answer
+            answer.body = Array(other[start..<start + answer.body.count])
+            return answer
+        }
+        #expect(try await failure(of: device)?.code == .damaged)
+        device.transport.setFault(nil)
+        #expect(try await failure(of: device) == nil)
+        #expect(try device.state().next?.number == 1)
+    }
+
+    @Test func aLayerInTheMiddleOfTheWeightsCostsAboutItsOwnSize() async throws {
+        var deployment = try SampleDeployment()
+        let scratch = FileManager.default.temporaryDirectory.path
+        let (body, layer) = (SampleDeployment.noise(50_000_000, seed: 1), SampleDeployment.noise(300_000, seed: 2))
+        let archives = try [body, body[..<20_000_004] + layer + body[20_000_004...]].map {
+            try SampleDeployment.archive(named: "Classifier", weights: Array($0), in: scratch)
+        }
+        try deployment.publishRelease(1, ["Classifier": archives[0]])
+        try deployment.publishRelease(2, ["Classifier": archives[1]])
+        try deployment.deploy(1)
+        let device = try Device(deployment)
+        #expect(try await failure(of: device) == nil)
+        _ = device.transport.takeLog()
+        try deployment.deploy(2)
+        device.transport.serve(deployment)
+        #expect(try await failure(of: device) == nil)
+        #expect(try device.state().next?.number == 2)
+        let bytes = device.transport.takeLog().bytes
+        print("a new layer of \(layer.count) bytes costs \(bytes): \(Double(bytes) / Double(archives[1].count))")
+        #expect(Double(bytes) < 0.02 * Double(archives[1].count))
+    }
+
     @Test func aModelThatSharesMostOfAnotherCostsLittle() async throws {
         var deployment = try SampleDeployment()
         let scratch = FileManager.default.temporaryDirectory.path
@@ -207,9 +298,10 @@ private func failure(of device: Device) async throws -> DeploymentError? {
 
 final class Counter: @unchecked Sendable {
     // Requests of one check come one after the other.
-    private var value = 0
+    private(set) var value = 0
     func next() -> Int {
         value += 1
         return value
     }
+    func add(_ count: Int) { value += count }
 }

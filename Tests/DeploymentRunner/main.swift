@@ -30,7 +30,8 @@ func write(_ deployment: SampleDeployment, to folder: String) throws {
     _ = try deployment.configuration(in: folder)
 }
 
-/// Three states of a server: release 1, release 2 that shares one model with it, and release 3 for nobody but rollback to 1.
+/// Three states of a server: release 1, release 2 whose first model differs from that by a delta, and release 3 for nobody but
+/// rollback to 1.
 func publish() throws {
     var deployment = try SampleDeployment()
     let scratch = FileManager.default.temporaryDirectory.path
@@ -38,15 +39,22 @@ func publish() throws {
         let weights = SampleDeployment.noise(1 << 20, seed: seed) + SampleDeployment.noise(1 << 16, seed: head)
         return try SampleDeployment.archive(named: name, weights: weights, in: scratch)
     }
+    let classifiers = (try archive("Classifier", 1, head: 1), try archive("Classifier", 1, head: 3))
     try deployment.publishRelease(
         1,
-        ["Classifier": try archive("Classifier", 1, head: 1), "Effects": try archive("Effects", 2, head: 2)]
+        ["Classifier": classifiers.0, "Effects": try archive("Effects", 2, head: 2)]
     )
     try deployment.deploy(1)
     try write(deployment, to: folder + "/1")
     try deployment.publishRelease(
         2,
-        ["Classifier": try archive("Classifier", 1, head: 3), "Effects": try archive("Effects", 4, head: 4)]
+        ["Classifier": classifiers.1, "Effects": try archive("Effects", 4, head: 4)],
+        deltas: [
+            (
+                "Classifier", classifiers.0,
+                try SampleDeployment.delta(from: classifiers.0, to: classifiers.1, in: scratch)
+            )
+        ]
     )
     try deployment.deploy(2)
     try write(deployment, to: folder + "/2")

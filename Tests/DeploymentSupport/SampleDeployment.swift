@@ -3,7 +3,8 @@ package import DeploymentClient
 package import DeploymentPolicy
 import Foundation
 import MLArchive
-import MLEncryption
+import MLDelta
+package import MLEncryption
 package import UpdateFramework
 
 /// A publisher and a director of one collection, `flowers` of the app `shop`, and the files that they publish.
@@ -161,6 +162,8 @@ package struct SampleDeployment {
         _ archives: [String: [UInt8]],
         counter: Int? = nil,
         selfTest: (model: String, vectors: [UInt8])? = nil,
+        slowdown: Double? = nil,
+        deltas: [(model: String, from: [UInt8], delta: [UInt8])] = [],
         vouches: Bool = true
     ) throws {
         var document = ReleaseDocument(
@@ -174,10 +177,17 @@ package struct SampleDeployment {
             }
         )
         for bytes in archives.values { files["/b/sha256/" + Self.hash(bytes)] = bytes }
+        for (model, from, delta) in deltas {
+            guard let index = document.models.firstIndex(where: { $0.name == model }) else { continue }
+            let blob = ReleaseDocument.Blob(sha256: Self.hash(delta), length: delta.count)
+            document.models[index].deltas.append(.init(from: Self.hash(from), blob))
+            files["/b/sha256/" + Self.hash(delta)] = delta
+        }
         if let selfTest, let index = document.models.firstIndex(where: { $0.name == selfTest.model }) {
             let vectors = selfTest.vectors
             document.models[index].selfTest = .init(
-                vectors: .init(sha256: Self.hash(vectors), length: vectors.count)
+                vectors: .init(sha256: Self.hash(vectors), length: vectors.count),
+                slowdown: slowdown
             )
             files["/b/sha256/" + Self.hash(vectors)] = vectors
         }
@@ -269,6 +279,52 @@ package struct SampleDeployment {
             model: ArchiveHeader.Model(name: name),
             created: "2026-11-23T14:00:00Z"
         )
+        return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// What makes one archive of another.
+    /// - Parameter key: of encrypted ones.
+    package static func delta(
+        from old: [UInt8],
+        to new: [UInt8],
+        key: ModelKey? = nil,
+        in folder: String
+    ) throws -> [UInt8] {
+        let scratch = "\(folder)/delta-\(UInt64.random(in: .min ... .max))"
+        try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: scratch) }
+        func model(_ bytes: [UInt8], _ name: String) throws -> DeltaWriter.Model {
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(scratch)/\(name)"))
+            let archive = try ModelArchive("\(scratch)/\(name)")
+            guard let key, let record = try archive.record else {
+                return DeltaWriter.Model(archive, contents: archive.contents)
+            }
+            let contentKey = try record.contentKey(key)
+            let contents = try EncryptedFolder(record, contentKey: contentKey, stored: archive.files)
+            return DeltaWriter.Model(archive, contents: contents, contentKey: contentKey)
+        }
+        let path = scratch + "/x.mldelta"
+        _ = try DeltaWriter.write(from: model(old, "old"), to: model(new, "new"), path: path, share: .infinity)
+        return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// An archive of a model that is encrypted for the holder of a key.
+    package static func encryptedArchive(
+        named name: String,
+        weights: [UInt8],
+        key: ModelKey,
+        in folder: String
+    ) throws -> [UInt8] {
+        let source = "\(folder)/source-\(UInt64.random(in: .min ... .max))"
+        for part in ["clear", "sealed"] {
+            try FileManager.default.createDirectory(atPath: "\(source)/\(part)", withIntermediateDirectories: true)
+        }
+        defer { try? FileManager.default.removeItem(atPath: source) }
+        try Data(weights).write(to: URL(fileURLWithPath: source + "/clear/compiled.bin"))
+        try Data("[{}]".utf8).write(to: URL(fileURLWithPath: source + "/clear/metadata.json"))
+        let contentKey = try FolderEncryption.encrypt(source + "/clear", into: source + "/sealed", with: key)
+        let path = source + "/a.mlarchive"
+        try ArchiveWriter.write(source + "/sealed", to: path, model: .init(name: name), contentKey: contentKey)
         return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 

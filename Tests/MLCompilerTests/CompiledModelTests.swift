@@ -3,6 +3,7 @@ import MLCompiler
 import MLEngine
 import MLFeatures
 import MLFiles
+import MLKernels
 import MLNumerics
 import MLSpecification
 import Testing
@@ -49,6 +50,40 @@ struct CompiledModelTests {
         let size = try #require(FileAccess.byteCount(of: path + "/" + CompiledModel.fileName))
         // 32 × 256 floats, packed once; the same again would stand there if they were kept as they were, too.
         #expect(size > 32 * 256 * 4 && size < 2 * 32 * 256 * 4)
+    }
+
+    /// A kernel may want another packed form than those that were chosen at compile time.
+    @Test func aModelWhoseKernelsAskForOtherPackedFormsIsReadFromItsSpecification() throws {
+        try InstructionSet.held {
+            let model = try CompiledModels.program(columns: 256)
+            let path = try compiled(model)
+            try forgetPackedForms(in: path + "/" + CompiledModel.fileName)
+            let x = Tensor((0..<32).map { Float($0) / 7 - 2 }, shape: [1, 32])
+            let expected = try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": .tensor(x)])
+            #expect(try tensor(try answer(path, ["x": x]), "y").values == tensor(expected, "y").values)
+        }
+    }
+
+    /// Rewrites a compiled form so that its index names no packed weights.
+    private func forgetPackedForms(in path: String) throws {
+        let bytes = TensorStorage(copying: try FileAccess.read(path))
+        let sections = try SectionFile(bytes, path: path)
+        try FileAccess.remove(path)
+        let writer = try SectionFileWriter(path, version: CompiledModel.version)
+        for name in [CompiledModel.Section.interface, CompiledModel.Section.origin, CompiledModel.Section.graphs] {
+            try writer.add(name, try sections.bytes(name))
+        }
+        var index = BinaryWriter()
+        index.unsigned(0)
+        let set = "\(InstructionSet.current)"
+        try writer.add(CompiledModel.Section.packedIndex(set), index.bytes)
+        for name in [CompiledModel.Section.constants, CompiledModel.Section.packed(set)] {
+            let range = try sections.range(name)
+            try bytes.withBytes { bytes in
+                _ = try writer.add(name, parts: [UnsafeRawBufferPointer(rebasing: bytes[range])])
+            }
+        }
+        try writer.seal()
     }
 
     /// The default extents are no promise that the graph takes them.

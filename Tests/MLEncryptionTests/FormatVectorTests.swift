@@ -32,6 +32,57 @@ import Testing
         return members
     }
 
+    // MARK: Pieces
+
+    /// SHA-256 of a seed and a number, one behind the other; zeros without a seed.
+    private func stream(_ seed: String, _ count: Int) -> [UInt8] {
+        guard !seed.isEmpty else { return [UInt8](repeating: 0, count: count) }
+        var bytes: [UInt8] = []
+        for number in 0..<(count + 31) / 32 {
+            let index = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            bytes += SHA256.hash(data: Array(seed.utf8) + index)
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    @Test func pieces() throws {
+        for vector in try vectors("chunks") {
+            guard case .array(let parts)? = vector["parts"], case .array(let sizes)? = vector["sizes"],
+                case .integer(let doublings)? = vector["doublings"]
+            else { throw ModelError(.malformed, "\(name(vector)) is no vector") }
+            let content = parts.flatMap { part -> [UInt8] in
+                guard case .integer(let size)? = part["size"] else { return [] }
+                return stream(part["seed"]?.string ?? "", Int(size))
+            }
+            let lengths = content.withUnsafeBytes { ContentChunks(doublings: Int(doublings)).lengths(of: $0) }
+            #expect(sizes == lengths.map { .integer(Int64($0)) }, "\(name(vector))")
+        }
+    }
+
+    @Test func piecesAreWithinTheirBoundsAndFindEachOtherAgain() {
+        let cut = ContentChunks()
+        let content = stream("a model", 4_000_000)
+        func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+            let lengths = bytes.withUnsafeBytes { cut.lengths(of: $0) }
+            #expect(lengths.reduce(0, +) == bytes.count)
+            #expect(lengths.allSatisfy { $0 <= cut.most } && lengths.dropLast().allSatisfy { $0 >= cut.least })
+            var start = 0
+            return lengths.map { length in
+                defer { start += length }
+                return Array(SHA256.hash(data: bytes[start..<start + length]))
+            }
+        }
+        let before = pieces(content)
+        #expect(40...80 ~= before.count)
+        for place in [0, 1, 1_000_000, 2_345_678, 3_999_999] {
+            for inserted in [1, 3, 1000, 100_000] {
+                let after = pieces(Array(content[..<place]) + stream("more", inserted) + content[place...])
+                // Those that the change touches, and those until the next common boundary.
+                #expect(Set(before).subtracting(after).count <= 6, "\(inserted) bytes at \(place)")
+            }
+        }
+    }
+
     // MARK: Cobblestone
 
     @Test func messages() throws {

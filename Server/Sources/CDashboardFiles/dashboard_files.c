@@ -15,6 +15,9 @@ static const unsigned char files_dashboard_js[] = {
 static const unsigned char files_icon_svg[] = {
 #embed "files/icon.svg"
 };
+static const unsigned char pages_account_mustache[] = {
+#embed "pages/account.mustache"
+};
 static const unsigned char pages_adoption_mustache[] = {
 #embed "pages/adoption.mustache"
 };
@@ -180,6 +183,9 @@ static const unsigned char pages_sign_in_link_mustache[] = {
 static const unsigned char pages_sign_in_mustache[] = {
 #embed "pages/sign-in.mustache"
 };
+static const unsigned char pages_signed_in_mustache[] = {
+#embed "pages/signed-in.mustache"
+};
 static const unsigned char pages_steps_mustache[] = {
 #embed "pages/steps.mustache"
 };
@@ -203,6 +209,7 @@ static const struct dashboard_file files[] = {
     {"dashboard.css", "text/css" TEXT, files_dashboard_css, sizeof files_dashboard_css},
     {"dashboard.js", "text/javascript" TEXT, files_dashboard_js, sizeof files_dashboard_js},
     {"icon.svg", "image/svg+xml", files_icon_svg, sizeof files_icon_svg},
+    {"account", 0, pages_account_mustache, sizeof pages_account_mustache},
     {"adoption", 0, pages_adoption_mustache, sizeof pages_adoption_mustache},
     {"app", 0, pages_app_mustache, sizeof pages_app_mustache},
     {"archive-card", 0, pages_archive_card_mustache, sizeof pages_archive_card_mustache},
@@ -258,6 +265,7 @@ static const struct dashboard_file files[] = {
     {"rules", 0, pages_rules_mustache, sizeof pages_rules_mustache},
     {"sign-in-link", 0, pages_sign_in_link_mustache, sizeof pages_sign_in_link_mustache},
     {"sign-in", 0, pages_sign_in_mustache, sizeof pages_sign_in_mustache},
+    {"signed-in", 0, pages_signed_in_mustache, sizeof pages_signed_in_mustache},
     {"steps", 0, pages_steps_mustache, sizeof pages_steps_mustache},
     {"team", 0, pages_team_mustache, sizeof pages_team_mustache},
     {"teams", 0, pages_teams_mustache, sizeof pages_teams_mustache},

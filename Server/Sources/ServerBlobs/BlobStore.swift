@@ -15,6 +15,10 @@ public protocol BlobStore: Sendable {
     /// - Throws: `BlobError.missing` when there is none of that name.
     func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8]
 
+    /// The file that holds a blob, opened; `nil` when the store has no files on this machine.
+    /// - Throws: `BlobError.missing` when there is none of that name.
+    func openFile(_ digest: BlobDigest) throws -> BlobFile?
+
     /// A path at which the blob lies on this machine, for those who read it whole.
     ///
     /// The caller calls `release` when it is done with it.
@@ -28,6 +32,35 @@ public protocol BlobStore: Sendable {
 
     /// Removes a blob, if there is one.
     func remove(_ digest: BlobDigest) async throws
+}
+
+extension BlobStore {
+    public func openFile(_ digest: BlobDigest) throws -> BlobFile? { nil }
+}
+
+/// A file that is open for reading, until nobody holds it.
+public final class BlobFile: Sendable {
+    /// Whoever uses it holds the file meanwhile, and does not close it.
+    public let descriptor: Int32
+    private let path: String
+
+    init(descriptor: Int32, path: String) { (self.descriptor, self.path) = (descriptor, path) }
+
+    deinit { close(descriptor) }
+
+    /// Fills memory with the bytes from `position` on.
+    /// - Throws: `BlobError.failure` when the file cannot be read or ends before.
+    public func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) throws {
+        try fill(buffer, descriptor, path, position)
+    }
+
+    /// Tells the system that bytes will be read soon, so that it fetches them from the disk meanwhile.
+    public func prefetch(_ range: Range<Int>) {
+        // Nothing would mean everything from there on.
+        guard !range.isEmpty else { return }
+        // Advice: what comes of it does not matter to whoever reads.
+        _ = posix_fadvise(descriptor, range.lowerBound, range.count, POSIX_FADV_WILLNEED)
+    }
 }
 
 /// A file with the bytes of a blob, for a time.

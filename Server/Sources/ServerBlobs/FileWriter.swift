@@ -94,17 +94,25 @@ func readFile(_ path: String, _ range: Range<Int>) throws -> Data {
 
 /// Some bytes of an open file.
 func readBytes(_ file: Int32, _ path: String, _ range: Range<Int>) throws -> [UInt8] {
-    var position = range.lowerBound
-    return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-        while count < range.count {
-            let read = pread(file, buffer.baseAddress! + count, range.count - count, position)
-            guard read > 0 else {
-                if read < 0, errno == EINTR { continue }
-                throw read == 0
-                    ? BlobError.failure("\(path) ends before its byte \(range.upperBound)") : failure("read", path)
-            }
-            count += read
-            position += read
+    try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+        let all = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+        try fill(all, file, path, range.lowerBound)
+        count = range.count
+    }
+}
+
+/// Fills memory with the bytes of an open file from a position on.
+func fill(_ buffer: UnsafeMutableRawBufferPointer, _ file: Int32, _ path: String, _ start: Int) throws {
+    var rest = buffer[...]
+    while !rest.isEmpty {
+        let position = start + buffer.count - rest.count
+        let part = UnsafeMutableRawBufferPointer(rebasing: rest)
+        let count = pread(file, part.baseAddress, part.count, position)
+        guard count > 0 else {
+            if count < 0, errno == EINTR { continue }
+            throw count == 0
+                ? BlobError.failure("\(path) ends before its byte \(start + buffer.count)") : failure("read", path)
         }
+        rest = rest.dropFirst(count)
     }
 }

@@ -37,10 +37,17 @@ public final class FolderBlobStore: BlobStore {
     }
 
     public func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
-        let file = open(path(digest), O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw errno == ENOENT ? BlobError.missing(digest) : failure("read", path(digest)) }
-        defer { close(file) }
-        return try readBytes(file, path(digest), range)
+        let file = try open(digest)
+        return try readBytes(file.descriptor, path(digest), range)
+    }
+
+    public func openFile(_ digest: BlobDigest) throws -> BlobFile? { try open(digest) }
+
+    private func open(_ digest: BlobDigest) throws -> BlobFile {
+        let path = path(digest)
+        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw errno == ENOENT ? BlobError.missing(digest) : failure("read", path) }
+        return BlobFile(descriptor: file, path: path)
     }
 
     public func localFile(_ digest: BlobDigest) async throws -> LocalBlob {

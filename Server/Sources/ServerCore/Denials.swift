@@ -8,11 +8,13 @@ import Synchronization
 /// here and written by the clock.  The same refusal is kept once with its count, and no more than a number of different ones,
 /// so nobody can fill the log.
 final class DenialLog: Sendable {
-    struct Key: Hashable, Sendable {
-        let denial: ServiceError.Denial
-        let code: String
-        /// What was asked for.
-        let request: String
+    enum Key: Hashable, Sendable {
+        /// - Parameters:
+        ///   - code: what was answered.
+        ///   - request: what was asked for.
+        case access(ServiceError.Denial, code: String, request: String)
+        /// Somebody did not prove to have an account.
+        case signIn(account: String, wrong: String)
     }
 
     struct Count: Sendable {
@@ -43,10 +45,7 @@ extension Service {
     /// - Parameter request: what was asked for, such as `POST /api/v1/teams/acme/apps`.
     public func note(_ error: ServiceError, request: String) {
         guard let denial = error.denial else { return }
-        denials.add(
-            .init(denial: denial, code: error.code.rawValue, request: String(request.prefix(512))),
-            at: now()
-        )
+        denials.add(.access(denial, code: error.code.rawValue, request: String(request.prefix(512))), at: now())
     }
 
     /// Writes into the audit log of each team what was refused in it since the last time.
@@ -55,21 +54,44 @@ extension Service {
         guard !taken.isEmpty else { return }
         try await database.write { connection in
             for (key, value) in taken {
-                let team = key.denial.team
-                // What does not exist has no log.
-                guard try team.isEmpty || connection.first("SELECT id FROM teams WHERE id = ?", team) != nil else {
-                    continue
+                switch key {
+                case .access(let denial, let code, let request):
+                    let details = ["answer": code, "takes": denial.reason, "count": String(value.count)]
+                    try Self.record(denial, of: request, details, at: value.first, connection)
+                case .signIn(let account, let wrong):
+                    let details = ["wrong": wrong, "count": String(value.count)]
+                    try Audit.record(
+                        connection,
+                        at: value.first,
+                        .server,
+                        team: "",
+                        "account.signInFailed",
+                        account,
+                        details
+                    )
                 }
-                try Audit.record(
-                    connection,
-                    at: value.first,
-                    Principal(kind: .server, name: key.denial.actor),
-                    team: team,
-                    "access.denied",
-                    key.request,
-                    ["answer": key.code, "takes": key.denial.reason, "count": String(value.count)]
-                )
             }
         }
+    }
+
+    private static func record(
+        _ denial: ServiceError.Denial,
+        of request: String,
+        _ details: [String: String],
+        at time: Date,
+        _ connection: any Connection
+    ) throws {
+        // What does not exist has no log.
+        guard try denial.team.isEmpty || connection.first("SELECT id FROM teams WHERE id = ?", denial.team) != nil
+        else { return }
+        try Audit.record(
+            connection,
+            at: time,
+            Principal(kind: .server, name: denial.actor),
+            team: denial.team,
+            "access.denied",
+            request,
+            details
+        )
     }
 }

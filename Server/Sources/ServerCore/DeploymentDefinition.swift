@@ -119,11 +119,12 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     /// - Throws: `ServiceError` that names the member.
     /// - Parameter rollout: where the rollout stands; one that has not begun when `nil`.
     func fill(_ policy: inout Policy, salt: String, rollout: Rollout? = nil) throws {
+        func served(_ choice: Choice) -> Outcome { rollout?.standIn(for: choice.outcome) ?? choice.outcome }
         policy.rules = try rules.enumerated().map { index, rule in
             let serve = try Self.serving(
-                rule.serve,
+                served(rule.serve),
                 rule.percentage,
-                rest: rule.rest ?? `default`,
+                rest: served(rule.rest ?? `default`),
                 holdout: nil,
                 salt: "\(salt)/\(rule.id)",
                 "rules[\(index)]"
@@ -147,9 +148,9 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
             )
         } else {
             policy.fallback = try Self.serving(
-                `default`,
+                `default`.outcome,
                 percentage,
-                rest: rest ?? .bundled,
+                rest: (rest ?? .bundled).outcome,
                 holdout: holdout,
                 salt: salt,
                 "default"
@@ -175,20 +176,20 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     }
 
     private static func serving(
-        _ choice: Choice,
+        _ outcome: Outcome,
         _ percentage: Double?,
-        rest: Choice,
+        rest: Outcome,
         holdout: Double?,
         salt: String,
         _ field: String
     ) throws -> Serving {
-        if percentage == nil, holdout == nil { return Serving(choice.outcome) }
+        if percentage == nil, holdout == nil { return Serving(outcome) }
         return .rollout(
             salt: salt,
-            choice.outcome,
+            outcome,
             share: try buckets(percentage ?? 100, "\(field).percentage"),
             holdout: try buckets(holdout ?? 0, "holdout"),
-            rest: rest.outcome
+            rest: rest
         )
     }
 

@@ -14,33 +14,51 @@ public struct TaggedDocument: Sendable {
     }
 }
 
+/// What was found where devices look for a document, and when.
+public struct FoundDocument: Sendable {
+    /// `nil` when there is none.
+    public let document: TaggedDocument?
+    /// How often this server had changed its records when the document was read.
+    fileprivate let changes: Int
+    fileprivate let read: ContinuousClock.Instant
+}
+
 /// The documents that devices ask for most, as they are, or were at most a second ago when another server changed them.
 final class DocumentCache: Sendable {
-    private struct Entry {
-        let document: TaggedDocument
-        /// How often this server had changed its records when the document was read.
-        let changes: Int
-        let read: ContinuousClock.Instant
-    }
-
     private static let lifetime = Duration.seconds(1)
     private static let mostEntries = 10_000
 
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Mutex<[String: FoundDocument]>([:])
 
+    /// Whether this is what would be found now.
     /// - Parameter changes: how often this server has changed its records so far.
-    func document(_ name: String, changes: Int, read: () async throws -> [UInt8]?) async throws -> TaggedDocument? {
-        let now = ContinuousClock.now
+    func isCurrent(_ found: FoundDocument, changes: Int) -> Bool {
+        found.changes == changes && ContinuousClock.now - found.read < Self.lifetime
+    }
+
+    /// - Parameters:
+    ///   - changes: how often this server has changed its records so far.
+    ///   - keepsMissing: whether it is remembered, too, that there is none: of names that nobody can make up at will.
+    func document(
+        _ name: String,
+        changes: Int,
+        keepsMissing: Bool = false,
+        read: () async throws -> [UInt8]?
+    ) async throws -> FoundDocument {
         let known = entries.withLock { $0[name] }
-        if let known, known.changes == changes, now - known.read < Self.lifetime { return known.document }
-        guard let bytes = try await read() else { return nil }
+        if let known, isCurrent(known, changes: changes) { return known }
+        let now = ContinuousClock.now
         // What has not changed keeps its tag, which took longest to make.
-        let document = known.flatMap { $0.document.bytes == bytes ? $0.document : nil } ?? TaggedDocument(bytes)
+        let document = try await read().map { bytes in
+            known?.document.flatMap { $0.bytes == bytes ? $0 : nil } ?? TaggedDocument(bytes)
+        }
+        let found = FoundDocument(document: document, changes: changes, read: now)
+        guard document != nil || keepsMissing else { return found }
         entries.withLock { entries in
             if entries.count >= Self.mostEntries { entries.removeAll() }
-            entries[name] = Entry(document: document, changes: changes, read: now)
+            entries[name] = found
         }
-        return document
+        return found
     }
 }
 
@@ -77,16 +95,21 @@ final class CountingDatabase: Database {
 }
 
 extension Service {
-    /// The signed policy of a collection with its tag; `nil` when nothing was deployed yet.
-    public func policyDocument(app: String, collection: String, environment: String) async throws -> TaggedDocument? {
+    /// Whether a document that was found before is what would be found now.
+    public func isCurrent(_ found: FoundDocument) -> Bool { documents.isCurrent(found, changes: changes.changes) }
+
+    /// The signed policy of a collection; none when nothing was deployed yet.
+    public func policyDocument(app: String, collection: String, environment: String) async throws -> FoundDocument {
         try await documents.document("p/\(app)/\(collection)/\(environment)", changes: changes.changes) {
             try await signedPolicy(app: app, collection: collection, environment: environment)
         }
     }
 
-    /// A file of a team's metadata with its tag.
-    public func metadataDocument(team: String, file: String) async throws -> TaggedDocument? {
-        try await documents.document("m/\(team)/\(file)", changes: changes.changes) {
+    /// A file of a team's metadata.
+    public func metadataDocument(team: String, file: String) async throws -> FoundDocument {
+        // Each check of a device begins with the question for a root that there is not yet.
+        let isRoot = file.hasSuffix(".root.json") && Int(file.dropLast(10)).map { $0 < 1000 } ?? false
+        return try await documents.document("m/\(team)/\(file)", changes: changes.changes, keepsMissing: isRoot) {
             try await trustMetadata(team: team, file: file)
         }
     }

@@ -1,6 +1,7 @@
 public import DeploymentPolicy
 import Foundation
 import ServerDatabase
+import Synchronization
 
 /// Where reports belong: the collection of an app in an environment.
 public struct ReportPlace: Sendable, Hashable {
@@ -15,23 +16,29 @@ public struct ReportPlace: Sendable, Hashable {
     }
 }
 
-/// Takes reports of devices.  Those that arrive while others are being stored are stored together, in one transaction, and each
-/// is acknowledged when it is stored: so a slow disk makes transactions larger and not more.
-actor ReportCollector {
+/// Takes reports of devices.  Those that arrive within a moment, or while others are being stored, are stored together, in one
+/// transaction, and each is acknowledged when it is stored: so a slow disk makes transactions larger and not more.
+final class ReportCollector: Sendable {
     private struct Waiting {
         let place: ReportPlace
         let report: DeviceReport
-        let continuation: CheckedContinuation<Void, any Error>
+        let done: @Sendable (Result<Void, any Error>) -> Void
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var isStoring = false
     }
 
     private let database: any Database
     private let now: @Sendable () -> Date
-    private var waiting: [Waiting] = []
-    private var isStoring = false
+    private let state = Mutex(State())
 
     /// How many reports wait at most, and how many are stored together.
     private static let mostWaiting = 20_000
     private static let largestBatch = 5000
+    /// For how long a report waits for others: a transaction costs as much as some tens of reports.
+    private static let moment = Duration.milliseconds(4)
 
     init(database: any Database, now: @escaping @Sendable () -> Date) {
         self.database = database
@@ -39,40 +46,58 @@ actor ReportCollector {
     }
 
     /// Stores a report; one that was stored before changes nothing.
-    /// - Throws: `ServiceError` when the place or a release does not exist, or when too many reports wait.
-    func take(_ report: DeviceReport, at place: ReportPlace) async throws {
-        guard waiting.count < Self.mostWaiting else {
-            throw ServiceError(.unavailable, "Too many reports arrive just now.", retryAfter: 60)
+    /// - Parameter done: is told when it is stored, or of a `ServiceError` when the place or a release does not exist or too
+    ///   many reports wait, or of a `DatabaseError`.
+    func take(
+        _ report: DeviceReport,
+        at place: ReportPlace,
+        done: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        let (isTaken, begins) = state.withLock { state in
+            guard state.waiting.count < Self.mostWaiting else { return (false, false) }
+            state.waiting.append(Waiting(place: place, report: report, done: done))
+            defer { state.isStoring = true }
+            return (true, !state.isStoring)
         }
-        try await withCheckedThrowingContinuation { continuation in
-            waiting.append(Waiting(place: place, report: report, continuation: continuation))
-            guard !isStoring else { return }
-            isStoring = true
-            Task { await storeAll() }
+        guard isTaken else {
+            return done(
+                .failure(ServiceError(.unavailable, "Too many reports arrive just now.", retryAfter: 60))
+            )
+        }
+        if begins { Task { await storeAll() } }
+    }
+
+    /// The next reports to be stored; none when there are none, and nobody stores then.
+    private func nextBatch() -> [Waiting] {
+        state.withLock { state in
+            let batch = Array(state.waiting.prefix(Self.largestBatch))
+            state.waiting.removeFirst(batch.count)
+            state.isStoring = !batch.isEmpty
+            return batch
         }
     }
 
     private func storeAll() async {
-        while !waiting.isEmpty {
-            let batch = Array(waiting.prefix(Self.largestBatch))
-            waiting.removeFirst(batch.count)
+        while true {
+            // Nobody cancels this task.
+            try? await Task.sleep(for: Self.moment)
+            let batch = nextBatch()
+            if batch.isEmpty { return }
             let hour = Int(now().timeIntervalSince1970 / 3600)
-            let reports = batch.map { ($0.place, $0.report) }
             do {
                 let refusals = try await database.write { connection in
                     var storage = ReportStorage(connection: connection, hour: hour)
-                    let refusals = try reports.map { try storage.add($1, at: $0) }
+                    let refusals = try batch.map { try storage.add($0.report, at: $0.place) }
                     try storage.store()
                     return refusals
                 }
                 for (entry, refusal) in zip(batch, refusals) {
-                    if let refusal { entry.continuation.resume(throwing: refusal) } else { entry.continuation.resume() }
+                    entry.done(refusal.map { .failure($0) } ?? .success(()))
                 }
             } catch {
-                for entry in batch { entry.continuation.resume(throwing: error) }
+                for entry in batch { entry.done(.failure(error)) }
             }
         }
-        isStoring = false
     }
 }
 
@@ -246,9 +271,20 @@ extension Service {
     }
 
     /// Stores what a device reports; anybody may, and one report counts once.
+    /// - Throws: `ServiceError` when the place or a release does not exist, or when too many reports wait.
     public func take(_ report: DeviceReport, at place: ReportPlace) async throws {
-        try await reports.take(report, at: place)
+        try await withCheckedThrowingContinuation { continuation in
+            reports.take(report, at: place) { continuation.resume(with: $0) }
+        }
     }
+
+    /// Stores what a device reports, for those who do not wait.
+    /// - Parameter done: is told, on any thread, when it is stored, or of a `ServiceError` or `DatabaseError`.
+    public func take(
+        _ report: DeviceReport,
+        at place: ReportPlace,
+        done: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) { reports.take(report, at: place, done: done) }
 
     /// For how many hours the IDs of reports are remembered, and for how many what they said.
     private static let (idHours, countHours) = (7 * 24, 400 * 24)

@@ -6,6 +6,10 @@ import ServerDatabase
 struct SQLKeyServiceStore: KeyServiceStore {
     let database: any Database
     let vault: KeyVault
+    /// Whether what the deployment server says decides who may have a key, and not the deployments that are recorded here.
+    let believesGrants: Bool
+    /// On what conditions devices enrol for an app that nobody has set any for.
+    let usualConditions: EnrolmentConditions
     let now: @Sendable () -> Date
 
     /// For how long devices that have a release may still get its key after another took its place.
@@ -19,9 +23,10 @@ struct SQLKeyServiceStore: KeyServiceStore {
     }
 
     func enrolmentPolicy(team: String, app: String) async throws -> EnrolmentPolicy? {
-        try await database.read { connection in
+        let usualConditions = usualConditions
+        return try await database.read { connection in
             guard try Service.app(app, connection)?.team == team else { return nil }
-            let conditions = try Service.enrolmentConditions(of: app, connection)
+            let conditions = try Service.enrolmentConditions(of: app, usually: usualConditions, connection)
             return EnrolmentPolicy(
                 minimumAttestation: conditions.requiresToken ? .token : .none,
                 deviceLimit: conditions.deviceLimit
@@ -130,22 +135,41 @@ struct SQLKeyServiceStore: KeyServiceStore {
     // MARK: Keys
 
     func entitlement(_ query: EntitlementQuery) async throws -> KeyEntitlement? {
-        let limit = now().addingTimeInterval(-Self.grace)
+        let (believesGrants, time) = (believesGrants, now())
         return try await database.read { connection in
-            let rows = try connection.query(
-                "SELECT r.collection, r.number FROM archives a JOIN release_archives r ON r.sha256 = a.sha256 "
-                    + "WHERE a.team = ? AND a.content_id = ? AND r.app = ?",
-                query.team,
-                query.content.description,
-                query.app
+            let content = query.content.description
+            let isEntitled =
+                believesGrants
+                ? try Service.isGranted([query.team, query.app, content], connection)
+                : try Self.isDeployed(content: content, team: query.team, app: query.app, at: time, connection)
+            return isEntitled ? KeyEntitlement() : nil
+        }
+    }
+
+    /// Whether a deployment of the app has a model with a content key, or had one lately.
+    static func isDeployed(
+        content: String,
+        team: String,
+        app: String,
+        at time: Date,
+        _ connection: any Connection
+    ) throws -> Bool {
+        let limit = time.addingTimeInterval(-grace)
+        let rows = try connection.query(
+            "SELECT r.collection, r.number FROM archives a JOIN release_archives r ON r.sha256 = a.sha256 "
+                + "WHERE a.team = ? AND a.content_id = ? AND r.app = ?",
+            team,
+            content,
+            app
+        )
+        return try rows.contains { row in
+            try isLive(
+                try row.integer("number"),
+                app: app,
+                collection: try row.text("collection"),
+                since: limit,
+                connection
             )
-            for row in rows {
-                let (collection, number) = (try row.text("collection"), try row.integer("number"))
-                if try Self.isLive(number, app: query.app, collection: collection, since: limit, connection) {
-                    return KeyEntitlement()
-                }
-            }
-            return nil
         }
     }
 

@@ -105,18 +105,7 @@ extension Service {
                     "The link was used or has expired: run coreml-server admin-link to get another, or ask who sent it."
                 )
             }
-            let text = TokenText(kind: "session", id: Self.identifier(), secret: Secrets.make())
-            let session = Session(secret: text.text, csrf: Secrets.make())
-            try connection.execute(
-                "INSERT INTO sessions (secret_hash, account, csrf, created, seen) VALUES (?, ?, ?, ?, ?)",
-                Secrets.hash(session.secret),
-                account,
-                session.csrf,
-                time.milliseconds,
-                time.milliseconds
-            )
-            try Audit.record(connection, at: time, .server, team: "", "account.signIn", account)
-            return session
+            return try Self.makeSession(for: account, by: "link", at: time, connection)
         }
     }
 

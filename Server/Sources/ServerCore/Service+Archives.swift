@@ -145,6 +145,9 @@ extension Service {
     ) async throws -> StoredVectors {
         try actor.require(.publish, in: team, app: actor.app)
         try Self.checkText(fileName, "name", most: 255)
+        guard !fileName.hasPrefix(DeltaName.mark) else {
+            throw ServiceError.invalid("name", "This is what deltas are called; give the file another name.")
+        }
         let (digest, byteCount) = try await upload.finish(expecting: expected)
         let start = try await blobs.read(digest, 0..<min(4, byteCount))
         guard start == [0x50, 0x4B, 0x03, 0x04], byteCount <= Self.largestVectors else {
@@ -190,11 +193,16 @@ extension Service {
 
     /// How many bytes the test vectors of a hash have; `nil` when the team has none.
     static func vectors(_ sha256: String, team: String, _ connection: any Connection) throws -> Int? {
-        try connection.first("SELECT byte_count FROM vectors WHERE team = ? AND sha256 = ?", team, sha256)?
-            .integer("byte_count")
+        let row = try connection.first(
+            "SELECT byte_count, file_name FROM vectors WHERE team = ? AND sha256 = ?",
+            team,
+            sha256
+        )
+        guard let row, try DeltaName.read(row.text("file_name")) == nil else { return nil }
+        return try row.integer("byte_count")
     }
 
-    private func removeUnreferenced(_ digest: BlobDigest) async throws {
+    func removeUnreferenced(_ digest: BlobDigest) async throws {
         let isReferenced = try await database.read { connection in
             try connection.first("SELECT sha256 FROM archives WHERE sha256 = ?", digest.description) != nil
                 || connection.first("SELECT sha256 FROM vectors WHERE sha256 = ?", digest.description) != nil
@@ -268,6 +276,9 @@ extension Service {
     public func temporaryAddress(of digest: BlobDigest) -> URL? {
         redirectsFiles ? blobs.temporaryAddress(digest, seconds: 900) : nil
     }
+
+    /// A file that devices may fetch, opened; `nil` when it lies elsewhere, to be read by `bytes(of:_:)`.
+    public func openFile(_ digest: BlobDigest) throws -> BlobFile? { try blobs.openFile(digest) }
 
     /// How many bytes of a file are well read at a time.
     public var pieceByteCount: Int { blobs.pieceByteCount }

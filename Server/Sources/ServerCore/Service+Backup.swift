@@ -9,6 +9,10 @@ extension Service {
     public func advanceVersions(by versions: Int) async throws {
         precondition(versions > 0)
         let (keys, time) = (keys, now())
+        if role == .keys { return try await advanceRevocations(by: versions) }
+        if role == .control {
+            let _: KeyLinkDone = try await askKeyService(.advanceRevocations(versions: versions), as: .server)
+        }
         let teams = try await database.read { try $0.query("SELECT id FROM teams").map { try $0.text("id") } }
         for team in teams {
             try await database.write { connection in
@@ -31,5 +35,14 @@ extension Service {
             _ = try connection.execute("UPDATE policies SET version = version + ?, expires = 0", versions)
         }
         try await renewPolicies(margin: 0)
+    }
+
+    /// Makes devices take lists of revocations of a restored key service.
+    func advanceRevocations(by versions: Int) async throws {
+        let time = now()
+        try await database.write { connection in
+            try connection.execute("UPDATE revocations SET version = version + ?", versions)
+            try Audit.record(connection, at: time, .server, team: "", "server.restore", "", ["by": String(versions)])
+        }
     }
 }

@@ -36,11 +36,15 @@ public struct TrustDraft: Sendable, Codable {
     public let document: Data
     /// How many more keys have to sign.
     public let missing: Int
+    /// The ids of the keys that may sign and have not.
+    public let waitsFor: [String]
+    /// What signing it changes, for people.
+    public let changes: [String]
 }
 
 extension TeamTrust {
     /// Drafts lie beside what is signed, under names that no role has, and are never current.
-    private static let draftSuffix = "~draft"
+    static let draftSuffix = "~draft"
 
     func isHeldHere(_ role: String) throws -> Bool {
         let named = Set(try metadata.requireKeys(of: role).flatMap(\.keyIDs))
@@ -88,6 +92,8 @@ extension TeamTrust {
         if var root = documents.removeValue(forKey: "root") {
             try addOwnSignatures(&root, role: "root")
             try metadata.replaceRoot(with: root)
+            // A draft that waits follows the root before.
+            try removeDraft(of: "root", connection)
         }
         // The top-level role first: it names the keys of the others.
         for role in documents.keys.sorted(by: { $0 == "targets" || $1 != "targets" && $0 < $1 }) {
@@ -101,16 +107,22 @@ extension TeamTrust {
                 try store(draft: document, of: role, connection)
                 continue
             }
+            if role == "targets" { try checkOnlineKeys(document, connection) }
             try metadata.replaceTargets(role, with: document)
-            try removeDraft(of: role, connection)
+            if role == "targets" {
+                try carryDelegationsOn(after: document, connection)
+            } else {
+                try removeDraft(of: role, connection)
+            }
         }
+        try signNewRoles()
         // Whoever got other keys has to have signed with them.
         _ = try metadata.files()
     }
 
     private static func isCollection(_ role: String) -> Bool { role.contains(".") }
 
-    private func addOwnSignatures(_ document: inout SignedDocument, role: String) throws {
+    func addOwnSignatures(_ document: inout SignedDocument, role: String) throws {
         let named = Set(try metadata.status(of: document, role: role).flatMap { $0.keys.keyIDs })
         for key in try keys.keys(team: team, role: role) where named.contains(try key.publicKey.id) {
             try document.sign(with: key)
@@ -120,8 +132,9 @@ extension TeamTrust {
     /// Removes the private keys of roles that do not have them any more.
     func retireKeys() throws -> Int {
         var count = 0
-        for role in ["root", "targets"] + metadata.targets.keys.map(\.text) {
-            let named = Set(try metadata.requireKeys(of: role).flatMap(\.keyIDs))
+        let delegated = try metadata.targetsMetadata("targets")?.delegations?.roles.map(\.name) ?? []
+        for role in MetadataType.allCases.map(\.rawValue) + delegated {
+            let named = try Set(metadata.requireKeys(of: role).flatMap(\.keyIDs)).union(waitingKeys(of: role))
             count += try keys.retire(team: team, role: role, keeping: named)
         }
         return count
@@ -130,14 +143,22 @@ extension TeamTrust {
     // MARK: Drafts
 
     func drafts(_ connection: any Connection) throws -> [TrustDraft] {
-        try metadata.targets.keys.map(\.text).sorted().compactMap { role in
+        let collections = metadata.targets.keys.map(\.text).filter { $0 != "targets" }.sorted()
+        return try (["root", "targets"] + collections).compactMap { role in
             guard let draft = try draft(of: role, connection) else { return nil }
-            let missing = try metadata.status(of: draft, role: role).map(\.missing).max() ?? 0
-            return TrustDraft(role: role, document: Data(draft.bytes), missing: missing)
+            let status = try metadata.status(of: draft, role: role)
+            return TrustDraft(
+                role: role,
+                document: Data(draft.bytes),
+                missing: status.map(\.missing).max() ?? 0,
+                waitsFor: Set(status.flatMap { status in status.keys.keyIDs.filter { !status.signers.contains($0) } })
+                    .sorted(),
+                changes: try changes(in: draft, of: role)
+            )
         }
     }
 
-    private func draft(of role: String, _ connection: any Connection) throws -> SignedDocument? {
+    func draft(of role: String, _ connection: any Connection) throws -> SignedDocument? {
         try connection.first(
             "SELECT signed FROM trust_metadata WHERE team = ? AND name = ?",
             team,
@@ -156,20 +177,21 @@ extension TeamTrust {
         try store(draft: document, of: role, connection)
     }
 
-    private func store(draft: SignedDocument, of role: String, _ connection: any Connection) throws {
+    func store(draft: SignedDocument, of role: String, _ connection: any Connection) throws {
         try removeDraft(of: role, connection)
-        let targets = try Targets(draft.signed, role: role)
+        let header =
+            role == "root" ? try Root(draft.signed, role: role).header : try Targets(draft.signed, role: role).header
         try connection.execute(
             "INSERT INTO trust_metadata (team, name, version, is_current, signed, expires) VALUES (?, ?, ?, 0, ?, ?)",
             team,
             role + Self.draftSuffix,
-            targets.version,
+            header.version,
             draft.bytes,
-            Int(targets.expires.secondsSince1970) * 1000
+            Int(header.expires.secondsSince1970) * 1000
         )
     }
 
-    private func removeDraft(of role: String, _ connection: any Connection) throws {
+    func removeDraft(of role: String, _ connection: any Connection) throws {
         try connection.execute(
             "DELETE FROM trust_metadata WHERE team = ? AND name = ?",
             team,
@@ -272,6 +294,8 @@ extension Service {
         } catch let error as UpdateError {
             throw ServiceError.invalid("documents.\(error.role)", "\(error.description) (\(error.code.rawValue))")
         }
+        try await renewPoliciesOfNewDirectors(of: team)
+        try await activateServiceKeysIfReachable()
         // Only what was stored for good takes keys away.
         let keys = keys
         let retired = try await database.write { connection in

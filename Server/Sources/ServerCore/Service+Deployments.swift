@@ -229,6 +229,7 @@ extension Service {
         guard !signers.isEmpty else {
             throw ServiceError.conflict("The director's key of the app \"\(deployment.app)\" is not on this server.")
         }
+        if isNews { try TeamTrust.checkDirector(of: deployment.app, team, keys, at: time, connection) }
         for signer in signers { try document.sign(with: signer) }
         let expires = policy.expires.secondsSince1970 * 1000
         try connection.execute(

@@ -32,8 +32,12 @@ extension Service {
     // MARK: Conditions
 
     public func enrolmentConditions(of app: String, as actor: Principal) async throws -> EnrolmentConditions {
-        _ = try await self.app(app, as: actor)
-        return try await database.read { connection in try Self.enrolmentConditions(of: app, connection) }
+        let owner = try await self.app(app, as: actor)
+        if role == .control { return try await askKeyService(.conditions(team: owner.team, app: app), as: actor) }
+        let usual = EnrolmentConditions(requiresToken: holdsEnrolment)
+        return try await database.read { connection in
+            try Self.enrolmentConditions(of: app, usually: usual, connection)
+        }
     }
 
     /// Changes on what conditions devices enrol; those that are enrolled stay.
@@ -46,16 +50,15 @@ extension Service {
         if let limit = conditions.deviceLimit, !(1...1_000_000_000).contains(limit) {
             throw ServiceError.invalid("deviceLimit", "1 to 1,000,000,000 devices, or no limit.")
         }
-        let time = now()
-        try await database.write { connection in
-            try connection.execute(
-                "INSERT INTO enrolment_conditions (app, requires_token, device_limit) VALUES (?, ?, ?) "
-                    + "ON CONFLICT (app) DO UPDATE SET requires_token = excluded.requires_token, "
-                    + "device_limit = excluded.device_limit",
-                app,
-                conditions.requiresToken,
-                conditions.deviceLimit
+        let (time, isHere) = (now(), role != .control)
+        if !isHere {
+            let _: EnrolmentConditions = try await askKeyService(
+                .setConditions(team: owner.team, app: app, conditions),
+                as: actor
             )
+        }
+        try await database.write { connection in
+            if isHere { try Self.store(conditions, of: app, connection) }
             try Audit.record(
                 connection,
                 at: time,
@@ -72,9 +75,25 @@ extension Service {
         return conditions
     }
 
-    static func enrolmentConditions(of app: String, _ connection: any Connection) throws -> EnrolmentConditions {
+    private static func store(_ conditions: EnrolmentConditions, of app: String, _ connection: any Connection) throws {
+        try connection.execute(
+            "INSERT INTO enrolment_conditions (app, requires_token, device_limit) VALUES (?, ?, ?) "
+                + "ON CONFLICT (app) DO UPDATE SET requires_token = excluded.requires_token, "
+                + "device_limit = excluded.device_limit",
+            app,
+            conditions.requiresToken,
+            conditions.deviceLimit
+        )
+    }
+
+    /// - Parameter usual: what holds when nobody has set any.
+    static func enrolmentConditions(
+        of app: String,
+        usually usual: EnrolmentConditions = EnrolmentConditions(),
+        _ connection: any Connection
+    ) throws -> EnrolmentConditions {
         guard let row = try connection.first("SELECT * FROM enrolment_conditions WHERE app = ?", app) else {
-            return EnrolmentConditions()
+            return usual
         }
         return EnrolmentConditions(
             requiresToken: try row.bool("requires_token"),
@@ -102,6 +121,15 @@ extension Service {
         }
         if let uses, !(1...1_000_000_000).contains(uses) {
             throw ServiceError.invalid("uses", "1 to 1,000,000,000 devices, or any number.")
+        }
+        if role == .control {
+            return try await createEnrolmentTokenElsewhere(
+                team: team,
+                app: app,
+                uses: uses,
+                lifetime: lifetime,
+                as: actor
+            )
         }
         let (token, time) = (try EnrolmentToken(), now())
         let stored = StoredEnrolmentToken(
@@ -144,8 +172,38 @@ extension Service {
         return (stored, token.secretText)
     }
 
+    private func createEnrolmentTokenElsewhere(
+        team: String,
+        app: String?,
+        uses: Int?,
+        lifetime: Double,
+        as actor: Principal
+    ) async throws -> (StoredEnrolmentToken, text: String) {
+        if let app {
+            guard try await self.app(app, as: actor).team == team else { throw ServiceError.notFound("app \"\(app)\"") }
+        }
+        let made: MadeEnrolmentToken = try await askKeyService(
+            .makeToken(team: team, app: app, uses: uses, lifetime: lifetime),
+            as: actor
+        )
+        let time = now()
+        try await database.write { connection in
+            try Audit.record(
+                connection,
+                at: time,
+                actor,
+                team: team,
+                "enrolment.createToken",
+                made.token.id,
+                ["app": app ?? "", "uses": uses.map(String.init) ?? ""]
+            )
+        }
+        return (made.token, made.text)
+    }
+
     public func enrolmentTokens(of team: String, as actor: Principal) async throws -> [StoredEnrolmentToken] {
         try actor.require(.manageKeys, in: team)
+        if role == .control { return try await askKeyService(.tokens(team: team), as: actor) }
         return try await database.read { connection in
             try connection.query("SELECT * FROM enrolment_tokens WHERE team = ? ORDER BY created DESC", team).map {
                 StoredEnrolmentToken(
@@ -164,10 +222,13 @@ extension Service {
     /// Ends a token: no more devices enrol with it, and those that did stay.
     public func removeEnrolmentToken(_ id: String, team: String, as actor: Principal) async throws {
         try actor.require(.manageKeys, in: team)
-        let time = now()
+        let (time, isHere) = (now(), role != .control)
+        if !isHere { let _: KeyLinkDone = try await askKeyService(.removeToken(team: team, token: id), as: actor) }
         try await database.write { connection in
-            let count = try connection.execute("DELETE FROM enrolment_tokens WHERE team = ? AND id = ?", team, id)
-            guard count == 1 else { throw ServiceError.notFound("enrolment token \"\(id)\"") }
+            if isHere {
+                let count = try connection.execute("DELETE FROM enrolment_tokens WHERE team = ? AND id = ?", team, id)
+                guard count == 1 else { throw ServiceError.notFound("enrolment token \"\(id)\"") }
+            }
             try Audit.record(connection, at: time, actor, team: team, "enrolment.removeToken", id)
         }
     }

@@ -1,4 +1,4 @@
-public import DeploymentKeys
+import DeploymentKeys
 import Foundation
 import ServerDatabase
 
@@ -14,11 +14,9 @@ public struct TeamKey: Sendable, Codable, Equatable {
 }
 
 extension Service {
-    /// How keys rest on this server, for people.
-    public var keyStorage: String { vault.strength.description }
-
     public func keys(of team: String, as actor: Principal) async throws -> [TeamKey] {
         try actor.require(.view, in: team)
+        if role == .control { return try await askKeyService(.keys(team: team), as: actor) }
         let vault = vault
         return try await database.read { connection in
             try Self.ring(of: team, vault, connection)?.epochs.map(TeamKey.init) ?? []
@@ -29,6 +27,10 @@ extension Service {
     /// - Parameter id: `nil` for the key that models are encrypted for now.
     public func publicKey(_ id: String?, of team: String, as actor: Principal) async throws -> [UInt8] {
         try actor.require(.view, in: team)
+        if role == .control {
+            let file: Data = try await askKeyService(.publicKey(team: team, key: id), as: actor)
+            return Array(file)
+        }
         let vault = vault
         return try await database.read { connection in
             let ring = try Self.ring(of: team, vault, connection)
@@ -42,14 +44,18 @@ extension Service {
 
     /// Makes a new key, which models are encrypted for from now on; those of before still open.
     public func rotateKey(of team: String, as actor: Principal) async throws -> TeamKey {
-        try await changeRing(of: team, actor, "key.rotate") { ring, _ in TeamKey(try ring.rotate()) }
+        try await changeRing(of: team, actor, "key.rotate", elsewhere: .rotate(team: team)) { ring, _ in
+            TeamKey(try ring.rotate())
+        }
     }
 
     /// Gives a key up: nothing that was encrypted for it is released any more.
     public func revokeKey(_ id: String, of team: String, as actor: Principal) async throws -> TeamKey {
         guard let key = KeyIdentifier(id) else { throw ServiceError.notFound("key \"\(id)\"") }
         let time = now()
-        return try await changeRing(of: team, actor, "key.revoke") { ring, connection in
+        return try await changeRing(of: team, actor, "key.revoke", elsewhere: .revoke(team: team, key: id)) {
+            ring,
+            connection in
             guard let epoch = ring.epoch(key) else { throw ServiceError.notFound("key \"\(id)\"") }
             try ring.revoke(key, destroying: false)
             var state = try SQLKeyServiceStore.revocations(team, connection)
@@ -63,10 +69,18 @@ extension Service {
         of team: String,
         _ actor: Principal,
         _ action: String,
+        elsewhere call: KeyCall,
         _ body: @escaping @Sendable (inout TeamKeyRing, any Connection) throws -> TeamKey
     ) async throws -> TeamKey {
         try actor.require(.manageKeys, in: team)
         let (vault, time) = (vault, now())
+        if role == .control {
+            let key: TeamKey = try await askKeyService(call, as: actor)
+            try await database.write { connection in
+                try Audit.record(connection, at: time, actor, team: team, action, key.id, ["state": key.state])
+            }
+            return key
+        }
         return try await database.write { connection in
             guard var ring = try Self.ring(of: team, vault, connection) else {
                 throw ServiceError.notFound("team \"\(team)\"")
@@ -91,17 +105,6 @@ extension Service {
             ring.team,
             try vault.seal(ring),
             ring.version
-        )
-    }
-
-    // MARK: The service that devices ask
-
-    /// Gives devices the keys of the models that they are to have.
-    public var keyService: KeyService {
-        let clock = now
-        return KeyService(
-            store: SQLKeyServiceStore(database: database, vault: vault, now: now),
-            clock: { ServiceTime(seconds: Int(clock().timeIntervalSince1970)) }
         )
     }
 }

@@ -123,7 +123,35 @@ extension Service {
                 time.milliseconds
             )
         else { return nil }
-        let invitation = try invitation(row)
+        return try join(try invitation(row), account: account, at: time, connection)
+    }
+
+    /// Lets whoever has proved to have an address join all teams that have invited it.
+    /// - Parameter account: the account with the address, if there is one.
+    /// - Returns: the account; `nil` when there is none and nobody has invited it.
+    static func acceptInvitations(
+        of email: String,
+        account: String?,
+        at time: Date,
+        _ connection: any Connection
+    ) throws -> String? {
+        var account = account
+        for row in try connection.query(
+            "SELECT * FROM invitations WHERE email = ? AND expires > ?",
+            email,
+            time.milliseconds
+        ) {
+            account = try join(try invitation(row), account: account, at: time, connection)
+        }
+        return account
+    }
+
+    private static func join(
+        _ invitation: Invitation,
+        account: String?,
+        at time: Date,
+        _ connection: any Connection
+    ) throws -> String {
         let known = try connection.first("SELECT id FROM accounts WHERE email = ?", invitation.email)?.text("id")
         if let known, known != account {
             throw ServiceError.conflict(

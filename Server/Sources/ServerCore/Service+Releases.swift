@@ -13,6 +13,16 @@ public struct Release: Sendable, Codable, Equatable {
         public let keyID: String?
         /// The hash of the stored inputs and outputs that devices test it with, if there are.
         public let selfTest: String?
+        /// What makes the archive of older ones.
+        public let deltas: [Delta]
+    }
+
+    /// What devices that have an older archive fetch in place of this one.
+    public struct Delta: Sendable, Codable, Equatable {
+        /// The hash of the older archive.
+        public let from: String
+        public let sha256: String
+        public let byteCount: Int
     }
 
     public let app: String
@@ -37,11 +47,14 @@ public struct NewRelease: Sendable, Codable {
         public var selfTest: String?
         /// The greatest difference that the test allows, relative to the stored value.
         public var tolerance: Double?
+        /// How many times as long as the model that a device has, this one may take for the test.
+        public var slowdown: Double?
 
-        public init(archive: String, selfTest: String? = nil, tolerance: Double? = nil) {
+        public init(archive: String, selfTest: String? = nil, tolerance: Double? = nil, slowdown: Double? = nil) {
             self.archive = archive
             self.selfTest = selfTest
             self.tolerance = tolerance
+            self.slowdown = slowdown
         }
     }
 
@@ -169,6 +182,7 @@ extension Service {
             )
             model.version = archive.summary.version
             model.encryption = archive.summary.encryption.map { .init(keyID: $0.keyID, team: $0.team) }
+            model.deltas = try deltas(to: archive.sha256, team: team, connection)
             if let hash = choice.selfTest {
                 guard let length = try vectors(hash, team: team, connection) else {
                     throw ServiceError.invalid(
@@ -176,7 +190,11 @@ extension Service {
                         "The team has no test vectors \(hash): upload them first."
                     )
                 }
-                model.selfTest = .init(vectors: .init(sha256: hash, length: length), tolerance: choice.tolerance)
+                model.selfTest = .init(
+                    vectors: .init(sha256: hash, length: length),
+                    tolerance: choice.tolerance,
+                    slowdown: choice.slowdown
+                )
             }
             return model
         }
@@ -230,7 +248,10 @@ extension Service {
                     archive: $0.archive.sha256,
                     byteCount: $0.archive.length,
                     keyID: $0.encryption?.keyID,
-                    selfTest: $0.selfTest?.vectors.sha256
+                    selfTest: $0.selfTest?.vectors.sha256,
+                    deltas: $0.deltas.map {
+                        Release.Delta(from: $0.from, sha256: $0.delta.sha256, byteCount: $0.delta.length)
+                    }
                 )
             },
             minimumRuntime: document.minimumRuntime?.description,

@@ -45,9 +45,10 @@ extension Service {
         try Self.checkName(id, "id")
         try Self.checkText(name, "name")
         let team = Team(id: id, name: name.isEmpty ? id : name, created: now())
-        let vault = vault
-        let ring = try TeamKeyRing(team: id, server: address)
-        let keys = keys
+        let (vault, keys) = (vault, keys)
+        // With a key service of its own its keys are made first: it gives the same ones again when this server asks again.
+        let ring = role == .control ? nil : try TeamKeyRing(team: id, server: address)
+        let leaseKeys = if let ring { ring.serviceKeys } else { try await makeKeysElsewhere(team, as: actor) }
         try await database.write { connection in
             guard try connection.first("SELECT id FROM teams WHERE id = ?", id) == nil else {
                 throw ServiceError.conflict("There is a team \"\(id)\" already.")
@@ -68,15 +69,25 @@ extension Service {
             }
             var trust = try TeamTrust(
                 newTeam: id,
-                leaseKeys: ring.serviceKeys,
+                leaseKeys: leaseKeys,
                 keys: SigningKeys(store: keys, connection: connection),
                 at: team.created
             )
             try trust.store(connection)
-            try Self.store(ring, vault, connection)
+            if let ring { try Self.store(ring, vault, connection) }
             try Audit.record(connection, at: team.created, actor, team: id, "team.create", id, ["name": team.name])
         }
         return team
+    }
+
+    private func makeKeysElsewhere(_ team: Team, as actor: Principal) async throws -> [SigningPublicKey] {
+        let isTaken = try await database.read { try $0.first("SELECT id FROM teams WHERE id = ?", team.id) != nil }
+        guard !isTaken else { throw ServiceError.conflict("There is a team \"\(team.id)\" already.") }
+        let keys: [ServiceKeyText] = try await askKeyService(
+            .makeTeam(team: team.id, name: team.name, server: address),
+            as: actor
+        )
+        return try keys.map { try $0.key() }
     }
 
     /// The teams that somebody belongs to.

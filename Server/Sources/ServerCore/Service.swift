@@ -11,14 +11,26 @@ public struct Service: Sendable {
     let blobs: any BlobStore
     /// Where private keys lie.
     let keys: any SigningKeyStore
-    /// What seals the keys of models.
+    /// What seals the server's secrets, and the keys of models where these lie here.
     let vault: KeyVault
+    /// What of the work this server does.
+    let role: ServerRole
+    /// The key service that has the keys of models, when it is a process of its own and known.
+    let link: KeyServiceLink?
+    /// Gives devices the keys of the models that they are to have, where they lie here.
+    let keyService: KeyService
+    /// Whether who may enrol is decided here and nowhere else, for a key service of its own.
+    let holdsEnrolment: Bool
     /// Where clients reach the server, when that is known.
     let address: String?
     /// What takes the reports of devices.
     let reports: ReportCollector
     /// What verifies the tokens of workloads.
     let workloads: WorkloadVerifier
+    /// The providers that people sign in with.
+    public let providers: [IdentityProvider]
+    let openID: OpenIDClient
+    let passwords: PasswordHasher
     /// How many uploads go on.
     let uploads = UploadSlots()
     /// What was refused to whom, until it is written into the audit log.
@@ -28,26 +40,53 @@ public struct Service: Sendable {
     /// The time, for tests to turn.
     let now: @Sendable () -> Date
 
+    /// - Parameters:
+    ///   - role: what of the work this server does.
+    ///   - link: the key service, for a server whose keys lie with one of its own.
+    ///   - providers: identity providers that people sign in with.
+    ///   - hasCheapPasswords: for tests of what is around passwords: they are then easy to find again.
     public init(
         database: any Database,
         blobs: any BlobStore,
         keys: any SigningKeyStore,
         vault: KeyVault,
+        role: ServerRole = .all,
+        keyService link: KeyServiceLink? = nil,
+        holdsEnrolment: Bool = false,
         address: String? = nil,
         redirectsFiles: Bool = false,
         fetcher: any DocumentFetcher = SessionFetcher(),
+        providers: [IdentityProvider] = [],
+        hasCheapPasswords: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() }
     ) async throws {
-        changes = CountingDatabase(database)
+        let changes = CountingDatabase(database)
+        self.changes = changes
         self.blobs = blobs
         self.keys = keys
         self.vault = vault
+        self.role = role
+        self.link = link
+        self.holdsEnrolment = holdsEnrolment
+        keyService = KeyService(
+            store: SQLKeyServiceStore(
+                database: changes,
+                vault: vault,
+                believesGrants: role == .keys,
+                usualConditions: EnrolmentConditions(requiresToken: holdsEnrolment),
+                now: now
+            ),
+            clock: { ServiceTime(seconds: Int(now().timeIntervalSince1970)) }
+        )
         self.address = address
         self.redirectsFiles = redirectsFiles
         workloads = WorkloadVerifier(fetcher: fetcher)
+        self.providers = providers
+        openID = OpenIDClient(fetcher: fetcher)
+        passwords = PasswordHasher(isCheap: hasCheapPasswords)
         self.now = now
         reports = ReportCollector(database: database, now: now)
-        try await database.migrate(migrations)
+        try await Self.take(role, database)
         try await keys.prepare(database)
     }
 

@@ -8,7 +8,18 @@ public struct SessionFetcher: DocumentFetcher {
 
     private enum Problem: Error { case status, tooLarge, redirect, unreachable }
 
-    public func fetch(_ url: URL, limit: Int) async throws -> [UInt8] {
+    public func fetch(_ url: URL, limit: Int) async throws -> [UInt8] { try await send(URLRequest(url: url), limit) }
+
+    public func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8] {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBody = Data(form.utf8)
+        request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return try await send(request, limit)
+    }
+
+    private func send(_ request: URLRequest, _ limit: Int) async throws -> [UInt8] {
         let download = Download(limit: limit)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 10
@@ -18,7 +29,7 @@ public struct SessionFetcher: DocumentFetcher {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 download.begin(continuation)
-                session.dataTask(with: url).resume()
+                session.dataTask(with: request).resume()
             }
         } onCancel: {
             session.invalidateAndCancel()

@@ -218,4 +218,42 @@ public let migrations: [Migration] = [
         """,
         "CREATE INDEX workload_trusts_of_issuer ON workload_trusts (issuer)"
     ),
+    Migration(
+        version: 4,
+        // What of the work this database is for: `all`, `control` or `keys`.
+        "CREATE TABLE server_role (id BIGINT NOT NULL PRIMARY KEY, role TEXT NOT NULL)",
+        // What a key service of its own was told: which app's devices may have which content key.
+        """
+        CREATE TABLE key_grants (
+            team TEXT NOT NULL REFERENCES teams (id), app TEXT NOT NULL, content TEXT NOT NULL, granted BIGINT NOT NULL,
+            PRIMARY KEY (team, app, content)
+        )
+        """,
+        """
+        CREATE TABLE second_factors (
+            account TEXT NOT NULL PRIMARY KEY REFERENCES accounts (id), secret BYTES NOT NULL, confirmed BIGINT,
+            last_step BIGINT NOT NULL, recovery TEXT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sign_in_failures (
+            subject TEXT NOT NULL PRIMARY KEY, count BIGINT NOT NULL, last BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sign_in_states (
+            state_hash BYTES NOT NULL PRIMARY KEY, issuer TEXT NOT NULL, nonce TEXT NOT NULL, verifier TEXT NOT NULL,
+            next TEXT NOT NULL, expires BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE identities (
+            issuer TEXT NOT NULL, subject TEXT NOT NULL, account TEXT NOT NULL REFERENCES accounts (id),
+            created BIGINT NOT NULL, PRIMARY KEY (issuer, subject)
+        )
+        """,
+        "CREATE INDEX identities_of_account ON identities (account)",
+        // A key that is to sign for the key service once the team's metadata names it.
+        "CREATE TABLE pending_service_keys (team TEXT NOT NULL PRIMARY KEY REFERENCES teams (id), key_id TEXT NOT NULL)"
+    ),
 ]

@@ -82,7 +82,7 @@ struct TeamTrust {
     static func collectionRole(_ app: String, _ collection: String) -> String { "\(app).\(collection)" }
 
     /// The keys of a role that the server holds.
-    private func signers(_ role: String) throws -> [SigningKey] {
+    func signers(_ role: String) throws -> [SigningKey] {
         let keys = try keys.keys(team: team, role: role)
         guard !keys.isEmpty else {
             throw ServiceError.conflict(
@@ -92,14 +92,20 @@ struct TeamTrust {
         return keys
     }
 
+    /// Names a new key of this server's for a role: at once where the targets keys lie here, else in a draft that waits for their
+    /// holders.
     private mutating func delegate(to role: String, paths: String) throws {
         // A ceremony may have named the role's keys already.
-        guard try metadata.targetsMetadata("targets")?.keys(ofDelegated: role) == nil else { return }
+        guard try !isDelegated(role) else { return }
         let key = try keys.make(team: team, role: role).publicKey
-        try metadata.updateTargets(expires: time + UTCTime.days(Lifetime.targets), signers: try signers("targets")) {
-            targets throws(UpdateError) in
+        try changeDelegations { targets throws(UpdateError) in
             try targets.delegate(to: role, keys: [key], threshold: 1, paths: .patterns([paths]), isTerminating: true)
         }
+    }
+
+    /// Whether devices know who signs for the role.
+    func isDelegated(_ role: String) throws -> Bool {
+        try metadata.targetsMetadata("targets")?.keys(ofDelegated: role) != nil
     }
 
     /// Lets a new key sign the policies of an app.
@@ -111,7 +117,8 @@ struct TeamTrust {
     mutating func addCollection(app: String, collection: String) throws {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
-        guard try metadata.targetsMetadata(role) == nil else { return }
+        // Who has no keys yet signs nothing: `signNewRoles` does it when the targets keys have named some.
+        guard try isDelegated(role), try isHeldHere(role), try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }
 
@@ -124,6 +131,7 @@ struct TeamTrust {
         _ connection: any Connection
     ) throws {
         let role = Self.collectionRole(app, collection)
+        guard try isDelegated(role) else { throw Self.waits(for: "The collection \"\(collection)\"") }
         guard try isHeldHere(role) else { return try draft(Target(path: path, bytes: bytes), of: role, connection) }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role)) {
             targets throws(UpdateError) in
@@ -326,6 +334,7 @@ extension Service {
             }
         }
         try await renewPolicies(margin: margin)
+        try await activateServiceKeys()
     }
 }
 

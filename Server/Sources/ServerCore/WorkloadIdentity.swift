@@ -7,6 +7,16 @@ public protocol DocumentFetcher: Sendable {
     /// - Parameter limit: the most bytes that are taken.
     /// - Throws: anything when the document cannot be had.
     func fetch(_ url: URL, limit: Int) async throws -> [UInt8]
+
+    /// Sends a form (`application/x-www-form-urlencoded`) and takes the answer.
+    func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8]
+}
+
+extension DocumentFetcher {
+    /// Who fetches documents alone posts nothing.
+    public func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8] {
+        throw URLError(.unsupportedURL)
+    }
 }
 
 /// What an identity provider says of a workload, such as a job of CI, after its signature was verified.
@@ -17,6 +27,11 @@ struct WorkloadClaims: Sendable, JWTPayload {
     let expires: Double
     let notBefore: Double?
     let issued: Double?
+    // Of people (OpenID Connect Core 1.0, sections 2 and 5.1).
+    let nonce: String?
+    let authorizedParty: String?
+    let email: String?
+    let isEmailVerified: Bool?
 
     private enum CodingKeys: String, CodingKey {
         case issuer = "iss"
@@ -25,6 +40,10 @@ struct WorkloadClaims: Sendable, JWTPayload {
         case expires = "exp"
         case notBefore = "nbf"
         case issued = "iat"
+        case nonce
+        case authorizedParty = "azp"
+        case email
+        case isEmailVerified = "email_verified"
     }
 
     init(from decoder: any Decoder) throws {
@@ -38,6 +57,11 @@ struct WorkloadClaims: Sendable, JWTPayload {
         expires = try container.decode(Double.self, forKey: .expires)
         notBefore = try container.decodeIfPresent(Double.self, forKey: .notBefore)
         issued = try container.decodeIfPresent(Double.self, forKey: .issued)
+        nonce = try container.decodeIfPresent(String.self, forKey: .nonce)
+        authorizedParty = try container.decodeIfPresent(String.self, forKey: .authorizedParty)
+        email = try container.decodeIfPresent(String.self, forKey: .email)
+        // Some providers send it as a text: those vouch for nothing.
+        isEmailVerified = try? container.decodeIfPresent(Bool.self, forKey: .isEmailVerified)
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -48,6 +72,10 @@ struct WorkloadClaims: Sendable, JWTPayload {
         try container.encode(expires, forKey: .expires)
         try container.encodeIfPresent(notBefore, forKey: .notBefore)
         try container.encodeIfPresent(issued, forKey: .issued)
+        try container.encodeIfPresent(nonce, forKey: .nonce)
+        try container.encodeIfPresent(authorizedParty, forKey: .authorizedParty)
+        try container.encodeIfPresent(email, forKey: .email)
+        try container.encodeIfPresent(isEmailVerified, forKey: .isEmailVerified)
     }
 
     /// Dates are checked against the server's own clock, in `WorkloadVerifier`.

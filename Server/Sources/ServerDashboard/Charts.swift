@@ -157,8 +157,9 @@ struct FailureChart {
     }
 
     private static let words = [
-        "download": "Download", "verification": "Verification", "selfTest": "Self-test", "activation": "Activation",
-        "load": "Loading", "prediction": "Prediction", "crash": "Crash", "keyRelease": "Key release", "other": "Other",
+        "download": "Download", "verification": "Verification", "selfTest": "Self-test", "slow": "Too slow",
+        "activation": "Activation", "load": "Loading", "prediction": "Prediction", "crash": "Crash",
+        "keyRelease": "Key release", "other": "Other",
     ]
 }
 

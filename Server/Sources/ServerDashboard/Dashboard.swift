@@ -9,15 +9,20 @@ public struct Dashboard: Sendable {
     let service: ServerCore.Service
     /// Where clients reach the server; from the request when it was not given.
     let publicAddress: String?
+    /// Whether browsers reach the server by https.
+    let isSecure: Bool
     let files: DashboardFiles
     let cookie: SessionCookie
 
-    /// - Parameter publicAddress: where clients reach the server, such as `https://models.example.org`.
-    public init(_ service: ServerCore.Service, publicAddress: String? = nil) throws {
+    /// - Parameters:
+    ///   - publicAddress: where clients reach the server, such as `https://models.example.org`.
+    ///   - isSecure: whether they reach it by https when no public address says it.
+    public init(_ service: ServerCore.Service, publicAddress: String? = nil, isSecure: Bool = false) throws {
         self.service = service
         self.publicAddress = publicAddress
         files = try DashboardFiles()
-        cookie = SessionCookie(isSecure: publicAddress?.hasPrefix("https://") ?? false)
+        self.isSecure = publicAddress?.hasPrefix("https://") ?? isSecure
+        cookie = SessionCookie(isSecure: self.isSecure)
     }
 
     /// Adds the pages to a server's routes.
@@ -32,6 +37,7 @@ public struct Dashboard: Sendable {
         addSettings(to: pages)
         addWebhooks(to: pages)
         addMembers(to: pages)
+        addAccount(to: pages)
     }
 }
 

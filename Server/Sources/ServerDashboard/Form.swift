@@ -40,6 +40,9 @@ struct Form: Sendable {
         fields.first { $0.name == name }?.value.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
     }
 
+    /// The first value of a field as it was typed, for passwords.
+    func exact(_ name: String) -> String { fields.first { $0.name == name }?.value ?? "" }
+
     /// All values of a field.
     func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 

@@ -90,6 +90,8 @@ extension Dashboard {
         "removed": "The member is dismissed.", "roles": "The roles are saved.",
         "keyRevoked": "The key is revoked: nothing that it encrypted is opened any more.",
         "revoked": "The token is revoked.",
+        "password": "The password is saved; you are signed out everywhere else.",
+        "noPassword": "The password is removed.", "noAuthenticator": "The authenticator is removed.",
     ]
 
     // MARK: Pages

@@ -159,10 +159,16 @@ extension Dashboard {
             let name: String
             let value: String
         }
+        struct Delta {
+            let from: String
+            let size: String
+            let saved: String
+        }
         struct Model {
             let name: String
             let card: ArchiveCard
             let hasSelfTest: Bool
+            let deltas: [Delta]
         }
         struct Content {
             let path: String
@@ -186,7 +192,17 @@ extension Dashboard {
         var models: [Model] = []
         for model in release.models {
             let archive = try await service.archive(model.archive, team: place.app.team, as: visit.actor)
-            models.append(Model(name: model.name, card: ArchiveCard(archive), hasSelfTest: model.selfTest != nil))
+            let deltas = model.deltas.map { delta in
+                Delta(
+                    from: String(delta.from.prefix(8)),
+                    size: Texts.bytes(delta.byteCount),
+                    saved: "\(100 - 100 * delta.byteCount / max(1, model.byteCount)) %"
+                )
+            }
+            let hasSelfTest = model.selfTest != nil
+            models.append(
+                Model(name: model.name, card: ArchiveCard(archive), hasSelfTest: hasSelfTest, deltas: deltas)
+            )
         }
         let content = Content(
             path: place.path,

@@ -63,12 +63,24 @@ extension Dashboard {
             let created: String
             let isUsable: Bool
         }
+        struct Draft {
+            let role: String
+            let missing: String
+            let holders: [String]
+            let changes: [String]
+            let command: String
+        }
         struct Content {
             let team: String
             let may: Permissions
             let keys: [Key]
             let hasKeys: Bool
-            let storage: String
+            /// Where the private halves lie; `nil` while that cannot be asked.
+            let storage: String?
+            let isApart: Bool
+            let keyServiceFailure: String?
+            let drafts: [Draft]
+            let hasDrafts: Bool
             let rotate: Commands
             let file: Commands
             let isServerTrusted: Bool
@@ -97,7 +109,8 @@ extension Dashboard {
                 }
             }
         }
-        let keys = try await service.keys(of: team, as: visit.actor)
+        let (keys, storage, keyServiceFailure) = try await keysAndPlace(team, visit)
+        let drafts = try await service.trustDrafts(of: team, as: visit.actor)
         let content = Content(
             team: team,
             may: visit.visitor.permissions(in: team),
@@ -113,7 +126,21 @@ extension Dashboard {
                 )
             },
             hasKeys: !keys.isEmpty,
-            storage: service.keyStorage,
+            storage: storage?.rest,
+            isApart: storage?.isApart ?? true,
+            keyServiceFailure: keyServiceFailure,
+            drafts: drafts.map { draft in
+                Draft(
+                    role: draft.role,
+                    missing: Texts.count(draft.missing, "signature", "signatures"),
+                    holders: draft.waitsFor.map { String($0.prefix(16)) },
+                    changes: draft.changes,
+                    command: draft.role.contains(".")
+                        ? "coreml trust sign-release --team \(team) --configuration ModelDeployment.json --key YOURS.key"
+                        : "coreml trust ceremony begin --waiting --configuration ModelDeployment.json -o ceremony"
+                )
+            },
+            hasDrafts: !drafts.isEmpty,
             rotate: Commands("key rotate --team \(team)", "POST", "teams/\(team)/keys", address: visit.address),
             file: Commands(
                 "key --team \(team) -o \(team).mlmodelkey",
@@ -141,6 +168,18 @@ extension Dashboard {
             hasPolicies: !policies.isEmpty
         )
         return try await page("keys", content, title: "Keys & trust", team: team, section: .keys, visit)
+    }
+
+    /// The keys of a team and where they lie; when a key service of its own does not answer, why.
+    private func keysAndPlace(_ team: String, _ visit: Visit) async throws -> ([TeamKey], KeyStorage?, String?) {
+        do {
+            return (
+                try await service.keys(of: team, as: visit.actor),
+                try await service.keyStorage(of: team, as: visit.actor), nil
+            )
+        } catch let error as ServiceError where error.code == .unavailable {
+            return ([], nil, error.description)
+        }
     }
 
     private func revocationPage(_ visit: Visit) async throws -> Response {

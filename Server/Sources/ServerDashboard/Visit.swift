@@ -37,12 +37,15 @@ struct Visit: Sendable {
 }
 
 extension HTTPField.Name {
+    static let refresh = HTTPField.Name("Refresh")!
     static let csrfToken = HTTPField.Name("X-CSRF-Token")!
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
 }
 
 extension Dashboard {
-    func address(_ request: Request) -> String { publicAddress ?? "http://\(request.head.authority ?? "localhost")" }
+    func address(_ request: Request) -> String {
+        publicAddress ?? "\(isSecure ? "https" : "http")://\(request.head.authority ?? "localhost")"
+    }
 
     /// Who asks.
     func visit(_ request: Request, _ parameters: Parameters) async throws -> Visit {

@@ -52,6 +52,21 @@ struct SessionCookie: Sendable {
         return "\(name)=\(secret); Max-Age=\(seconds); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
 
+    // MARK: Away at an identity provider
+
+    private var stateName: String { isSecure ? "__Host-coreml-state" : "coreml-state" }
+
+    func readState(_ request: Request) -> String? { request.cookies[stateName]?.value }
+
+    /// Lax: it has to come along when the provider sends the browser back.
+    func settingState(_ state: String) -> String {
+        "\(stateName)=\(state); Max-Age=600; Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")
+    }
+
+    var clearingState: String {
+        "\(stateName)=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")
+    }
+
     var clearing: String { "\(name)=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "") }
 }
 

@@ -48,8 +48,8 @@ struct PostgreSQLFailure {
         switch state {
         // Serialization failure, deadlock, the statement was prepared for other tables, the name of a prepared statement.
         case "40001", "40P01", "0A000", "26000": true
-        // Two transactions that make the same row see each other's as this.
-        case "23505": attempt < 4
+        // Two transactions that make the same row, type or table see each other's as this.
+        case "23505", "42710", "42P07": attempt < 4
         // The connection ended; shutdown, crash, start of the server.
         case nil, "57P01", "57P02", "57P03": attempt < 2
         default: false

@@ -3,25 +3,23 @@ import GRDB
 
 /// A database in one file, for servers that stand alone.
 public final class SQLiteDatabase: Database {
-    /// How much a crash of the machine, not of the server, may cost.
-    public enum Durability: String, Sendable {
-        /// Nothing that was acknowledged.
-        case full = "FULL"
-        /// The last moments: for counts.
-        case normal = "NORMAL"
-    }
-
     private let pool: DatabasePool
     private let path: String
 
-    public init(path: String, durability: Durability = .full) throws {
+    public init(path: String) throws {
         self.path = path
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
+            // What was removed, such as keys that moved, is overwritten in the file.
+            try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         configuration.busyMode = .timeout(10)
-        pool = try translating { try DatabasePool(path: path, configuration: configuration) }
+        pool = try translating {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            // What is acknowledged outlives a crash of the machine.  Not in `prepareDatabase`: the pool sets NORMAL after that.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            return pool
+        }
     }
 
     public var dialect: Dialect { Dialect(bytes: "BLOB") }
@@ -41,6 +39,12 @@ public final class SQLiteDatabase: Database {
         guard let lock = try FileLock(path: "\(path)-\(name).lock") else { return nil }
         defer { withExtendedLifetime(lock) {} }
         return try await body()
+    }
+
+    /// Writes what was written ahead into the file, where what was removed is overwritten.
+    /// - Throws: when somebody else uses the database.
+    public func settle() async throws {
+        _ = try translating { try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }
 
     public func close() async throws { try translating { try pool.close() } }

@@ -9,9 +9,11 @@ struct APIRoutes {
     let service: Service
     /// Where clients reach the server, such as `https://models.example.org`; from the request when it was not given.
     let publicAddress: String?
+    /// Whether clients reach the server by https when no public address says it.
+    let isSecure: Bool
 
     func address(_ request: Request) -> String {
-        publicAddress ?? "http://\(request.head.authority ?? "localhost")"
+        publicAddress ?? "\(isSecure ? "https" : "http")://\(request.head.authority ?? "localhost")"
     }
 
     /// The routes that take no token.
@@ -37,6 +39,7 @@ struct APIRoutes {
         }
         router.post("teams/:team/archives", use: uploadArchive)
         router.post("teams/:team/vectors", use: uploadVectors)
+        router.post("teams/:team/deltas", use: uploadDelta)
         router.get("teams/:team/archives/:sha256") { request, context in
             Answers.json(
                 try await service.archive(context.name("sha256"), team: context.name("team"), as: context.actor)
@@ -44,6 +47,9 @@ struct APIRoutes {
         }
         router.get("teams/:team/keys") { request, context in
             Answers.json(try await service.keys(of: context.name("team"), as: context.actor))
+        }
+        router.get("teams/:team/key-storage") { request, context in
+            Answers.json(try await service.keyStorage(of: context.name("team"), as: context.actor))
         }
         router.post("teams/:team/keys") { request, context in
             Answers.json(try await service.rotateKey(of: context.name("team"), as: context.actor), status: .created)
@@ -241,9 +247,13 @@ struct APIRoutes {
         )
     }
 
-    private struct SignInLink: Codable {
-        /// The last part of the link.
-        let link: String
+    private struct SignInProof: Codable {
+        /// The last part of a link.
+        let link: String?
+        let email: String?
+        let password: String?
+        /// Of an authenticator, or a recovery code.
+        let code: String?
     }
 
     private struct MadeSession: Encodable {
@@ -252,10 +262,20 @@ struct APIRoutes {
     }
 
     @Sendable private func signIn(_ request: Request, _ context: Context) async throws -> Response {
-        let session = try await service.signIn(
-            link: try await request.json(SignInLink.self, context).link,
-            current: context.principal
-        )
+        let proof = try await request.json(SignInProof.self, context)
+        let session: Session
+        switch (proof.link, proof.email, proof.password) {
+        case (let link?, nil, nil) where proof.code == nil:
+            session = try await service.signIn(link: link, current: context.principal)
+        case (nil, let email?, let password?):
+            session = try await service.signIn(
+                email: email,
+                password: password,
+                code: proof.code,
+                address: Caller.address
+            )
+        default: throw ServiceError(.invalid, "Sign in with a link, or with an email and a password.", field: "link")
+        }
         return Answers.json(MadeSession(text: session.secret), status: .created)
     }
 
@@ -333,6 +353,14 @@ struct APIRoutes {
             try await service.finishVectors(upload, team: team, fileName: name, expecting: expected, as: actor)
         }
         return Answers.json(vectors, status: .created)
+    }
+
+    @Sendable private func uploadDelta(_ request: Request, _ context: Context) async throws -> Response {
+        let (team, actor) = (try context.name("team"), try context.actor)
+        let delta = try await upload(request, context) { upload, _, expected in
+            try await service.finishDelta(upload, team: team, expecting: expected, as: actor)
+        }
+        return Answers.json(delta, status: .created)
     }
 
     /// Takes the body of a request into the store of files.

@@ -1,9 +1,12 @@
 public import Hummingbird
+import NIOCore
 import ServerCore
 
 /// What is known of a request while it is answered.
 public struct Context: RequestContext {
     public var coreContext: CoreRequestContextStorage
+    /// The connection that the request came by.
+    let channel: any Channel
     /// The address that the request came from: a proxy's, until `ForwardedAddress` has looked behind it.
     public internal(set) var remoteAddress: String
     /// Who asks, on routes that demand to know.
@@ -18,6 +21,7 @@ public struct Context: RequestContext {
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        channel = source.channel
         remoteAddress = source.channel.remoteAddress?.ipAddress ?? "local"
     }
 

@@ -8,10 +8,12 @@ import ServerCore
 /// What devices ask for: signed documents and files, which anybody may fetch and nobody can change.
 struct DeviceRoutes {
     let service: Service
+    /// What answers in place of the routes while documents do not change; `nil` where there are no connections.
+    let reception: Reception?
 
     func add(to router: Router<Context>) {
         router.get("v1/apps/:app/environments/:environment/collections/:collection/policy.json", use: policy)
-        router.post("v1/apps/:app/environments/:environment/collections/:collection/reports", use: report)
+        router.post(ReportRequest.route, use: report)
         router.get("v1/trust/:team/metadata/:file", use: metadata)
         router.get("v1/trust/:team/targets/**", use: target)
         router.get("b/sha256/:digest", use: blob)
@@ -19,23 +21,21 @@ struct DeviceRoutes {
     }
 
     @Sendable private func policy(_ request: Request, _ context: Context) async throws -> Response {
-        let policy = try await service.policyDocument(
-            app: context.name("app"),
-            collection: context.name("collection"),
-            environment: context.name("environment")
+        let (app, environment) = (try context.name("app"), try context.name("environment"))
+        let collection = try context.name("collection")
+        let answers = DocumentAnswers(
+            try await service.policyDocument(app: app, collection: collection, environment: environment),
+            caching: "no-cache",
+            missing: ServiceError(.notFound, "Nothing was deployed to this collection yet.")
         )
-        guard let policy else { throw ServiceError(.notFound, "Nothing was deployed to this collection yet.") }
-        return document(policy, for: request, caching: "no-cache")
+        let path = "/v1/apps/\(app)/environments/\(environment)/collections/\(collection)/policy.json"
+        return answer(answers, to: request, path, context)
     }
 
     @Sendable private func report(_ request: Request, _ context: Context) async throws -> Response {
         let body = Array(buffer: try await request.body.collect(upTo: DeviceReport.largest))
-        let report: DeviceReport
-        do throws(PolicyError) { report = try DeviceReport(body) } catch {
-            throw ServiceError(.invalid, error.message, field: error.path)
-        }
         try await service.take(
-            report,
+            try ReportRequest.report(body),
             at: ReportPlace(
                 app: context.name("app"),
                 collection: context.name("collection"),
@@ -46,14 +46,26 @@ struct DeviceRoutes {
     }
 
     @Sendable private func metadata(_ request: Request, _ context: Context) async throws -> Response {
-        let file = try context.name("file")
-        guard
-            let metadata = try await service.metadataDocument(
-                team: context.name("team"),
-                file: file.removingPercentEncoding ?? file
-            )
-        else { throw ServiceError(.notFound, "There is no metadata \"\(file)\".") }
-        return document(metadata, for: request, caching: file == "timestamp.json" ? "no-cache" : Self.immutable)
+        let (team, file) = (try context.name("team"), try context.name("file"))
+        let answers = DocumentAnswers(
+            try await service.metadataDocument(team: team, file: file.removingPercentEncoding ?? file),
+            caching: file == "timestamp.json" ? "no-cache" : Self.immutable,
+            missing: ServiceError(.notFound, "There is no metadata \"\(file)\".")
+        )
+        return answer(answers, to: request, "/v1/trust/\(team)/metadata/\(file)", context)
+    }
+
+    /// - Parameter path: where devices ask for the document.
+    private func answer(
+        _ answers: DocumentAnswers,
+        to request: Request,
+        _ path: String,
+        _ context: Context
+    ) -> Response {
+        if let reception, request.uri.string == path, service.isCurrent(answers.found) {
+            reception.keep(answers, at: path, route: context.endpointPath)
+        }
+        return answers.answer(to: request)
     }
 
     @Sendable private func target(_ request: Request, _ context: Context) async throws -> Response {
@@ -61,27 +73,11 @@ struct DeviceRoutes {
         guard
             let bytes = try await service.target(team: context.name("team"), path: path.removingPercentEncoding ?? path)
         else { throw ServiceError(.notFound, "There is no target \"\(path)\".") }
-        return document(TaggedDocument(bytes), for: request, caching: Self.immutable)
+        let document = TaggedDocument(bytes)
+        return DocumentAnswers.answer(document, caching: Self.immutable, to: request).response
     }
 
     private static let immutable = "public, max-age=31536000, immutable"
-
-    /// A small document with its hash as its tag.
-    private func document(_ document: TaggedDocument, for request: Request, caching: String) -> Response {
-        let known = request.headers[.ifNoneMatch]
-        if known == document.tag {
-            return Response(status: .notModified, headers: [.eTag: document.tag, .cacheControl: caching])
-        }
-        let headers: HTTPFields = [
-            .contentType: "application/json", .eTag: document.tag, .cacheControl: caching,
-            .contentLength: String(document.bytes.count),
-        ]
-        return Response(
-            status: .ok,
-            headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.bytes))
-        )
-    }
 
     // MARK: Files
 
@@ -116,17 +112,14 @@ struct DeviceRoutes {
         }
         headers[.contentLength] = String(range.count)
         if request.method == .head { return Response(status: status, headers: headers) }
-        let (service, piece, wanted) = (service, service.pieceByteCount, range)
-        let body = ResponseBody(contentLength: wanted.count) { writer in
-            var position = wanted.lowerBound
-            while position < wanted.upperBound {
-                let end = min(position + piece, wanted.upperBound)
-                try await writer.write(ByteBuffer(bytes: try await service.bytes(of: digest, position..<end)))
-                position = end
-            }
-            try await writer.finish(nil)
-        }
-        return Response(status: status, headers: headers, body: body)
+        let body = FileBody(
+            service: service,
+            digest: digest,
+            range: range,
+            channel: reception == nil ? nil : context.channel,
+            isSent: reception?.sendsFiles ?? false
+        )
+        return Response(status: status, headers: headers, body: body.responseBody)
     }
 }
 

@@ -27,15 +27,15 @@ struct ErrorAnswers: RouterMiddleware {
             return ErrorAnswers.response(serviceError(of: error))
         } catch let error as DatabaseError {
             context.logger.error("\(error)")
-            return ErrorAnswers.response(
-                ServiceError(
-                    .unavailable,
-                    "The server's database cannot be used now; its log says why.",
-                    retryAfter: 30
-                )
-            )
+            return ErrorAnswers.response(Self.noDatabase)
         }
     }
+
+    static let noDatabase = ServiceError(
+        .unavailable,
+        "The server's database cannot be used now; its log says why.",
+        retryAfter: 30
+    )
 
     private func serviceError(of error: BlobError) -> ServiceError {
         switch error {
@@ -79,6 +79,10 @@ struct ErrorAnswers: RouterMiddleware {
     }
 
     static func response(_ error: ServiceError, _ status: HTTPResponse.Status? = nil) -> Response {
+        prepared(error, status).response
+    }
+
+    static func prepared(_ error: ServiceError, _ status: HTTPResponse.Status? = nil) -> PreparedAnswer {
         struct Body: Encodable {
             struct Content: Encodable {
                 let code: String
@@ -89,10 +93,10 @@ struct ErrorAnswers: RouterMiddleware {
             let error: Content
         }
         let body = Body(error: .init(code: error.code.rawValue, message: error.description, field: error.field))
-        var response = Answers.json(body, status: status ?? error.status)
-        if let seconds = error.retryAfter { response.headers[.retryAfter] = String(seconds) }
-        if error.code == .unauthenticated { response.headers[.wwwAuthenticate] = "Bearer" }
-        return response
+        var answer = Answers.prepared(Answers.encoded(body), type: "application/json", status: status ?? error.status)
+        if let seconds = error.retryAfter { answer.head.headerFields[.retryAfter] = String(seconds) }
+        if error.code == .unauthenticated { answer.head.headerFields[.wwwAuthenticate] = "Bearer" }
+        return answer
     }
 }
 
@@ -103,20 +107,42 @@ extension ServiceError {
 /// Answers as most routes give them.
 enum Answers {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        bytes(encoded(value), type: "application/json", status: status)
+    }
+
+    static func encoded(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
         guard let data = try? encoder.encode(value) else { preconditionFailure("the server's own values are JSON") }
-        return bytes([UInt8](data), type: "application/json", status: status)
+        return [UInt8](data)
     }
 
     static func bytes(_ bytes: [UInt8], type: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status,
-            headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        )
+        prepared(bytes, type: type, status: status).response
+    }
+
+    static func prepared(_ bytes: [UInt8], type: String, status: HTTPResponse.Status) -> PreparedAnswer {
+        PreparedAnswer(status, [.contentType: type, .cacheControl: "no-store"], bytes)
     }
 
     static let empty = Response(status: .noContent)
+}
+
+/// An answer whose bytes are all there.
+struct PreparedAnswer: Sendable {
+    var head: HTTPResponse
+    let bytes: ByteBuffer
+
+    init(_ status: HTTPResponse.Status, _ headers: HTTPFields, _ bytes: [UInt8] = []) {
+        self.bytes = ByteBuffer(bytes: bytes)
+        head = HTTPResponse(status: status, headerFields: headers)
+        // What it adds by itself is added here, too.
+        head = response.head
+    }
+
+    var response: Response {
+        let body = bytes.readableBytes == 0 ? ResponseBody() : ResponseBody(byteBuffer: bytes)
+        return Response(status: head.status, headers: head.headerFields, body: body)
+    }
 }

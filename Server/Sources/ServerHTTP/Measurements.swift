@@ -25,13 +25,23 @@ public final class Measurements: Sendable {
     /// Seconds.
     private static let bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+    private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
     private let state = Mutex(State())
     private let start = Date()
 
-    func note(_ method: String, _ route: String, _ status: Int, _ duration: Duration) {
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    public init() {}
+
+    /// - Parameter duration: `nil` for answers that say nothing about how long answers take.
+    func note(_ method: String, _ route: String, _ status: Int, _ duration: Duration?) {
+        let seconds = duration.map {
+            Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18
+        }
+        // Clients may name methods as they like: what they make up is counted together.
+        let method = Self.methods.contains(method) ? method : "other"
         state.withLock { state in
             state.requests[Key(method: method, route: route, status: status), default: 0] += 1
+            guard let seconds else { return }
             if let index = Self.bounds.firstIndex(where: { seconds <= $0 }) { state.durations[index] += 1 }
             state.seconds += seconds
             state.count += 1

@@ -77,21 +77,46 @@ struct RateLimits: RouterMiddleware {
         context: Context,
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if let address = context.limitedAddress, let seconds = buckets(request)?.take(address, at: now()) {
+        if let seconds = secondsToWait(request.method, request.uri.path, address: context.limitedAddress) {
             throw ServiceError(.rateLimited, "Too many requests: come again in \(seconds) s.", retryAfter: seconds)
         }
         return try await next(request, context)
     }
 
-    private func buckets(_ request: Request) -> TokenBuckets? {
-        let path = request.uri.path
-        switch request.method {
-        case .get: return path.hasPrefix("/v1/apps/") ? policies : nil
-        case .post where path.hasPrefix("/v1/apps/"): return reports
-        case .post: return ["/api/v1/sessions", "/api/v1/oidc/token", "/sign-in"].contains(path) ? signIns : nil
+    /// Takes one from the bucket that a request falls into.
+    /// - Parameter address: whose bucket it is; nothing is taken for `nil`.
+    /// - Returns: `nil`, or the seconds after which there is one again.
+    func secondsToWait(_ method: HTTPRequest.Method, _ path: String, address: String?) -> Int? {
+        address.flatMap { buckets(method, RequestPath(path))?.take($0, at: now()) }
+    }
+
+    private func buckets(_ method: HTTPRequest.Method, _ path: RequestPath) -> TokenBuckets? {
+        switch method {
+        case .get: return path.isOfApps ? policies : nil
+        case .post where path.isOfApps: return reports
+        case .post: return path.isSignIn ? signIns : nil
         default: return nil
         }
     }
+}
+
+/// The path of a request, as routes are found by it: slashes more or fewer make no other route.
+struct RequestPath {
+    private static let signIns: [[Substring]] = [
+        ["sign-in"], ["api", "v1", "sessions"], ["api", "v1", "oidc", "token"],
+    ]
+
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    private var parts: [Substring] { path.split(separator: "/", maxSplits: 4) }
+
+    /// Whether a device asks for what is open to all.
+    var isOfApps: Bool { path.hasPrefix("/v1/apps/") || parts.starts(with: ["v1", "apps"]) }
+
+    /// Whether somebody who sends this proves who they are.
+    var isSignIn: Bool { Self.signIns.contains(parts) }
 }
 
 // MARK: Addresses

@@ -2,13 +2,24 @@ public import Hummingbird
 public import ServerCore
 
 /// The routes of the server, and what answers to other methods on their paths.
-/// - Parameter proxies: whose word on where requests came from is taken.
+/// - Parameters:
+///   - isSecure: whether clients reach the server by https when no public address says it.
+///   - proxies: whose word on where requests came from is taken.
+///   - reception: what stands in the connections of the server that these are the routes of.
 public func makeRouter(
     _ service: Service,
     publicAddress: String? = nil,
-    proxies: TrustedProxies? = nil
+    isSecure: Bool = false,
+    proxies: TrustedProxies? = nil,
+    reception: Reception? = nil
 ) -> Router<Context> {
-    let router = makeRoutes(service, publicAddress: publicAddress, proxies: proxies)
+    let router = makeRoutes(
+        service,
+        publicAddress: publicAddress,
+        isSecure: isSecure,
+        proxies: proxies,
+        reception: reception
+    )
     router.refuseOtherMethods()
     return router
 }
@@ -17,18 +28,21 @@ public func makeRouter(
 public func makeRoutes(
     _ service: Service,
     publicAddress: String? = nil,
-    proxies: TrustedProxies? = nil
+    isSecure: Bool = false,
+    proxies: TrustedProxies? = nil,
+    reception: Reception? = nil
 ) -> Router<Context> {
     let router = Router(context: Context.self)
     router.add(middleware: Measuring(measurements: .shared))
     router.add(middleware: ErrorAnswers())
     if let proxies { router.add(middleware: ForwardedAddress(proxies: proxies)) }
-    router.add(middleware: RateLimits())
+    router.add(middleware: reception?.limits ?? RateLimits())
+    router.add(middleware: CallerAddress())
     router.get("health") { _, _ in try await healthAnswer(service) }
-    DeviceRoutes(service: service).add(to: router)
-    KeyRoutes(service: service.keyService).add(to: router)
+    DeviceRoutes(service: service, reception: reception).add(to: router)
+    KeyRoutes(service: service).add(to: router)
     let api = router.group("api/v1").add(middleware: Authentication(service: service))
-    let routes = APIRoutes(service: service, publicAddress: publicAddress)
+    let routes = APIRoutes(service: service, publicAddress: publicAddress, isSecure: isSecure)
     routes.addOpen(to: api)
     let identified = api.group().add(middleware: Identified())
     routes.add(to: identified)

@@ -19,6 +19,9 @@ struct TrustRoutes {
                 try await service.replaceTrust(of: context.name("team"), with: files, as: context.actor)
             )
         }
+        router.post("teams/:team/trust/online-keys") { request, context in
+            Answers.json(try await service.replaceOnlineKeys(of: context.name("team"), as: context.actor))
+        }
         router.put("teams/:team/trust/releases") { request, context in
             let files = try await request.json(Documents.self, context).documents
             return Answers.json(

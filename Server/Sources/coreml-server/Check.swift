@@ -13,7 +13,14 @@ struct Check: AsyncParsableCommand {
     @Flag(help: "Compare lengths of files only, not their hashes.") var quick = false
 
     func run() async throws {
-        let report = try await data.open().service().check(readsFiles: !quick)
+        let service = try await data.open().service()
+        let report = try await service.check(readsFiles: !quick)
+        let storage = try await service.keyStorage()
+        print(
+            storage.isApart
+                ? "Keys of models lie with \(storage.address ?? "a key service"): \(storage.rest)"
+                : "Keys of models lie here: \(storage.rest)"
+        )
         for (kind, count) in report.counts.sorted(by: { $0.key < $1.key }) { print("\(count) \(kind)") }
         if !report.unreferenced.isEmpty { print("\(report.unreferenced.count) files of uploads that did not end") }
         for problem in report.problems { print("WRONG: \(problem)") }

@@ -7,7 +7,7 @@ struct CoreMLServer: AsyncParsableCommand {
         abstract: "Delivers collections of Core ML models to devices: a server of your own.",
         subcommands: [
             Serve.self, AdminLink.self, Export.self, Check.self, Backup.self, Restore.self, AdvanceVersions.self,
-            Vault.self,
+            Vault.self, Keys.self,
         ]
     )
 }

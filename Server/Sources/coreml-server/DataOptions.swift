@@ -24,26 +24,47 @@ struct DataOptions: ParsableArguments {
     )
     var blobs: String?
 
+    @Option(
+        name: .customLong("key-service"),
+        help: """
+            Where the key service answers that is a process of its own, http://host:port; else the keys of models lie here. \
+            COREML_KEY_SERVICE says it too.
+            """
+    )
+    var keyService: String?
+    @Option(
+        name: .customLong("key-service-secret"),
+        help: "The file that both share, of coreml-server keys secret. COREML_KEY_SERVICE_SECRET says it too."
+    )
+    var keyServiceSecret: String?
+
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// The address of the shared database, if there is one.
     var sharedDatabase: String? { database ?? environment["COREML_DATABASE"] }
     var sharedBlobs: String? { blobs ?? environment["COREML_BLOBS"] }
 
+    /// The key service, where it is a process of its own.
+    func link() throws -> KeyServiceLink? {
+        guard let address = keyService ?? environment["COREML_KEY_SERVICE"] else { return nil }
+        guard let url = URL(string: address), let path = keyServiceSecret ?? environment["COREML_KEY_SERVICE_SECRET"]
+        else {
+            throw ValidationError(
+                "--key-service takes an address, and --key-service-secret a file of coreml-server keys secret."
+            )
+        }
+        return try KeyServiceLink(url, KeyLinkSecret(contentsOf: path))
+    }
+
     /// - Parameter isServing: whether this is the folder's server; others work beside one.
-    func open(isServing: Bool = false) throws -> Storage {
+    func open(isServing: Bool = false) async throws -> Storage {
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
         let vault = try KeyVault(folder: folder + "/vault")
-        let database: any Database =
-            if let sharedDatabase {
-                try PostgreSQLDatabase(sharedDatabase)
-            } else {
-                try SQLiteDatabase(path: folder + "/server.sqlite")
-            }
+        let database = try openDatabase()
         let blobs: any BlobStore =
             if let sharedBlobs {
                 try S3BlobStore(
@@ -58,7 +79,16 @@ struct DataOptions: ParsableArguments {
         // Servers that share a database share the keys in it; one that stands alone has files of its own.
         let keys: any SigningKeyStore =
             sharedDatabase == nil ? try SigningKeyFolder(folder: folder + "/keys") : SealedSigningKeys(vault: vault)
-        return Storage(database: database, blobs: blobs, keys: keys, vault: vault)
+        let link = try link()
+        // Commands beside a server know from its database what it is.
+        let stored = try await ServerCore.Service.storedRole(database)
+        let role: ServerRole = link != nil ? .control : isServing ? .all : stored ?? .all
+        return Storage(database: database, blobs: blobs, keys: keys, vault: vault, role: role, link: link)
+    }
+
+    func openDatabase() throws -> any Database {
+        if let sharedDatabase { return try PostgreSQLDatabase(sharedDatabase) }
+        return try SQLiteDatabase(path: folder + "/server.sqlite")
     }
 }
 
@@ -68,15 +98,23 @@ struct Storage {
     let blobs: any BlobStore
     let keys: any SigningKeyStore
     let vault: KeyVault
+    let role: ServerRole
+    let link: KeyServiceLink?
 
-    func service(address: String? = nil, redirectsFiles: Bool = false) async throws -> ServerCore.Service {
-        try await ServerCore.Service(
+    func service(address: String? = nil, redirectsFiles: Bool = false, providers: [IdentityProvider] = []) async throws
+        -> ServerCore.Service
+    {
+        if role == .keys { return try await KeyHost.service(database: database, vault: vault) }
+        return try await ServerCore.Service(
             database: database,
             blobs: blobs,
             keys: keys,
             vault: vault,
+            role: role,
+            keyService: link,
             address: address,
-            redirectsFiles: redirectsFiles
+            redirectsFiles: redirectsFiles,
+            providers: providers
         )
     }
 }

@@ -19,6 +19,8 @@ struct Serve: AsyncParsableCommand {
             EXAMPLES
               coreml-server serve --data ./data
               coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --address https://models.example.org
+              coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --port 443 --address https://models.example.org \\
+                  --tls-certificate fullchain.pem --tls-key privkey.pem
               coreml-server serve --data ./replica --database postgres://coreml@db/models \\
                   --blobs "s3://models?endpoint=https://s3.example.org"
             """
@@ -35,6 +37,27 @@ struct Serve: AsyncParsableCommand {
     var proxies: [String] = []
 
     @Option(
+        name: .customLong("tls-certificate"),
+        help: """
+            The server's certificate in PEM, followed by those that vouch for it: connections are then by TLS.  It is read again \
+            when the file changes, and at SIGHUP.
+            """
+    )
+    var certificate: String?
+    @Option(name: .customLong("tls-key"), help: "The certificate's private key in PEM, without a passphrase.")
+    var certificateKey: String?
+    @Option(
+        name: .customLong("most-waiting"),
+        help: "How many requests of devices wait for answers at most; others are told to come later."
+    )
+    var mostWaiting = Reception.Options().mostWaiting
+    @Option(
+        name: .customLong("most-connections"),
+        help: "How many connections there are at most, 16,384 when not given; others wait until some end."
+    )
+    var mostConnections: Int?
+
+    @Option(
         name: .customLong("metrics-port"),
         help: "A port of this machine alone for /metrics (Prometheus) and /health."
     )
@@ -45,24 +68,84 @@ struct Serve: AsyncParsableCommand {
     var logLevel = LogLevel.notice
     @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
 
+    @Option(
+        name: .customLong("identity-providers"),
+        help: "A file of providers that people sign in with (OpenID Connect): Documentation/Operating.md."
+    )
+    var identityProviders: String?
+
+    func validate() throws {
+        guard (certificate == nil) == (certificateKey == nil) else {
+            throw ValidationError("--tls-certificate and --tls-key go together.")
+        }
+        guard mostWaiting > 0 else { throw ValidationError("--most-waiting is 1 or more.") }
+        guard mostConnections ?? 1 > 0 else { throw ValidationError("--most-connections is 1 or more.") }
+    }
+
+    /// The certificate that connections are secured by.
+    private func readCertificate() throws -> ServerCertificate? {
+        guard let certificate, let certificateKey else { return nil }
+        do throws(CertificateError) {
+            return try ServerCertificate(certificatePath: certificate, keyPath: certificateKey)
+        } catch { throw ValidationError(error.description) }
+    }
+
     func run() async throws {
         let logger = logFormat.logger(logLevel)
-        let storage = try data.open(isServing: true)
-        let service = try await storage.service(address: address, redirectsFiles: redirectFiles)
+        let certificate = try readCertificate()
+        let storage = try await data.open(isServing: true)
+        if storage.role != .control { try CoreDumps.forbid() }
+        let service = try await storage.service(
+            address: address,
+            redirectsFiles: redirectFiles,
+            providers: try identityProviders.map { try IdentityProvider.read(contentsOf: $0) } ?? []
+        )
+        if storage.role == .control {
+            do {
+                let there = try await service.keyStorage()
+                logger.notice("Keys of models lie with \(there.address ?? ""): \(there.rest)")
+            } catch {
+                // Devices keep what they have: the server goes on, and asks again when it has to.
+                logger.error("\(error)")
+            }
+        }
         let link = try await service.firstAdministratorLink()
-        let (host, given) = (host, address)
-        let router = makeRouter(service, publicAddress: address, proxies: try TrustedProxies(proxies))
-        try Dashboard(service, publicAddress: address).add(to: router)
+        let (host, given, isSecure) = (host, address, certificate != nil)
+        let proxies = try TrustedProxies(proxies)
+        var options = Reception.Options()
+        options.mostWaiting = mostWaiting
+        options.sendsFiles = !isSecure
+        options.serverName = Self.serverName
+        let reception = Reception(service, proxies: proxies, options: options, logger: logger)
+        let router = makeRouter(
+            service,
+            publicAddress: address,
+            isSecure: isSecure,
+            proxies: proxies,
+            reception: reception
+        )
+        try Dashboard(service, publicAddress: address, isSecure: isSecure).add(to: router)
         var services: [any ServiceLifecycle.Service] = [
             Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger),
         ]
-        if let metricsPort { services.append(metricsApplication(service, port: metricsPort, logger)) }
+        if let certificate { services.append(CertificateWatch(certificate, logger: logger)) }
+        if let metricsPort {
+            let metrics = Metrics(service: service, reception: reception, certificate: certificate)
+            services.append(metrics.application(port: metricsPort, logger))
+        }
         let application = Application(
             router: router,
-            configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
+            server: reception.server(certificate),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                serverName: Self.serverName,
+                backlog: Self.backlog,
+                availableConnectionsDelegate: .maximum(allowedConnections(logger), logger: logger)
+            ),
             services: services,
             onServerRunning: { channel in
-                let address = given ?? "http://\(host):\(channel.localAddress?.port ?? 0)"
+                let scheme = isSecure ? "https" : "http"
+                let address = given ?? "\(scheme)://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
                 if let link { print("To begin, open \(address)/sign-in/\(link)") }
                 fflush(nil)
@@ -73,6 +156,33 @@ struct Serve: AsyncParsableCommand {
         try await storage.database.close()
     }
 
+    /// How many files the server needs beside those of connections: its records, blobs that are being read and written.
+    private static let otherFiles = 1024
+
+    /// As many connections as were asked for, or as the system lets a process have.
+    ///
+    /// Each takes a descriptor for itself and may take one for a file that it is sent.
+    private func allowedConnections(_ logger: Logger) -> Int {
+        let wanted = mostConnections ?? 16_384
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+        limit.rlim_cur = limit.rlim_max
+        // What the system does not give is not counted on.
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let files = Int(clamping: limit.rlim_cur)
+        let allowed = max(1, (files - Self.otherFiles) / 2, files / 4)
+        if let mostConnections, allowed < mostConnections {
+            logger.warning(
+                "The system allows \(files) open files: at most \(allowed) connections, not \(mostConnections)."
+            )
+        }
+        return min(allowed, wanted)
+    }
+
+    private static let serverName = "coreml-server"
+    /// How many connections the system holds that the server has not taken yet, as far as it lets it (`net.core.somaxconn`).
+    private static let backlog = 4096
     /// How long requests have to end after the server was told to.
     private static let patience = Duration.seconds(30)
 

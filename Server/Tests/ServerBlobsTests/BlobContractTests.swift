@@ -109,6 +109,32 @@ func digest(_ bytes: [UInt8]) -> BlobDigest { BlobDigest(hash: SHA256.hash(data:
     }
 
     @Test(arguments: StoreKind.available)
+    func aFileThatIsOpenIsReadToItsEndAndNoFurther(_ kind: StoreKind) async throws {
+        let sample = try SampleStore(kind)
+        defer { withExtendedLifetime(sample) {} }
+        let bytes = sampleBytes(300_000)
+        let name = try await sample.put(bytes)
+        guard let file = try sample.store.openFile(name) else {
+            #expect(kind == .s3)
+            return
+        }
+        #expect(throws: BlobError.self) { _ = try sample.store.openFile(digest([1])) }
+        // It stays open when its name is gone.
+        try await sample.store.remove(name)
+        for range in [0..<300_000, 7..<70_000, 299_999..<300_000, 12..<12, 200_000..<300_001, 300_000..<300_002] {
+            file.prefetch(range)
+            var read = [UInt8](repeating: 0, count: range.count)
+            let isInside = range.upperBound <= bytes.count
+            do {
+                try read.withUnsafeMutableBytes { try file.read(at: range.lowerBound, into: $0) }
+                #expect(isInside && read == Array(bytes[range]))
+            } catch {
+                #expect(!isInside && error is BlobError)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
     func bytesWithAnotherHashAreNotStored(_ kind: StoreKind) async throws {
         let sample = try SampleStore(kind)
         defer { withExtendedLifetime(sample) {} }

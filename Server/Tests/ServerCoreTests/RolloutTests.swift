@@ -219,6 +219,26 @@ extension SampleServer {
         #expect(await code { _ = try await server.service.operate(.resume, id, as: server.admin) } == .conflict)
     }
 
+    @Test func rulesDoNotServeAReleaseThatWasTakenBack() async throws {
+        let server = try await SampleServer()
+        try await server.publishTwo()
+        var definition = server.ramp
+        let tablets = AnyJSON.object([
+            "attribute": .text("deviceClass"), "operator": .text("is"), "values": .list([.text("tablet")]),
+        ])
+        definition.rules = [
+            .init(id: "tablets", when: tablets, serve: .release(2)),
+            .init(id: "half", when: tablets, serve: .release(1), percentage: 50, rest: .release(2)),
+        ]
+        _ = try await server.deploy(definition)
+        var rules = try await server.policy().policy.rules
+        #expect(rules.map { $0.serve.shares.map(\.outcome) } == [[.release(2)], [.release(1), .release(2)]])
+        try await server.report(2, devices: 0..<60, failing: 20)
+        try await server.service.runRollouts()
+        rules = try await server.policy().policy.rules
+        #expect(rules.allSatisfy { Set($0.serve.shares.map(\.outcome)) == [.release(1)] })
+    }
+
     @Test func aHaltCanLeaveTheReleaseWhereItIs() async throws {
         let server = try await SampleServer()
         try await server.publishTwo()

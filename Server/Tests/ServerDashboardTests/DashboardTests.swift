@@ -177,12 +177,16 @@ struct Browser {
         }
     }
 
-    @Test func `the cookie is for this server only, and by https for nothing else`() async throws {
+    @Test(arguments: [("https://models.example.org", false), (nil, true)])
+    func `the cookie is for this server only, and by https for nothing else`(
+        _ address: String?,
+        _ isSecure: Bool
+    ) async throws {
         let site = try await TestSite()
         defer { site.remove() }
         let link = try #require(try await site.service.firstAdministratorLink())
         let router = Router(context: Context.self)
-        try Dashboard(site.service, publicAddress: "https://models.example.org").add(to: router)
+        try Dashboard(site.service, publicAddress: address, isSecure: isSecure).add(to: router)
         try await Application(router: router).test(.router) { client in
             let answer = try await client.execute(
                 uri: "/sign-in",

@@ -57,9 +57,9 @@ import Testing
         let world = try await World.make()
         defer { world.remove() }
         try await behindProxy(world) { client in
-            func signIn(_ address: String) async throws -> TestResponse {
+            func signIn(_ address: String, _ path: String = "/api/v1/sessions") async throws -> TestResponse {
                 try await client.execute(
-                    uri: "/api/v1/sessions",
+                    uri: path,
                     method: .post,
                     headers: [Self.forwarded: address],
                     body: ByteBuffer(string: #"{"link":"0"}"#)
@@ -68,11 +68,15 @@ import Testing
             #expect(try await statuses(20) { _ in try await signIn("203.0.113.7") } == [401: 5, 429: 15])
             let refused = try await signIn("203.0.113.7")
             #expect((1...12).contains(Int(refused.headers[.retryAfter] ?? "") ?? 0))
+            // However the address is written that leads to the same route.
+            let paths = ["/api/v1/sessions/", "//api/v1/sessions", "/api//v1/sessions"]
+            #expect(try await statuses(20) { try await signIn("203.0.113.8", paths[$0 % 3]) } == [401: 5, 429: 15])
             // One client has a whole network of IPv6.
             #expect(try await statuses(20) { try await signIn("2001:db8::\($0 + 1)") } == [401: 5, 429: 15])
             let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
-            let answers = try await statuses(200) { _ in
-                try await client.execute(uri: policy, method: .get, headers: [Self.forwarded: "203.0.113.9"])
+            let answers = try await statuses(200) { index in
+                let uri = index % 2 == 0 ? policy : "/" + policy
+                return try await client.execute(uri: uri, method: .get, headers: [Self.forwarded: "203.0.113.9"])
             }
             // While they are asked, the bucket fills by one a second.
             #expect((120...130).contains(answers[200] ?? 0) && (answers[200] ?? 0) + (answers[429] ?? 0) == 200)

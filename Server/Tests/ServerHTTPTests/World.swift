@@ -112,6 +112,9 @@ struct World: Sendable {
         let upload = try await service.uploadArchive(team: "acme", as: owner)
         try await upload.append(SampleArchive.bytes("plain"))
         let archive = try await service.finishArchive(upload, team: "acme", fileName: "a", expecting: nil, as: owner)
+        let second = try await service.uploadArchive(team: "acme", as: owner)
+        try await second.append(SampleArchive.bytes("small pieces"))
+        _ = try await service.finishArchive(second, team: "acme", fileName: "b", expecting: nil, as: owner)
         let release = try await service.createRelease(
             NewRelease(models: ["Classifier": .init(archive: archive.sha256)]),
             app: "shop",
@@ -279,6 +282,7 @@ struct World: Sendable {
         let body: [UInt8] =
             switch operation.id {
             case "uploadArchive": try SampleArchive.bytes("signed")
+            case "uploadDelta": try SampleArchive.delta("copies")
             case "uploadVectors": [0x50, 0x4B, 0x03, 0x04, 0]
             default: Array(text.utf8)
             }

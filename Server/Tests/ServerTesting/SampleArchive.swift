@@ -31,10 +31,31 @@ public enum SampleArchive {
         }
     }
 
-    public static func bytes(_ name: String) throws -> [UInt8] {
+    private static func data(_ name: String) throws -> Data {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        let file = folder.appendingPathComponent("../../../Documentation/Formats/vectors/mlarchive.json")
-        let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: file))
+        return try Data(
+            contentsOf: folder.appendingPathComponent("../../../Documentation/Formats/vectors/\(name).json")
+        )
+    }
+
+    private struct Deltas: Decodable {
+        struct Vector: Decodable {
+            let name: String
+            let delta: Data
+        }
+
+        let vectors: [Vector]
+    }
+
+    /// A delta of the vectors of `Documentation/Formats/mldelta.md`: `copies` makes the archive `small pieces` of `plain`.
+    public static func delta(_ name: String) throws -> [UInt8] {
+        let vectors = try JSONDecoder().decode(Deltas.self, from: data("mldelta"))
+        guard let vector = vectors.vectors.first(where: { $0.name == name }) else { throw CocoaError(.fileNoSuchFile) }
+        return Array(vector.delta)
+    }
+
+    public static func bytes(_ name: String) throws -> [UInt8] {
+        let vectors = try JSONDecoder().decode(Vectors.self, from: data("mlarchive"))
         guard let vector = vectors.vectors.first(where: { $0.name == name }) else { throw CocoaError(.fileNoSuchFile) }
         return vector.archive.flatMap { part -> [UInt8] in
             switch part {

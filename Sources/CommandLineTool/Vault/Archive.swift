@@ -1,5 +1,6 @@
 import ArgumentParser
 import MLArchive
+import MLDelta
 import MLEncryption
 import MLFiles
 import MLNumerics
@@ -14,6 +15,7 @@ struct Archive: ParsableCommand {
             Examples:
               coreml archive Flowers.mlpackage -o Flowers.mlarchive
               coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey --sign acme.pem
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive --sign-model release.pem
               coreml archive list Flowers.mlarchive
               coreml archive verify Flowers.mlarchive --key acme.pub.pem
               coreml archive extract Flowers.mlarchive -o Flowers.mlmodelc
@@ -34,6 +36,9 @@ struct ArchiveCreate: ParsableCommand {
 
             Examples:
               coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey
+              coreml archive Flowers.mlpackage -o Flowers3.mlarchive --delta-from Flowers2.mlarchive
+              coreml archive Flowers.mlpackage -o Flowers3.mlarchive --encrypt Flowers.mlmodelkey \\
+                --delta-from Flowers2.mlarchive=old/Flowers.mlpackage
             """
     )
 
@@ -47,8 +52,28 @@ struct ArchiveCreate: ParsableCommand {
     var noEncrypt = false
     @Option(help: ArgumentHelp("Sign with an Ed25519 key in PEM form.", valueName: "pem"))
     var sign: String?
+    @Option(
+        help: ArgumentHelp(
+            "Sign the model's files with a P-256 key in PEM form, as OpenSSF Model Signing does: model.sig in the archive.",
+            valueName: "pem"
+        )
+    )
+    var signModel: String?
+    @Option(
+        help: ArgumentHelp(
+            "Make a .mldelta, too, for devices that have this archive; may be given again.  Of one that is encrypted for a key that is "
+                + "not here, name the model in the clear.",
+            valueName: "archive[=model]"
+        )
+    )
+    var deltaFrom: [String] = []
 
     func validate() throws {
+        guard signModel == nil || encrypt == nil else {
+            throw ValidationError(
+                "--sign-model lists files that anybody can hash; sign an encrypted archive with --sign"
+            )
+        }
         guard encrypt == nil || !noEncrypt else {
             throw ValidationError("--encrypt and --no-encrypt contradict each other")
         }
@@ -62,12 +87,44 @@ struct ArchiveCreate: ParsableCommand {
             let signer = try sign.map { (path) throws(ModelError) in
                 try trailing(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
             }
+            let modelSigner = try signModel.map { (path) throws(ModelError) in try ModelSigning.key(path) }
             let output = self.output ?? Self.name(model)
-            try ArchivePackaging.archive(model, to: output, key: key, signer: signer)
+            let deltas = deltaFrom.enumerated().map { Self.request($1, number: $0, of: output) }
+            let outcomes = try ArchivePackaging.archive(
+                model,
+                to: output,
+                key: key,
+                signer: signer,
+                modelSigner: modelSigner,
+                deltas: deltas
+            )
             print(output)
             if let key, let place { print("  encrypted with \(place), key \(key.keyID)") }
             if let signer { print("  signed by \(signer.publicKey.keyID)") }
+            for (delta, outcome) in zip(deltas, outcomes) { Self.tell(of: delta, outcome) }
+            if let modelSigner { print("  its files signed by \(modelSigner.publicKey.hint)") }
         }
+    }
+
+    /// A delta from ARCHIVE or ARCHIVE=MODEL, which goes beside the archive.
+    private static func request(_ text: String, number: Int, of output: String) -> DeltaPackaging.Request {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        let base = output.hasSuffix(".mlarchive") ? String(output.dropLast(".mlarchive".count)) : output
+        let old = FileAccess.name(of: parts.first ?? "")
+        let name = old.hasSuffix(".mlarchive") ? String(old.dropLast(".mlarchive".count)) : old
+        return DeltaPackaging.Request(
+            old: parts.first ?? "",
+            oldModel: parts.count > 1 ? parts[1] : nil,
+            output: "\(base).from-\(name)\(number > 0 ? "-\(number + 1)" : "").mldelta"
+        )
+    }
+
+    private static func tell(of delta: DeltaPackaging.Request, _ outcome: DeltaWriter.Outcome) {
+        let (size, plan) = (byteText(outcome.byteCount), byteText(outcome.planByteCount))
+        guard outcome.isWritten else {
+            return print("  no delta from \(delta.old): it would have \(size), and devices fetch \(plan) without it")
+        }
+        print("  \(delta.output): \(size); devices that have \(delta.old) fetch \(plan) without it")
     }
 
     private static func name(_ model: String) -> String {

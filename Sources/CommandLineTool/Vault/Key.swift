@@ -93,7 +93,10 @@ extension String {
 }
 
 struct KeyCreate: ParsableCommand {
-    enum Kind: String, ExpressibleByArgument, CaseIterable { case `public`, symmetric, signing }
+    enum Kind: String, ExpressibleByArgument, CaseIterable {
+        case `public`, symmetric, signing
+        case modelSigning = "model-signing"
+    }
     enum Suite: String, ExpressibleByArgument, CaseIterable {
         case xWing = "x-wing"
         case x25519
@@ -103,14 +106,16 @@ struct KeyCreate: ParsableCommand {
         commandName: "create",
         abstract: "Make a key.",
         discussion: """
-            public     a pair for HPKE; the file is the public half (the default)
-            symmetric  one key that both encrypts and decrypts, in a file of mode 0600
-            signing    an Ed25519 pair for --sign: FILE, and FILE with .pub before its ending
+            public         a pair for HPKE; the file is the public half (the default)
+            symmetric      one key that both encrypts and decrypts, in a file of mode 0600
+            signing        an Ed25519 pair for --sign: FILE, and FILE with .pub before its ending
+            model-signing  a P-256 pair for coreml sign and --sign-model, likewise
 
             Examples:
               coreml key create --team Acme -o Flowers.mlmodelkey
               coreml key create --team Acme --kind symmetric -o Flowers.mlmodelkey
               coreml key create --kind signing -o acme.pem
+              coreml key create --kind model-signing -o release.pem
             """
     )
 
@@ -125,13 +130,16 @@ struct KeyCreate: ParsableCommand {
     @OptionGroup var options: NewKeyOptions
 
     func validate() throws {
-        guard kind == .signing || team != nil else { throw ValidationError("--team says whose key it is") }
+        guard [.signing, .modelSigning].contains(kind) || team != nil else {
+            throw ValidationError("--team says whose key it is")
+        }
         if let team, team.utf8.count > 200 { throw ValidationError("--team takes at most 200 bytes") }
     }
 
     func run() throws {
         try failing { () throws(ModelError) in
             if kind == .signing { return try makeSigningKey() }
+            if kind == .modelSigning { return try makeModelSigningKey() }
             let suite: WrapSuite =
                 switch (kind, self.suite) {
                 case (.symmetric, _): .aes
@@ -151,10 +159,20 @@ struct KeyCreate: ParsableCommand {
 
     private func makeSigningKey() throws(ModelError) {
         let key = SigningKey()
+        try write("signing key \(key.publicKey.keyID)", key.pem, key.publicKey.pem)
+    }
+
+    private func makeModelSigningKey() throws(ModelError) {
+        let key = ModelSigningKey()
+        try write("model signing key \(key.publicKey.hint)", key.pem, key.publicKey.pem)
+    }
+
+    /// Writes both halves of a key that signs.
+    private func write(_ title: String, _ privateHalf: String, _ publicHalf: String) throws(ModelError) {
         let place = output.hasSuffix(".pem") ? String(output.dropLast(4)) + ".pub.pem" : output + ".pub"
-        try KeyFiles.write(Array(key.pem.utf8), to: output, isSecret: true)
-        try KeyFiles.write(Array(key.publicKey.pem.utf8), to: place, isSecret: false)
-        print("signing key \(key.publicKey.keyID)\n  private half \(output) (mode 0600)\n  public half  \(place)")
+        try KeyFiles.write(Array(privateHalf.utf8), to: output, isSecret: true)
+        try KeyFiles.write(Array(publicHalf.utf8), to: place, isSecret: false)
+        print("\(title)\n  private half \(output) (mode 0600)\n  public half  \(place)")
     }
 }
 

@@ -7,6 +7,8 @@ struct Ceremony {
     let folder: String
     /// The root that the new one follows, and whose keys have to sign it, too.
     let trustedRoot: SignedDocument
+    /// The top-level targets that those of the drafts follow.
+    let trustedTargets: SignedDocument?
     private(set) var drafts: [String: SignedDocument]
     private(set) var plan: Plan
 
@@ -17,6 +19,7 @@ struct Ceremony {
     }
 
     private static let trustedName = "trusted-root.json"
+    private static let trustedTargetsName = "trusted-targets.json"
     private static let planName = "ceremony.json"
 
     // MARK: Beginning
@@ -38,6 +41,7 @@ struct Ceremony {
         let metadata = try repository.metadata()
         self.folder = folder
         trustedRoot = repository.root
+        trustedTargets = repository.targets["targets"]
         plan = Plan(
             format: 1,
             server: repository.configuration.server.absoluteString,
@@ -71,6 +75,38 @@ struct Ceremony {
         }
     }
 
+    /// What waits on the server for the holders of root and targets.
+    /// - Throws: when it does not follow what devices trust.
+    init(_ repository: TrustRepository, waiting: [WaitingDraft], folder: String) throws {
+        self.folder = folder
+        trustedRoot = repository.root
+        trustedTargets = repository.targets["targets"]
+        plan = Plan(
+            format: 1,
+            server: repository.configuration.server.absoluteString,
+            team: repository.configuration.team
+        )
+        drafts = [:]
+        let metadata = try repository.metadata()
+        for draft in waiting where ["root", "targets"].contains(draft.role) {
+            let document = try SignedDocument(parsing: Array(draft.document), role: draft.role)
+            let (version, old) =
+                draft.role == "root"
+                ? (try Root(document.signed, role: "root").version, try metadata.rootMetadata.version)
+                : (
+                    try Targets(document.signed, role: "targets").version,
+                    try metadata.targetsMetadata("targets")?.version ?? 0
+                )
+            guard version == old + 1 else {
+                throw Failure(
+                    "The server's draft of \(draft.role) is version \(version), which does not follow \(old)."
+                )
+            }
+            drafts[draft.role] = document
+        }
+        guard !drafts.isEmpty else { throw Failure("Nothing waits for the holders of root or targets.") }
+    }
+
     /// Reads a ceremony that was begun.
     init(folder: String) throws {
         func read(_ name: String) throws -> Data {
@@ -87,12 +123,15 @@ struct Ceremony {
         }
         guard plan.format == 1 else { throw Failure("\(folder) was begun by a newer version.") }
         trustedRoot = try SignedDocument(parsing: Array(try read(Self.trustedName)), role: "root")
+        trustedTargets = try FileManager.default.contents(atPath: folder + "/" + Self.trustedTargetsName).map {
+            try SignedDocument(parsing: Array($0), role: "targets")
+        }
         drafts = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".draft.json") {
             let role = String(name.dropLast(11))
             drafts[role] = try SignedDocument(parsing: Array(try read(name)), role: role)
         }
-        guard drafts["root"] != nil else { throw Failure("\(folder) has no draft of a root.") }
+        guard !drafts.isEmpty else { throw Failure("\(folder) has no drafts.") }
     }
 
     func write() throws {
@@ -100,8 +139,38 @@ struct Ceremony {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
         var files = [(Self.planName, try encoder.encode(plan)), (Self.trustedName, Data(trustedRoot.bytes))]
+        if let trustedTargets { files.append((Self.trustedTargetsName, Data(trustedTargets.bytes))) }
         for (role, draft) in drafts { files.append(("\(role).draft.json", Data(draft.bytes))) }
         for (name, data) in files { try data.write(to: URL(fileURLWithPath: "\(folder)/\(name)"), options: .atomic) }
+    }
+
+    /// The root that devices trust and the one that follows: the same where no other is drafted.
+    func roots() throws -> (old: Root, new: Root) {
+        let old = try Root(trustedRoot.signed, role: "root")
+        return (old, try drafts["root"].map { try Root($0.signed, role: "root") } ?? old)
+    }
+
+    /// Whom the drafted targets let in, or give other keys.
+    func delegationChanges() throws -> [String] {
+        guard let draft = drafts["targets"] else { return [] }
+        let new = try Targets(draft.signed, role: "targets")
+        let old = try trustedTargets.map { try Targets($0.signed, role: "targets") }
+        func names(_ keys: RoleKeys?) -> String {
+            keys?.keyIDs.map { String($0.prefix(16)) }.joined(separator: " ") ?? ""
+        }
+        let changed = (new.delegations?.roles ?? []).compactMap { role -> String? in
+            let (before, after) = (old?.keys(ofDelegated: role.name), new.keys(ofDelegated: role.name))
+            if before?.keyIDs == after?.keyIDs, before?.threshold == after?.threshold { return nil }
+            guard case .patterns(let patterns) = role.paths else {
+                return "\(role.name): hashed paths, which we never make"
+            }
+            let paths = patterns.joined(separator: " ")
+            return before == nil
+                ? "\(role.name) (\(paths)): let in, signed by \(names(after))"
+                : "\(role.name) (\(paths)): \(names(before)) → \(names(after))"
+        }
+        let kept = Set(new.delegations?.roles.map(\.name) ?? [])
+        return changed + (old?.delegations?.roles.map(\.name) ?? []).filter { !kept.contains($0) }.map { "\($0): GONE" }
     }
 
     // MARK: Signing
@@ -118,8 +187,7 @@ struct Ceremony {
 
     /// Whose signatures each draft needs.
     func lacks() throws -> [Lack] {
-        guard let draft = drafts["root"] else { return [] }
-        let (old, new) = (try Root(trustedRoot.signed, role: "root"), try Root(draft.signed, role: "root"))
+        let (old, new) = try roots()
         var lacks: [Lack] = []
         func add(_ role: String, _ whose: String, _ keys: RoleKeys) throws {
             guard let draft = drafts[role] else { return }
@@ -128,7 +196,7 @@ struct Ceremony {
         try add("root", "of the root before", old.keys(of: .root))
         try add("root", "of the new root", new.keys(of: .root))
         try add("targets", "of the new root's targets", new.keys(of: .targets))
-        let targets = try drafts["targets"].map { try Targets($0.signed, role: "targets") }
+        let targets = try (drafts["targets"] ?? trustedTargets).map { try Targets($0.signed, role: "targets") }
         for role in drafts.keys.sorted() where !["root", "targets"].contains(role) {
             guard let keys = targets?.keys(ofDelegated: role) else { continue }
             try add(role, "of its publisher", keys)

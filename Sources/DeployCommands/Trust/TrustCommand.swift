@@ -24,6 +24,7 @@ public struct TrustCommand: ParsableCommand {
             """,
         subcommands: [
             TrustKey.self, CeremonyCommand.self, TrustStatusCommand.self, TrustVerify.self, SignRelease.self,
+            ReplaceOnlineKeys.self,
         ]
     )
 
@@ -84,11 +85,21 @@ struct CeremonyBegin: ParsableCommand {
             "Who signs the releases of a collection from now on: APP.COLLECTION=KEY.pub; needs the targets keys' signatures."
     )
     var publisher: [String] = []
+    @Flag(
+        help: "Take what waits on the server for the holders of root and targets: new apps, collections, online keys."
+    )
+    var waiting = false
     @Option(help: "Days until the root expires.") var rootDays = 365
     @Option(help: "Days until targets metadata expires.") var targetsDays = 180
     @Option(name: .shortAndLong, help: "The folder, which is made.") var output: String
+    @OptionGroup var server: ServerOptions
 
     func validate() throws {
+        guard !waiting || root.isEmpty && targets.isEmpty && publisher.isEmpty else {
+            throw ValidationError(
+                "--waiting takes what the server has drafted as it is: appoint others in a ceremony after it."
+            )
+        }
         guard root.isEmpty || (1...root.count).contains(rootThreshold) else {
             throw ValidationError("--root-threshold is 1 to the number of --root keys.")
         }
@@ -102,6 +113,7 @@ struct CeremonyBegin: ParsableCommand {
 
     func run() throws {
         guard !FileManager.default.fileExists(atPath: output) else { throw Failure("\(output) is there already.") }
+        if waiting { return try takeWaiting() }
         var wish = Ceremony.Appointments()
         wish.root = try root.map { try TrustPublicKey(contentsOf: $0).key() }
         wish.targets = try targets.map { try TrustPublicKey(contentsOf: $0).key() }
@@ -116,6 +128,56 @@ struct CeremonyBegin: ParsableCommand {
         let ceremony = try Ceremony(try TrustRepository(configuration: configuration), wish, folder: output, at: now)
         try ceremony.write()
         try ceremony.show()
+    }
+
+    private func takeWaiting() throws {
+        let repository = try TrustRepository(configuration: configuration)
+        let answer = try server.client().get("teams/\(repository.configuration.team)/trust/drafts")
+        let drafts = try ServerClient.decode([WaitingDraft].self, answer)
+        let ceremony = try Ceremony(repository, waiting: drafts, folder: output)
+        try ceremony.write()
+        try ceremony.show()
+    }
+}
+
+/// What waits on the server for signatures.
+struct WaitingDraft: Decodable {
+    let role: String
+    let document: Data
+    let missing: Int
+    let waitsFor: [String]
+    let changes: [String]
+
+    func show() {
+        let keys = waitsFor.map { String($0.prefix(16)) }.joined(separator: " ")
+        print("waiting: \(role) for \(missing) of the keys \(keys): \(changes.joined(separator: ", "))")
+        let command =
+            role.contains(".") ? "coreml trust sign-release" : "coreml trust ceremony begin --waiting"
+        print("  \(command)")
+    }
+}
+
+struct ReplaceOnlineKeys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replace-online",
+        abstract: "Give everything that the server signs by itself new keys, after they may have been stolen.",
+        discussion: """
+            Timestamp, snapshot, the directors of all apps, the key service, and collections whose keys lie on the server. Where root and \
+            targets are held by people, new keys wait for them: coreml trust ceremony begin --waiting. The old ones sign until then, and \
+            are removed afterwards.
+            """
+    )
+
+    @Option(help: "The team.") var team: String
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        let answer = try server.client().post("teams/\(team)/trust/online-keys")
+        try server.show(answer, as: [WaitingDraft].self) { drafts in
+            let waiting = drafts.filter { !$0.role.contains(".") }
+            for draft in waiting { draft.show() }
+            print(waiting.isEmpty ? "new keys are in use, the old ones are gone" : "new keys are made, and wait")
+        }
     }
 }
 
@@ -179,8 +241,7 @@ struct CeremonyFinish: ParsableCommand {
 
 extension Ceremony {
     func show() throws {
-        guard let draft = drafts["root"] else { return }
-        let (old, new) = (try Root(trustedRoot.signed, role: "root"), try Root(draft.signed, role: "root"))
+        let (old, new) = try roots()
         print("\(plan.team) at \(plan.server): root \(old.version) → \(new.version), good until \(new.expires)")
         for type in MetadataType.allCases {
             let (before, after) = (old.keys(of: type), new.keys(of: type))
@@ -188,6 +249,7 @@ extension Ceremony {
             let names = after.keyIDs.map { String($0.prefix(16)) }.joined(separator: " ")
             print("  \(type.rawValue): \(after.threshold) of \(after.keyIDs.count) \(names)\(isSame ? "" : "  (new)")")
         }
+        for change in try delegationChanges() { print("  targets: \(change)") }
         for lack in try lacks() {
             let state = lack.missing == 0 ? "signed" : "\(lack.missing) missing"
             print("  \(lack.role): \(lack.signers.count) of \(lack.keys.threshold) keys \(lack.whose): \(state)")
@@ -242,7 +304,12 @@ struct TrustStatusCommand: ParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() throws {
-        try server.show(try server.client().get("teams/\(team)/trust"), as: TrustReport.self) { $0.show() }
+        let client = try server.client()
+        try server.show(try client.get("teams/\(team)/trust"), as: TrustReport.self) { $0.show() }
+        guard !server.json else { return }
+        for draft in try ServerClient.decode([WaitingDraft].self, try client.get("teams/\(team)/trust/drafts")) {
+            draft.show()
+        }
     }
 }
 
@@ -304,7 +371,8 @@ struct SignRelease: ParsableCommand {
     func run() throws {
         let client = try server.client()
         let drafts = try ServerClient.decode([Draft].self, try client.get("teams/\(team)/trust/drafts"))
-        let wanted = drafts.filter { role == nil || $0.role == role }
+        // Root and targets are signed in a ceremony.
+        let wanted = drafts.filter { $0.role.contains(".") && (role == nil || $0.role == role) }
         guard !wanted.isEmpty else {
             print("Nothing waits for a signature.")
             return

@@ -82,6 +82,7 @@ extension DeploymentError.Code {
         case .storage: .activation
         case .load: .load
         case .selfTest: .selfTest
+        case .slow: .slow
         case .crash: .crash
         case .key: .keyRelease
         case .configuration, .offline, .server, .busy, .metadata, .policySignature, .policyMismatch, .policyRollback,

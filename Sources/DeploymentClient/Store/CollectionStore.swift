@@ -9,7 +9,8 @@ import MLNumerics
 ///
 /// ```
 /// trust/…                         signed metadata
-/// partial/HASH                    archives that are being fetched; their pieces are checked by their hashes
+/// partial/HASH                    archives and deltas that are being fetched; their pieces are checked by their hashes
+/// partial/HASH.work/…             what a delta is made into
 /// models/HASH/NAME.mlmodelc/…     models, by the hashes of their archives
 /// models/HASH/header.json         the header of the archive, for later versions that share pieces with it
 /// vectors/HASH.npz                what models are tested with
@@ -98,6 +99,8 @@ package final class CollectionStore: Sendable {
         package let models: [String: String]
         /// Whether the release has not shown yet that it works here.
         package let isOnTrial: Bool
+        /// The release that the app falls back to; `nil` when that is the models of the app's bundle.
+        package let previousRelease: String?
         /// Whether the server has ever said what the device is to have.
         package let isDecided: Bool
         let lock: FileLock?
@@ -132,7 +135,14 @@ package final class CollectionStore: Sendable {
         }
         // Without the lock the release stays, as what is current is never removed.
         let lock = try? FileLock.take(usePath(identifier, release), .shared, waits: true)
-        return Use(installed: current, models: models, isOnTrial: false, isDecided: true, lock: lock)
+        return Use(
+            installed: current,
+            models: models,
+            isOnTrial: false,
+            previousRelease: nil,
+            isDecided: true,
+            lock: lock
+        )
     }
 
     private func advance(
@@ -163,6 +173,7 @@ package final class CollectionStore: Sendable {
                     installed: current,
                     models: models,
                     isOnTrial: state.trial != nil,
+                    previousRelease: state.previous?.release,
                     isDecided: true,
                     lock: lock
                 )
@@ -175,6 +186,7 @@ package final class CollectionStore: Sendable {
             installed: state.current ?? .bundled(""),
             models: [:],
             isOnTrial: false,
+            previousRelease: nil,
             isDecided: state.current != nil,
             lock: nil
         )
@@ -216,6 +228,7 @@ package final class CollectionStore: Sendable {
                     installed: use.installed,
                     models: use.models,
                     isOnTrial: false,
+                    previousRelease: state.previous?.release,
                     isDecided: true,
                     lock: use.lock
                 )
@@ -272,8 +285,17 @@ package final class CollectionStore: Sendable {
             try sweep("releases") { needed.contains(String($0.dropLast(5))) }
             try sweep("models") { files.contains($0) }
             try sweep("vectors") { files.contains($0) }
+            // Of releases that were replaced while they were fetched: nobody goes on with them.
+            let oldest = time(nil) - Self.partialSeconds
+            try sweep("partial") { name in
+                var status = stat()
+                return stat(folder + "/partial/" + name, &status) == 0 && status.st_mtim.tv_sec >= oldest
+            }
         }
     }
+
+    /// For how long a download that nothing was added to is kept: two weeks.
+    private static let partialSeconds = 14 * 24 * 3600
 
     private func names(_ folder: String) throws(DeploymentError) -> [String] {
         guard FileAccess.kind(of: folder) == .folder else { return [] }

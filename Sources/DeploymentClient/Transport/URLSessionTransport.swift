@@ -210,7 +210,8 @@ private struct TaskHandle: @unchecked Sendable {
 /// Runs what it is given on the caller's thread, before it returns.
 ///
 /// A session of this system hands its delegate every part of a body by way of a queue and reads on meanwhile: of a server that
-/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.
+/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.  Any thread may use it: it has no
+/// state besides that of its class, which guards it.
 private final class CallerQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

@@ -13,7 +13,8 @@ package struct CheckRecord: Sendable, Equatable {
     /// When the check ended.
     package var date: PolicyDate
     package var result: Result
-    /// What failed, as `DeploymentError.Code`, and a sentence on it; or what a download waits for.
+    /// What failed, as `DeploymentError.Code`, and a sentence on it; or what a download waits for; or, without a code, why a delta
+    /// was not used.
     package var code: String?
     package var message: String?
     /// When the server wants to be asked again.
@@ -82,6 +83,17 @@ extension CollectionStore {
 /// What becomes known during a check.
 final class CheckJournal: Sendable {
     private let state = Mutex<(policy: Policy, explanation: String)?>(nil)
+    private let deltaFailure = Mutex<DeploymentError?>(nil)
+
+    /// Notes that a delta could not be used, and the whole archive was fetched in its place.
+    func noteDelta(_ error: DeploymentError) { deltaFailure.withLock { $0 = error } }
+
+    /// What is worth saying of a check that went well.
+    var remark: String? {
+        deltaFailure.withLock { $0 }.map {
+            "A delta could not be used, so that whole pieces were fetched: \($0.description)"
+        }
+    }
 
     func note(_ policy: Policy, _ explanation: Explanation) {
         state.withLock { $0 = (policy, explanation.description) }

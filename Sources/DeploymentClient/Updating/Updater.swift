@@ -2,7 +2,7 @@ import Crypto
 package import DeploymentPolicy
 package import Foundation
 import Glibc
-import MLEncryption
+package import MLEncryption
 import MLFiles
 import MLNumerics
 import Synchronization
@@ -52,6 +52,8 @@ package struct Updater: Sendable {
     let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
     /// What downloads of models have to wait for just now, in words; nothing when they may go on.
     package var obstacles: @Sendable () -> [String] = { [] }
+    /// What opens encrypted models, of which deltas make new ones.
+    package var vault: Vault = .shared
 
     package init(
         configuration: DeploymentConfiguration,
@@ -123,7 +125,7 @@ package struct Updater: Sendable {
         let last = try? store.lastCheck(collection)
         var record = journal.record(result, at: date, after: last)
         record.code = error?.code.rawValue
-        record.message = error?.description
+        record.message = error?.description ?? journal.remark
         record.next = pollInterval.map { PolicyDate(secondsSince1970: date.secondsSince1970 + $0) }
         store.keep(record, of: collection)
     }
@@ -139,7 +141,7 @@ package struct Updater: Sendable {
         journal.note(policy, try explain(policy))
         let isNews: Bool
         do throws(DeploymentError) {
-            isNews = try await apply(policy, updater, &trusted, progress)
+            isNews = try await apply(policy, updater, &trusted, progress, journal)
         } catch {
             await report(policy)
             throw error
@@ -160,7 +162,8 @@ package struct Updater: Sendable {
         _ policy: Policy,
         _ updater: MetadataUpdater,
         _ trusted: inout TrustedMetadata,
-        _ progress: @escaping @Sendable (Int, Int) -> Void
+        _ progress: @escaping @Sendable (Int, Int) -> Void,
+        _ journal: CheckJournal
     ) async throws(DeploymentError) -> Bool {
         let decision = try decide(policy)
         switch decision.outcome {
@@ -176,7 +179,7 @@ package struct Updater: Sendable {
                 )
             }
             do throws(DeploymentError) {
-                return try await install(reference, policy, updater, &trusted, progress)
+                return try await install(reference, policy, updater, &trusted, progress, journal)
             } catch {
                 reporter?.note(error, release: reference.number, of: policy.collection)
                 throw error
@@ -291,8 +294,10 @@ package struct Updater: Sendable {
         default: throw answer.error(url)
         }
         let policy = try verify(bytes, collection, trusted, start)
+        // A director whose keys were stolen gets new ones, and what the thief has signed counts no more, not its version either.
+        let isForgotten = stored.map { !isSigned($0, trusted) } ?? false
         try store.change(collection) { (state) throws(DeploymentError) in
-            guard policy.version >= state.policyVersion else {
+            guard policy.version >= state.policyVersion || isForgotten else {
                 throw DeploymentError(
                     .policyRollback,
                     collection,
@@ -305,6 +310,16 @@ package struct Updater: Sendable {
         if bytes != stored { try Durable.write(bytes, to: policyPath(collection)) }
         try clock.remember(policy.issued, start: start, trusted)
         return policy
+    }
+
+    /// Whether the keys that the team's metadata names now have signed a policy.
+    private func isSigned(_ bytes: [UInt8], _ trusted: TrustedMetadata) -> Bool {
+        let role = "\(configuration.app)@director"
+        guard let keys = trusted.keys(ofDelegated: role) else { return false }
+        do throws(UpdateError) {
+            try SignedDocument(parsing: bytes, role: role).verify(keys)
+            return true
+        } catch { return false }
     }
 
     private func verify(
@@ -378,7 +393,8 @@ package struct Updater: Sendable {
         _ policy: Policy,
         _ updater: MetadataUpdater,
         _ trusted: inout TrustedMetadata,
-        _ progress: @escaping @Sendable (Int, Int) -> Void
+        _ progress: @escaping @Sendable (Int, Int) -> Void,
+        _ journal: CheckJournal
     ) async throws(DeploymentError) -> Bool {
         let state = try store.state(policy.collection)
         guard !state.failed.contains(reference.sha256) else { return false }
@@ -402,7 +418,7 @@ package struct Updater: Sendable {
                 error.description
             )
         }
-        try await fetch(document, progress)
+        try await fetch(document, progress, journal)
         if isNew { reporter?.note(.reached(.downloaded), release: reference.number, of: policy.collection) }
         for model in document.models where model.encryption != nil {
             guard let path = store.modelPath(model.archive.sha256) else { continue }
@@ -445,7 +461,8 @@ package struct Updater: Sendable {
     /// Brings all models of a release to the device.
     private func fetch(
         _ document: ReleaseDocument,
-        _ progress: @escaping @Sendable (Int, Int) -> Void
+        _ progress: @escaping @Sendable (Int, Int) -> Void,
+        _ journal: CheckJournal
     ) async throws(DeploymentError) {
         let source = BlobSource(addresses: addresses, transport: transport)
         let missing = document.models.filter { store.modelPath($0.archive.sha256) == nil }
@@ -454,15 +471,17 @@ package struct Updater: Sendable {
         progress(0, total)
         for model in missing {
             try checkConditions()
-            let download = ArchiveDownload(
-                hash: model.archive.sha256,
-                byteCount: model.archive.length,
-                store: store,
-                source: source,
-                mayGoOn: { () throws(DeploymentError) in try checkConditions() },
-                progress: { meter.add($0) }
-            )
-            try await download.run()
+            if try await fetchDelta(model, source, meter, journal) == nil {
+                let download = ArchiveDownload(
+                    hash: model.archive.sha256,
+                    byteCount: model.archive.length,
+                    store: store,
+                    source: source,
+                    mayGoOn: { () throws(DeploymentError) in try checkConditions() },
+                    progress: { meter.add($0) }
+                )
+                try await download.run()
+            }
             try store.install(archive: model.archive.sha256)
         }
         for test in document.models.compactMap(\.selfTest) {
@@ -479,6 +498,30 @@ package struct Updater: Sendable {
     }
 
     private static let largestVectors = 64 << 20
+
+    /// Brings an archive by what changed since one that is there.
+    /// - Returns: `nil` when the archive is to be fetched itself: no delta fits, or the one that does cannot be used, which is noted.
+    private func fetchDelta(
+        _ model: ReleaseDocument.Model,
+        _ source: BlobSource,
+        _ meter: Meter,
+        _ journal: CheckJournal
+    ) async throws(DeploymentError) -> ReleaseDocument.Delta? {
+        let download = DeltaDownload(
+            model: model,
+            store: store,
+            source: source,
+            mayGoOn: { () throws(DeploymentError) in try checkConditions() },
+            progress: { meter.add($0) },
+            fetchKey: prefetchKey,
+            vault: vault
+        )
+        do throws(DeploymentError) { return try await download.run() } catch {
+            guard [.damaged, .releaseMissing, .server, .key].contains(error.code) else { throw error }
+            journal.noteDelta(error)
+            return nil
+        }
+    }
 }
 
 /// Counts what has arrived.

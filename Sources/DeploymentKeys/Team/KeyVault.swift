@@ -70,10 +70,10 @@ public final class KeyVault: Sendable {
 
     // MARK: Other secrets
 
-    /// A secret of at most 32 bytes, encrypted under the vault's key.
+    /// A secret of 32 bytes, encrypted under the vault's key.
     /// - Parameter purpose: what it is; `open` needs the same.
     public func seal(_ secret: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
-        precondition(secret.count <= SecretBytes.keyByteCount)
+        precondition(secret.count == SecretBytes.keyByteCount)
         return try keyErrors(.storage, at: purpose) { () throws(ModelError) in
             let secret = SecretBytes(byteCount: secret.count) { $0.copyBytes(from: secret) }
             return try KeyPair.wrap(secret, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8))

@@ -8,6 +8,8 @@ import MLNumerics
 /// Models are encrypted for the newest epoch; older ones still open what was encrypted for them, until they are revoked.
 public struct TeamKeyRing: Sendable {
     public enum State: String, Sendable {
+        /// Made, and of no use before it is taken into use: devices are to be told of it first.
+        case prepared
         /// New models are encrypted with it; new answers are signed with it.
         case active
         /// Opens what was encrypted with it; what it has signed is still believed.
@@ -229,7 +231,43 @@ public struct TeamKeyRing: Sendable {
     // MARK: Signing
 
     /// The public halves of the keys that sign answers: what devices trust, to be published in the team's metadata.
-    public var serviceKeys: [SigningPublicKey] { signers.filter { $0.state != .revoked }.map(\.publicKey) }
+    public var serviceKeys: [SigningPublicKey] {
+        signers.filter { $0.state == .active || $0.state == .retired }.map(\.publicKey)
+    }
+
+    /// The public half of the key that signs answers now.
+    public var activeServiceKey: SigningPublicKey? { signers.last { $0.state == .active }?.publicKey }
+
+    /// Makes a key that is to sign answers later, in place of one that was prepared before.
+    ///
+    /// Publish it in the team's metadata, in place of the one that signs now; then call `activateSigner`.
+    public mutating func prepareSigner(
+        _ algorithm: SigningAlgorithm = .ed25519
+    ) throws(DeploymentKeyError) -> SigningPublicKey {
+        let key = try keyErrors(.storage, at: "key-service key of \(team)") { () throws(ModelError) in
+            try IdentityKey(algorithm.engine)
+        }
+        signers.removeAll { $0.state == .prepared }
+        let signer = Signer(state: .prepared, key: key, publicKey: SigningPublicKey(key.publicKey))
+        // The key in use stays the last that is active.
+        signers.append(signer)
+        version += 1
+        return signer.publicKey
+    }
+
+    /// Signs answers with the key that was prepared from now on.  What the one before has signed is still believed here, so that
+    /// certificates of devices last, but not by devices, once the metadata does not name it.
+    /// - Returns: false when no key of this name was prepared: it is in use already, or another was prepared since.
+    @discardableResult
+    public mutating func activateSigner(_ keyID: SignerIdentifier) -> Bool {
+        guard let index = signers.firstIndex(where: { $0.publicKey.keyID == keyID && $0.state == .prepared }) else {
+            return false
+        }
+        retireSigners()
+        signers[index].state = .active
+        version += 1
+        return true
+    }
 
     /// Answers are signed with a new key from now on; devices must be told of it before.
     public mutating func rotateSigner(_ algorithm: SigningAlgorithm = .ed25519) throws(DeploymentKeyError) {
@@ -251,12 +289,16 @@ public struct TeamKeyRing: Sendable {
         let key = try keyErrors(.storage, at: "key-service key of \(team)") { () throws(ModelError) in
             try IdentityKey(algorithm.engine)
         }
+        retireSigners()
+        signers.append(Signer(state: .active, key: key, publicKey: SigningPublicKey(key.publicKey)))
+    }
+
+    private mutating func retireSigners() {
         for index in signers.indices where signers[index].state == .active {
             // A key that only vouches for what it has signed needs no private half.
             signers[index].state = .retired
             signers[index].key = nil
         }
-        signers.append(Signer(state: .active, key: key, publicKey: SigningPublicKey(key.publicKey)))
     }
 
     /// The key that signs answers now.

@@ -54,8 +54,9 @@ extension ReleaseDocument.Model {
         }
         if let test = try value.optional("selfTest") {
             selfTest = ReleaseDocument.SelfTest(
-                vectors: try ReleaseDocument.Blob(test, besides: ["tolerance"]),
-                tolerance: try test.optional("tolerance")?.decimal()
+                vectors: try ReleaseDocument.Blob(test, besides: ["tolerance", "slowdown"]),
+                tolerance: try test.optional("tolerance")?.decimal(),
+                slowdown: try test.optional("slowdown")?.decimal()
             )
         }
         for delta in try value.optional("deltas")?.list(atMost: Limits.deltas) ?? [] {
@@ -136,6 +137,9 @@ extension ReleaseDocument.Model {
             try selfTest.vectors.check(at: "selfTest")
             if let tolerance = selfTest.tolerance, !(tolerance.isFinite && tolerance >= 0) {
                 throw PolicyError(.outOfRange, at: "selfTest.tolerance", "A tolerance of 0 or more is needed.")
+            }
+            if let slowdown = selfTest.slowdown, !(slowdown.isFinite && slowdown >= 1) {
+                throw PolicyError(.outOfRange, at: "selfTest.slowdown", "A factor of 1 or more is needed.")
             }
         }
         try Check.count(deltas.count, Limits.deltas, at: "deltas")

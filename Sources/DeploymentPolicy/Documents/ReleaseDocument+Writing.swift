@@ -58,7 +58,8 @@ extension ReleaseDocument.Model {
         }
         if let selfTest {
             let tolerance = selfTest.tolerance.map { [JSONValue.Member("tolerance", .decimal($0))] } ?? []
-            members.append(.init("selfTest", .object(selfTest.vectors.members + tolerance)))
+            let slowdown = selfTest.slowdown.map { [JSONValue.Member("slowdown", .decimal($0))] } ?? []
+            members.append(.init("selfTest", .object(selfTest.vectors.members + tolerance + slowdown)))
         }
         return .object(members)
     }

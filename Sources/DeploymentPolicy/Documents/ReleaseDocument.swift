@@ -65,10 +65,14 @@ public struct ReleaseDocument: Sendable, Hashable {
         public var vectors: Blob
         /// The greatest relative difference; `nil` where the vectors say it.
         public var tolerance: Double?
+        /// How many times as long as the model that the device has, a model may take for the vectors: 1 or more; `nil` for
+        /// any time.
+        public var slowdown: Double?
 
-        public init(vectors: Blob, tolerance: Double? = nil) {
+        public init(vectors: Blob, tolerance: Double? = nil, slowdown: Double? = nil) {
             self.vectors = vectors
             self.tolerance = tolerance
+            self.slowdown = slowdown
         }
     }
 

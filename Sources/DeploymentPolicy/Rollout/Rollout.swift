@@ -95,6 +95,18 @@ public struct Rollout: Sendable, Hashable {
         }
     }
 
+    /// What rules of the same deployment serve in the place of an outcome that they name: a release that was halted or taken back
+    /// goes to no further device by them either.
+    public func standIn(for outcome: Outcome) -> Outcome {
+        guard outcome == .release(plan.release) else { return outcome }
+        switch state {
+        case .draft, .approved, .ramping, .paused, .complete: return outcome
+        case .halted: return .keep
+        case .rolledBack(.previous): return plan.rest
+        case .rolledBack(.bundled): return .bundled
+        }
+    }
+
     /// The share that had been reached; a rollout that was complete has no step.
     private func share(atStop step: Int) -> Int { step < plan.steps.count ? plan.steps[step].share : Bucket.count }
 

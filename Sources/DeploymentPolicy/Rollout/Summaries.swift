@@ -54,7 +54,7 @@ public struct AdoptionSummary: Sendable, Hashable {
 /// How often a release failed on devices, and why.
 public struct FailureSummary: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        case download, verification, selfTest, activation, load, prediction, crash, keyRelease, other
+        case download, verification, selfTest, slow, activation, load, prediction, crash, keyRelease, other
     }
 
     public private(set) var reports = 0

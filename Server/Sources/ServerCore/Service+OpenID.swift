@@ -1,0 +1,160 @@
+import Foundation
+import ServerDatabase
+
+extension Service {
+    /// For how many seconds somebody may be at the provider.
+    private static let longestVisit = 600.0
+
+    private func provider(_ id: String) throws(ServiceError) -> IdentityProvider {
+        guard let provider = providers.first(where: { $0.id == id }) else {
+            throw .notFound("identity provider \"\(id)\"")
+        }
+        return provider
+    }
+
+    /// Begins to sign somebody in with a provider (OpenID Connect Core 1.0, section 3.1.2, with PKCE: RFC 7636).
+    /// - Parameters:
+    ///   - redirect: where the provider sends the browser back to: an address of this server's for this provider alone.
+    ///   - next: the page to go to afterwards.
+    public func beginSignIn(with id: String, redirect: String, next: String) async throws -> OpenIDRequest {
+        let (provider, time) = (try provider(id), now())
+        let configuration = try await openID.configuration(of: provider, at: time.timeIntervalSince1970)
+        let (state, nonce) = (Secrets.make(), Secrets.make())
+        let verifier = OpenIDClient.base64URL(randomBytes(32))
+        try await database.write { connection in
+            try connection.execute("DELETE FROM sign_in_states WHERE expires < ?", time.milliseconds)
+            try connection.execute(
+                "INSERT INTO sign_in_states (state_hash, issuer, nonce, verifier, next, expires) VALUES (?, ?, ?, ?, ?, ?)",
+                Secrets.hash(state),
+                provider.issuer,
+                nonce,
+                verifier,
+                next,
+                time.addingTimeInterval(Self.longestVisit).milliseconds
+            )
+        }
+        let query = [
+            ("response_type", "code"), ("client_id", provider.clientID), ("redirect_uri", redirect),
+            ("scope", "openid email profile"), ("state", state), ("nonce", nonce),
+            ("code_challenge", OpenIDClient.challenge(verifier)), ("code_challenge_method", "S256"),
+        ].map { "\($0.0)=\(OpenIDClient.escaped($0.1))" }.joined(separator: "&")
+        let mark = configuration.authorizationEndpoint.contains("?") ? "&" : "?"
+        return OpenIDRequest(address: configuration.authorizationEndpoint + mark + query, state: state)
+    }
+
+    /// Signs in whom a provider sends back.
+    /// - Parameters:
+    ///   - id: the provider whose address the browser came back to.
+    ///   - cookie: the state that the browser was sent away with.
+    ///   - issuer: the parameter `iss` of the answer (RFC 9207).
+    /// - Returns: the session, and the page to go to.
+    public func finishSignIn(
+        with id: String,
+        code: String,
+        state: String,
+        cookie: String?,
+        issuer: String?,
+        redirect: String
+    ) async throws -> (Session, next: String) {
+        let (provider, time) = (try provider(id), now())
+        guard let cookie, isSame(Array(cookie.utf8), Array(state.utf8)) else {
+            throw OpenIDClient.refused("it was begun in another browser, or too long ago")
+        }
+        // Whatever follows, a state is good once.
+        let visit = try await database.write { connection -> Row? in
+            let hash = Secrets.hash(state)
+            let row = try connection.first("SELECT * FROM sign_in_states WHERE state_hash = ?", hash)
+            try connection.execute("DELETE FROM sign_in_states WHERE state_hash = ?", hash)
+            return row
+        }
+        guard let visit, try visit.date("expires") > time else {
+            throw OpenIDClient.refused("it was used already, or begun too long ago")
+        }
+        // Against providers that mix each other's answers up: the state belongs to one issuer, its address is its own, and
+        // an answer that names its issuer names this one.
+        guard try visit.text("issuer").utf8.elementsEqual(provider.issuer.utf8) else {
+            throw OpenIDClient.refused("another provider was asked")
+        }
+        let configuration = try await openID.configuration(of: provider, at: time.timeIntervalSince1970)
+        guard issuer.map({ $0.utf8.elementsEqual(provider.issuer.utf8) }) ?? (configuration.namesIssuer != true) else {
+            throw OpenIDClient.refused("another provider has answered")
+        }
+        let token = try await openID.token(
+            for: code,
+            of: provider,
+            configuration,
+            verifier: try visit.text("verifier"),
+            redirect: redirect
+        )
+        let claims = try await workloads.claims(token, issuer: provider.issuer, at: time)
+        try Self.check(claims, of: provider, nonce: try visit.text("nonce"))
+        let session = try await database.write { connection in
+            let account = try Self.account(of: claims, provider, at: time, connection)
+            return try Self.makeSession(for: account, by: provider.issuer, at: time, connection)
+        }
+        return (session, try visit.text("next"))
+    }
+
+    /// OpenID Connect Core 1.0, section 3.1.3.7; signature, issuer and dates were looked at before.
+    private static func check(_ claims: WorkloadClaims, of provider: IdentityProvider, nonce: String) throws {
+        guard claims.audience.contains(provider.clientID) else {
+            throw OpenIDClient.refused("the ID token is for somebody else")
+        }
+        guard claims.authorizedParty.map({ $0 == provider.clientID }) ?? (claims.audience.count == 1) else {
+            throw OpenIDClient.refused("the ID token was made for another program")
+        }
+        guard let found = claims.nonce, isSame(Array(found.utf8), Array(nonce.utf8)) else {
+            throw OpenIDClient.refused("the ID token is of another sign-in")
+        }
+        guard !claims.subject.isEmpty, claims.subject.utf8.count <= 255 else {
+            throw OpenIDClient.refused("the ID token names nobody")
+        }
+    }
+
+    /// The account that an identity belongs to: the one that it was used with before, else the one with the address that the
+    /// provider has verified, else a new one for whoever was invited with that address.
+    private static func account(
+        of claims: WorkloadClaims,
+        _ provider: IdentityProvider,
+        at time: Date,
+        _ connection: any Connection
+    ) throws -> String {
+        let known = try connection.first(
+            "SELECT account FROM identities WHERE issuer = ? AND subject = ?",
+            provider.issuer,
+            claims.subject
+        )
+        let email = claims.isEmailVerified == true ? claims.email?.lowercased() : nil
+        let isSpokenFor = email.map { provider.speaksFor($0) } ?? false
+        if let known {
+            let account = try known.text("account")
+            if let email, isSpokenFor { _ = try acceptInvitations(of: email, account: account, at: time, connection) }
+            return account
+        }
+        guard let email, isSpokenFor else {
+            throw OpenIDClient.refused("it vouches for no address of a domain that it may speak for")
+        }
+        let named = try connection.first("SELECT id FROM accounts WHERE email = ?", email)?.text("id")
+        let invited = try acceptInvitations(of: email, account: named, at: time, connection)
+        guard let account = named ?? invited else {
+            throw OpenIDClient.refused("nobody has invited \(email)")
+        }
+        try connection.execute(
+            "INSERT INTO identities (issuer, subject, account, created) VALUES (?, ?, ?, ?)",
+            provider.issuer,
+            claims.subject,
+            account,
+            time.milliseconds
+        )
+        try Audit.record(
+            connection,
+            at: time,
+            .server,
+            team: "",
+            "account.identity",
+            account,
+            ["issuer": provider.issuer, "email": email]
+        )
+        return account
+    }
+}

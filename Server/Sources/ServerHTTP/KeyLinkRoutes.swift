@@ -1,0 +1,22 @@
+public import Hummingbird
+public import ServerCore
+
+/// What a key service of its own answers: its deployment server, and nobody else.
+public func makeKeyLinkRouter(_ host: KeyHost) -> Router<BasicRequestContext> {
+    let router = Router()
+    router.get("health") { _, _ -> String in
+        try await host.checkReadiness()
+        return "ok\n"
+    }
+    router.post("v1/link") { request, _ -> Response in
+        // A request of a device has at most 64 KiB.
+        let message = try await request.body.collect(upTo: 1 << 20)
+        let (status, body) = await host.answer(Array(buffer: message))
+        return Response(
+            status: .init(code: status),
+            headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(bytes: body))
+        )
+    }
+    return router
+}

@@ -1,0 +1,243 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+public import Logging
+import NIOCore
+public import ServerCore
+import Synchronization
+
+/// What a server knows of all its connections together: it answers on the spot what devices ask most, and sends requests of
+/// devices away when too many wait.
+///
+/// Documents that have not changed are answered on the connection's event loop, with the answers that their routes made, and
+/// reports are taken there; all other requests take the way through the router.  What both ways do, they do by the same code:
+/// limits by address, counts of requests, what a report may say.
+public final class Reception: Sendable {
+    /// What is known of a server before it is one.
+    public struct Options: Sendable {
+        /// How many requests of devices may wait for their answers; those that arrive then are told to come later.
+        public var mostWaiting = 4096
+        /// Whether the system sends files by itself: not over TLS, whose records the server makes.
+        public var sendsFiles = false
+        /// How long clients may let the server wait: between requests, in the middle of one, and for them to take an answer.
+        public var patience = Duration.seconds(60)
+        /// The name of the server in answers.
+        public var serverName: String?
+
+        public init() {}
+    }
+
+    let limits = RateLimits()
+    let sendsFiles: Bool
+    let patience: Duration
+    let service: Service
+    let logger: Logger
+    private let options: Options
+    private let proxies: TrustedProxies?
+    let measurements: Measurements
+    private let waiting = Atomic(0)
+    private let documents = Mutex<[String: KeptAnswers]>([:])
+    private let dates = DateHeader()
+
+    /// - Parameter proxies: whose word on where requests came from is taken.
+    public init(
+        _ service: Service,
+        proxies: TrustedProxies? = nil,
+        options: Options = Options(),
+        measurements: Measurements = .shared,
+        logger: Logger = Logger(label: "coreml-server")
+    ) {
+        self.logger = logger
+        self.service = service
+        self.options = options
+        self.measurements = measurements
+        self.proxies = proxies.flatMap { $0.isEmpty ? nil : $0 }
+        sendsFiles = options.sendsFiles
+        patience = options.patience
+    }
+
+    /// How many requests wait for their answers: one of each connection at most.
+    public var waitingRequests: Int { waiting.load(ordering: .relaxed) }
+
+    func began() { waiting.add(1, ordering: .relaxed) }
+    func ended() { waiting.subtract(1, ordering: .relaxed) }
+
+    // MARK: Answers
+
+    /// The answer to a request that needs no looking anything up; `nil` for what the routes answer.
+    func answer(_ request: HTTPRequest, from peer: Peer) -> PreparedAnswer? {
+        guard let path = request.path, path.hasPrefix("/v1/") || path.hasPrefix("/b/") else { return nil }
+        // Who closes the connection, and who waits for a word before the body, is told by the routes.
+        if request.method == .get, request.headerFields[.expect] == nil, !request.isLast,
+            let answer = document(path, request, peer)
+        {
+            return answer
+        }
+        guard waitingRequests >= options.mostWaiting else { return nil }
+        // How long it takes to say no says nothing about how long answers take.
+        measurements.note(request.method.rawValue, "busy", 503, nil)
+        return dated(Self.busy(isLast: request.isLast))
+    }
+
+    /// Tells a device to come later; not all at one time.
+    private static func busy(isLast: Bool) -> PreparedAnswer {
+        var answer = ErrorAnswers.prepared(
+            ServiceError(
+                .unavailable,
+                "The server has too much to do just now.",
+                retryAfter: Int.random(in: 30...90)
+            )
+        )
+        if isLast { answer.head.headerFields[.connection] = "close" }
+        return answer
+    }
+
+    func dated(_ answer: PreparedAnswer) -> PreparedAnswer {
+        var answer = answer
+        answer.head.headerFields[.date] = dates.text
+        if let name = options.serverName { answer.head.headerFields[.server] = name }
+        return answer
+    }
+
+    // MARK: Documents
+
+    /// More documents than this are not kept at once.
+    private static let mostDocuments = 4096
+
+    /// Keeps the answers about a document, to give them again while it is current.
+    /// - Parameters:
+    ///   - path: where devices ask for it, as they spell it.
+    ///   - route: what counts name it.
+    func keep(_ answers: DocumentAnswers, at path: String, route: String?) {
+        let kept = KeptAnswers(answers: answers, route: route ?? "none")
+        documents.withLock { documents in
+            if documents.count >= Self.mostDocuments, documents[path] == nil {
+                documents = documents.filter { service.isCurrent($0.value.answers.found) }
+                if documents.count >= Self.mostDocuments { documents.removeAll() }
+            }
+            documents[path] = kept
+        }
+    }
+
+    private func document(_ path: String, _ request: HTTPRequest, _ peer: Peer) -> PreparedAnswer? {
+        let start = ContinuousClock.now
+        let date = dates.text
+        let known = documents.withLock { documents -> (KeptAnswers.Dated, KeptAnswers)? in
+            guard let kept = documents[path], service.isCurrent(kept.answers.found) else { return nil }
+            if let dated = kept.dated, dated.date == date { return (dated, kept) }
+            let dated = KeptAnswers.Dated(
+                date: date,
+                whole: self.dated(kept.answers.whole),
+                unchanged: kept.answers.unchanged.map { self.dated($0) }
+            )
+            documents[path]?.dated = dated
+            return (dated, kept)
+        }
+        guard let (dated, kept) = known,
+            limits.secondsToWait(.get, path, address: address(request, peer)) == nil
+        else { return nil }
+        let isKnown = kept.answers.isKnown(to: request.headerFields[.ifNoneMatch])
+        let answer = isKnown ? dated.unchanged ?? dated.whole : dated.whole
+        measurements.note("GET", kept.route, answer.head.status.code, .now - start)
+        return answer
+    }
+
+    /// The address that limits count.
+    func address(_ request: HTTPRequest, _ peer: Peer) -> String? {
+        guard let proxies, let name = HTTPField.Name("X-Forwarded-For") else { return peer.limited }
+        return IPAddress.limited(proxies.client(of: peer.address, request.headerFields[values: name]))
+    }
+
+    private struct KeptAnswers {
+        /// The answers with the date of a second.
+        struct Dated {
+            let date: String
+            let whole: PreparedAnswer
+            let unchanged: PreparedAnswer?
+        }
+
+        let answers: DocumentAnswers
+        let route: String
+        var dated: Dated?
+    }
+}
+
+/// Who is at the other end of a connection.
+struct Peer {
+    let address: String
+    /// What limits count; `nil` for those that are not limited.
+    let limited: String?
+
+    init(_ channel: any Channel) {
+        address = channel.remoteAddress?.ipAddress ?? "local"
+        limited = IPAddress.limited(address)
+    }
+}
+
+/// What is answered to whoever asks for a document.
+struct DocumentAnswers: Sendable {
+    let found: FoundDocument
+    /// The document, or that there is none.
+    let whole: PreparedAnswer
+    /// To those who have it already.
+    let unchanged: PreparedAnswer?
+
+    /// - Parameter caching: for how long others may keep it.
+    init(_ found: FoundDocument, caching: String, missing: ServiceError) {
+        self.found = found
+        whole =
+            found.document.map { Self.whole($0, caching: caching) } ?? ErrorAnswers.prepared(missing)
+        unchanged = found.document.map { Self.unchanged($0, caching: caching) }
+    }
+
+    private static func whole(_ document: TaggedDocument, caching: String) -> PreparedAnswer {
+        let headers: HTTPFields = [
+            .contentType: "application/json", .eTag: document.tag, .cacheControl: caching,
+            .contentLength: String(document.bytes.count),
+        ]
+        return PreparedAnswer(.ok, headers, document.bytes)
+    }
+
+    private static func unchanged(_ document: TaggedDocument, caching: String) -> PreparedAnswer {
+        PreparedAnswer(.notModified, [.eTag: document.tag, .cacheControl: caching])
+    }
+
+    /// What is answered about a document that is not kept.
+    static func answer(_ document: TaggedDocument, caching: String, to request: Request) -> PreparedAnswer {
+        request.headers[.ifNoneMatch] == document.tag
+            ? unchanged(document, caching: caching) : whole(document, caching: caching)
+    }
+
+    /// Whether a request names what it would get.
+    func isKnown(to tag: String?) -> Bool { tag != nil && tag == found.document?.tag }
+
+    func answer(to request: Request) -> Response {
+        (isKnown(to: request.headers[.ifNoneMatch]) ? unchanged ?? whole : whole).response
+    }
+}
+
+/// The date as answers carry it (RFC 9110, section 5.6.7), made once a second.
+private final class DateHeader: Sendable {
+    private let last = Mutex<(second: Int, text: String)>((0, ""))
+
+    var text: String {
+        let second = time(nil)
+        return last.withLock { last in
+            if last.second != second { last = (second, Self.text(second)) }
+            return last.text
+        }
+    }
+
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func text(_ second: Int) -> String {
+        var (second, parts) = (second, tm())
+        gmtime_r(&second, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
+            + "\(1900 + parts.tm_year) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+    }
+}

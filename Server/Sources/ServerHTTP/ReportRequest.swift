@@ -1,0 +1,105 @@
+import DeploymentPolicy
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ServerCore
+import ServerDatabase
+
+/// A device's report that is taken as it arrives on its connection, without the way through the routes.
+struct ReportRequest {
+    /// Where devices report.
+    static let route: RouterPath = "/v1/apps/:app/environments/:environment/collections/:collection/reports"
+
+    let place: ReportPlace
+    let start = ContinuousClock.now
+    private(set) var bytes: [UInt8] = []
+
+    /// - Returns: `nil` for what is no report, or one that the routes know how to answer.
+    init?(_ request: HTTPRequest) {
+        guard request.method == .post, request.headerFields[.expect] == nil, !request.isLast,
+            let length = request.headerFields[.contentLength].flatMap({ Int($0) }),
+            (0...DeviceReport.largest).contains(length),
+            let place = request.path.flatMap({ Self.place($0) })
+        else { return nil }
+        self.place = place
+        bytes.reserveCapacity(length)
+    }
+
+    private static func place(_ path: String) -> ReportPlace? {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 9, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
+            parts[2].elementsEqual("apps".utf8),
+            parts[4].elementsEqual("environments".utf8), parts[6].elementsEqual("collections".utf8),
+            parts[8].elementsEqual("reports".utf8)
+        else { return nil }
+        let names = [parts[3], parts[7], parts[5]]
+        // Whatever could mean something else is read by the routes.
+        guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isPlain) }) else { return nil }
+        return ReportPlace(
+            app: String(parts[3]) ?? "",
+            collection: String(parts[7]) ?? "",
+            environment: String(parts[5]) ?? ""
+        )
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// - Returns: whether there is room for it.
+    mutating func append(_ part: ByteBuffer) -> Bool {
+        guard bytes.count + part.readableBytes <= DeviceReport.largest else { return false }
+        bytes.append(contentsOf: part.readableBytesView)
+        return true
+    }
+
+    /// Reads a report.
+    static func report(_ bytes: [UInt8]) throws(ServiceError) -> DeviceReport {
+        do throws(PolicyError) { return try DeviceReport(bytes) } catch {
+            throw ServiceError(.invalid, error.message, field: error.path)
+        }
+    }
+}
+
+extension Reception {
+    /// A report that is about to arrive, and that is to be given to `take` when it is whole.
+    func report(_ request: HTTPRequest, from peer: Peer) -> ReportRequest? {
+        guard let report = ReportRequest(request), let path = request.path,
+            limits.secondsToWait(.post, path, address: address(request, peer)) == nil
+        else { return nil }
+        return report
+    }
+
+    /// Takes a report.
+    /// - Parameter done: is given the answer, on any thread.
+    func take(_ request: ReportRequest, done: @escaping @Sendable (PreparedAnswer) -> Void) {
+        let report: DeviceReport
+        do throws(ServiceError) { report = try ReportRequest.report(request.bytes) } catch {
+            return done(noted(ErrorAnswers.prepared(error), request.start))
+        }
+        service.take(report, at: request.place) { [self, start = request.start] result in
+            done(noted(answer(to: result), start))
+        }
+    }
+
+    private func answer(to result: Result<Void, any Error>) -> PreparedAnswer {
+        switch result {
+        case .success: return PreparedAnswer(.noContent, [:])
+        case .failure(let error as ServiceError): return ErrorAnswers.prepared(error)
+        case .failure(let error):
+            logger.error("\(error)")
+            return ErrorAnswers.prepared(ErrorAnswers.noDatabase)
+        }
+    }
+
+    private func noted(_ answer: PreparedAnswer, _ start: ContinuousClock.Instant) -> PreparedAnswer {
+        measurements.note("POST", ReportRequest.route.description, answer.head.status.code, .now - start)
+        return dated(answer)
+    }
+}

@@ -1,0 +1,226 @@
+import ArgumentParser
+import DeploymentKeys
+import Foundation
+import Hummingbird
+import ServerCore
+import ServerDatabase
+import ServerHTTP
+import ServiceLifecycle
+import UnixSignals
+
+/// The key service as a process of its own.
+struct Keys: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Keeps the keys of models apart from the server that delivers them.",
+        discussion: """
+            The key service has a folder (and, if you want, a database) of its own, and answers nobody but the deployment server, \
+            which shares a secret with it and passes on what devices ask. Whoever takes the deployment server over then reads \
+            neither the keys of teams nor those of models.
+
+            EXAMPLES
+              coreml-server keys secret -o link.secret
+              coreml-server keys serve --data /var/lib/coreml-keys --secret link.secret --host 10.0.0.2
+              coreml-server serve --data /var/lib/coreml-server --key-service http://10.0.0.2:8090 --key-service-secret link.secret
+            """,
+        subcommands: [
+            Serve.self, Secret.self, Token.self, Enrolment.self, List.self, Move.self,
+        ]
+    )
+
+    /// Where a key service keeps what it has.
+    struct Place: ParsableArguments {
+        @Option(
+            name: .customLong("data"),
+            help: "The folder that the key service keeps everything in; made when missing."
+        )
+        var folder: String
+        @Option(
+            help: "A PostgreSQL database of its own, postgres://user@host/database; else records lie in the folder."
+        )
+        var database: String?
+
+        func vault() throws -> KeyVault {
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            return try KeyVault(folder: folder + "/vault")
+        }
+
+        func openDatabase() throws -> any Database {
+            if let database { return try PostgreSQLDatabase(database) }
+            return try SQLiteDatabase(path: folder + "/server.sqlite")
+        }
+
+        /// What commands work with, beside a key service that runs or not.
+        func service() async throws -> ServerCore.Service {
+            let vault = try vault()
+            return try await KeyHost.service(database: try openDatabase(), vault: vault)
+        }
+    }
+
+    /// Who works on the machine that the keys are on.
+    static func custodian(of team: String) -> Principal {
+        let user = ProcessInfo.processInfo.userName
+        return Principal(
+            kind: .token(id: "keys"),
+            name: "\(user) on the key service's machine",
+            roles: [team: [.owner]]
+        )
+    }
+
+    struct Serve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Answers the deployment server.")
+
+        @OptionGroup var place: Place
+        @Option(help: "The file that both servers share, of coreml-server keys secret.") var secret: String
+        @Option(help: "The address to listen at.") var host = "127.0.0.1"
+        @Option(help: "The port to listen at; 0 for any that is free.") var port = 8090
+        @Flag(
+            name: .customLong("holds-enrolment"),
+            help: """
+                Make tokens and conditions of enrolment here alone (keys token, keys enrolment), and demand a token of every device: \
+                then the deployment server cannot enrol devices of its own.
+                """
+        )
+        var holdsEnrolment = false
+        @Option(help: "What is logged to standard error, from where on.") var logLevel = LogLevel.notice
+        @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+
+        func run() async throws {
+            try CoreDumps.forbid()
+            let logger = logFormat.logger(logLevel)
+            let database = try place.openDatabase()
+            let link = try await KeyHost(
+                database: database,
+                vault: try place.vault(),
+                secret: KeyLinkSecret(contentsOf: secret),
+                holdsEnrolment: holdsEnrolment
+            )
+            let host = host
+            let application = Application(
+                router: makeKeyLinkRouter(link),
+                configuration: .init(address: .hostname(host, port: port), serverName: "coreml-server"),
+                onServerRunning: { channel in
+                    print("Key service at http://\(host):\(channel.localAddress?.port ?? 0)")
+                    fflush(nil)
+                },
+                logger: logger
+            )
+            var configuration = ServiceGroupConfiguration(
+                services: [.init(service: application)],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+            configuration.maximumGracefulShutdownDuration = .seconds(30)
+            try await ServiceGroup(configuration: configuration).run()
+            try await database.close()
+        }
+    }
+
+    struct Secret: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes what both servers share, in a new file of mode 0600."
+        )
+
+        @Option(name: .shortAndLong, help: "The new file.") var output: String
+
+        func run() throws { try KeyLinkSecret.make(at: output) }
+    }
+
+    struct Token: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes a token that devices enrol with.")
+
+        @OptionGroup var place: Place
+        @Option(help: "The team.") var team: String
+        @Option(help: "The one app that it is good for; all of the team's when it is not said.") var app: String?
+        @Option(help: "How many devices may enrol with it; any number when it is not said.") var uses: Int?
+        @Option(help: "For how many days.") var days = 90
+
+        func run() async throws {
+            let service = try await place.service()
+            // The key service may not have heard of the app yet.
+            if let app { try await service.mirror(app, of: team) }
+            let (token, text) = try await service.createEnrolmentToken(
+                team: team,
+                app: app,
+                uses: uses,
+                lifetime: Double(days) * 86_400,
+                as: Keys.custodian(of: team)
+            )
+            print("\(text)")
+            FileHandle.standardError.write(Data("\(token.id): good until \(token.expires.formatted(.iso8601))\n".utf8))
+        }
+    }
+
+    struct Enrolment: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Says on what conditions devices of an app enrol.")
+
+        @OptionGroup var place: Place
+        @Option(help: "The team.") var team: String
+        @Option(help: "The app.") var app: String
+        @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Demand an enrolment token.")
+        var requiresToken = true
+        @Option(help: "The most devices; any number when it is not said.") var limit: Int?
+
+        func run() async throws {
+            let service = try await place.service()
+            try await service.mirror(app, of: team)
+            let conditions = EnrolmentConditions(requiresToken: requiresToken, deviceLimit: limit)
+            _ = try await service.setEnrolmentConditions(conditions, of: app, as: Keys.custodian(of: team))
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the keys of a team.")
+
+        @OptionGroup var place: Place
+        @Option(help: "The team.") var team: String
+
+        func run() async throws {
+            let service = try await place.service()
+            for key in try await service.keys(of: team, as: Keys.custodian(of: team)) {
+                print("\(key.id)  \(key.state)  \(key.suite)  \(key.created)")
+            }
+            print("\(place.folder)/vault: \(try await service.keyStorage().rest)")
+        }
+    }
+
+    struct Move: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Moves the keys of a server's models, and what is known of devices, to a key service of its own.",
+            discussion: """
+                Stop the server first, and start it with --key-service afterwards. The keys have been on that server: rotate them, so \
+                that the next versions of models have others. A move that was interrupted goes on when it is begun again.
+                """
+        )
+
+        @OptionGroup var place: Place
+        @Option(name: .customLong("from"), help: "The folder of the server that has the keys.") var source: String
+        @Option(name: .customLong("from-database"), help: "Its PostgreSQL database, when it has one.")
+        var sourceDatabase: String?
+
+        func run() async throws {
+            let from = try openSource()
+            let count = try await KeyHost.move(
+                from: from,
+                vault: try KeyVault(folder: source + "/vault"),
+                to: try place.openDatabase(),
+                vault: try place.vault()
+            )
+            try await from.close()
+            print("\(count) teams: their keys lie in \(place.folder) now.")
+        }
+
+        private func openSource() throws -> any Database {
+            if let sourceDatabase { return try PostgreSQLDatabase(sourceDatabase) }
+            let path = source + "/server.sqlite"
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw ValidationError("there is no server's database at \(path)")
+            }
+            return try SQLiteDatabase(path: path)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import MLArchive
+import MLEncryption
+import MLFiles
+import MLNumerics
+
+/// Keys of `coreml sign` and `coreml verify`.
+enum ModelSigning {
+    static func key(_ path: String) throws(ModelError) -> ModelSigningKey {
+        try trailing(path) { () throws(ModelError) in try ModelSigningKey(pem: KeyText.read(path)) }
+    }
+
+    static func publicKey(_ path: String) throws(ModelError) -> ModelSigningKey.Public {
+        try trailing(path) { () throws(ModelError) in try ModelSigningKey.Public(pem: KeyText.read(path)) }
+    }
+}
+
+/// `coreml sign`: signs the files of a model as OpenSSF Model Signing does.
+struct Sign: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Sign the files of a model, so that model_signing and coreml verify can check them.",
+        discussion: """
+            The signature is a Sigstore bundle (OpenSSF Model Signing 1.0) that lists the SHA-256 of every file.  The key is one of \
+            P-256, P-384 or P-521 in PEM form.  What git keeps beside a model does not count, nor does the signature itself.
+
+            Examples:
+              coreml key create --kind model-signing -o release.pem
+              coreml sign Flowers.mlpackage --key release.pem -o Flowers.sig
+              coreml verify Flowers.mlpackage --signature Flowers.sig --public-key release.pub.pem
+              model_signing verify key Flowers.mlpackage --signature Flowers.sig --public_key release.pub.pem
+            """
+    )
+
+    @Argument(help: "A model: a file or a folder of any kind.")
+    var model: String
+    @Option(help: ArgumentHelp("The private key.", valueName: "pem"))
+    var key: String
+    @Option(name: [.short, .long], help: "The signature.")
+    var output = ModelSignature.fileName
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let key = try ModelSigning.key(key)
+            let manifest = try ModelManifest(of: model, signature: output)
+            try FileAccess.write(try ModelSignature.text(of: manifest, signedBy: key), to: output)
+            print("\(output)\n  \(manifest.resources.count) files signed by \(key.publicKey.hint)")
+        }
+    }
+}
+
+/// `coreml verify`: checks the files of a model against their signature.
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check that a model's files are those that somebody signed, with coreml sign or model_signing.",
+        discussion: """
+            Files that were changed, added or removed are named.  A signature that is not named lies in the model, as model.sig.
+
+            Examples:
+              coreml verify Flowers.mlpackage --signature Flowers.sig --public-key release.pub.pem
+              coreml verify Flowers.mlarchive --public-key release.pub.pem    made by coreml archive --sign-model
+
+            Exit status: 0 the model is what was signed, 1 it is not, 64 wrong usage.
+            """
+    )
+
+    @Argument(help: "A model: a file or a folder of any kind, or a .mlarchive file.")
+    var model: String
+    @Option(help: "The signature, by default model.sig in the model.")
+    var signature: String?
+    @Option(help: ArgumentHelp("The key of who must have signed.", valueName: "public pem"))
+    var publicKey: String
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let key = try ModelSigning.publicKey(publicKey)
+            let place = signature ?? FileAccess.withoutTrailingSlash(model) + "/" + ModelSignature.fileName
+            let text = try signature == nil ? ownSignature(place) : FileAccess.read(place)
+            let signature = try trailing(place) { () throws(ModelError) in try ModelSignature(text, by: key) }
+            try signature.check(model, signature: place)
+            print("\(model): \(signature.manifest.resources.count) files, signed by \(key.hint)")
+        }
+    }
+
+    /// The signature that lies in a model: in its folder, or in the archive.
+    private func ownSignature(_ place: String) throws(ModelError) -> [UInt8] {
+        switch FileAccess.kind(of: model) {
+        case .folder? where FileAccess.kind(of: place) == .file: return try FileAccess.read(place)
+        case .file?:
+            let archive = try ModelArchive(model)
+            let file = archive.header.files.first { $0.path == ModelSignature.fileName }
+            if let file, file.byteCount <= ModelSignature.largest { return try archive.stored(file).bytes() }
+        default: break
+        }
+        throw ModelError(
+            .invalidInput,
+            "There is no \(ModelSignature.fileName) in the model; name the signature with --signature.",
+            at: model
+        )
+    }
+}

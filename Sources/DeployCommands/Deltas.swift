@@ -1,0 +1,71 @@
+import Foundation
+import MLDelta
+import MLFiles
+import MLNumerics
+import MLPackaging
+
+/// Makes deltas of an archive that is about to be released from those of the releases before it, where the machine has the keys.
+struct ReleaseDeltas {
+    let client: ServerClient
+    let team: String
+    /// The path of the collection on the server.
+    let collection: String
+    /// From how many releases before.
+    let count: Int
+    /// Says what came of each.
+    let tell: (String) -> Void
+
+    private struct Release: Decodable {
+        struct Model: Decodable {
+            let name: String
+            let archive: String
+        }
+
+        let number: Int
+        let models: [Model]
+    }
+
+    /// Uploads deltas to the archive in `file`, whose hash is `hash`, from those that `name` had in the last releases.
+    func make(of name: String, to file: String, hash: String) throws {
+        guard count > 0 else { return }
+        let releases = try ServerClient.decode([Release].self, try client.get(collection + "/releases"))
+            .sorted { $0.number > $1.number }.prefix(count)
+        let isReadable: Bool
+        do throws(ModelError) { isReadable = try DeltaPackaging.isReadable(file) } catch {
+            throw Failure(error.description)
+        }
+        guard isReadable || releases.isEmpty else { return tell("\(file): no deltas, as its key is not at hand") }
+        var seen: Set = [hash]
+        for release in releases {
+            guard let old = release.models.first(where: { $0.name == name })?.archive, seen.insert(old).inserted else {
+                continue
+            }
+            try make(from: old, to: file, "release \(release.number)")
+        }
+    }
+
+    private func make(from old: String, to file: String, _ title: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coreml-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let archive = folder.appendingPathComponent("old.mlarchive")
+        try client.getOpen("/b/sha256/\(old)").write(to: archive)
+        let request = DeltaPackaging.Request(old: archive.path, output: folder.path + "/delta.mldelta")
+        let outcome: DeltaWriter.Outcome
+        do throws(ModelError) { outcome = try DeltaPackaging.write(request, to: file) } catch {
+            // Whoever encrypts with a public key makes deltas with coreml archive --delta-from, when the model is in the clear.
+            guard error.code == .keyFetch else { throw Failure(error.description) }
+            return tell("\(file): no delta from \(title), as a key is not at hand")
+        }
+        guard outcome.isWritten else {
+            return tell(
+                "\(file): no delta from \(title): it would have \(outcome.byteCount) bytes, and devices fetch "
+                    + "\(outcome.planByteCount) without it"
+            )
+        }
+        _ = try client.uploadFile(request.output, team: team, kind: "deltas")
+        tell(
+            "\(file): a delta of \(outcome.byteCount) bytes from \(title), whose devices fetch \(outcome.planByteCount) without it"
+        )
+    }
+}
