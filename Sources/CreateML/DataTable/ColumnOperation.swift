@@ -1,6 +1,6 @@
 import TabularData
 
-/// What is computed of two columns row by row, or of a column and a value.
+/// An operator applied to two columns row by row, or to a column and a value.
 enum ColumnOperation: String {
     case add = "+"
     case subtract = "-"
@@ -38,7 +38,7 @@ enum ColumnOperation: String {
             }
         }
 
-        /// The number in each row; the operand is one of integers or numbers.
+        /// The number in each row; the operand must hold integers or floating-point numbers.
         var numbers: (Int) -> Double? {
             if type == .int {
                 let integers = elements(Int.self)
@@ -48,10 +48,13 @@ enum ColumnOperation: String {
         }
     }
 
-    /// - Parameter integerDivision: whether integers are divided without remainders.
-    /// - Returns: a column of truths as 0 and 1 for comparisons; one that is not valid, with the reason, when there are
-    ///   not as many elements on both sides, when they are of types that do not go together, and when a result does not
-    ///   fit an integer.
+    /// Applies the operator to two operands.
+    /// - Parameters:
+    ///   - lhs: The left operand.
+    ///   - rhs: The right operand.
+    ///   - integerDivision: Whether integers are divided with truncation toward zero, not as floating-point numbers.
+    /// - Returns: For comparisons and logical operators a column of 0 and 1; an invalid column if the operands differ
+    ///   in length, if there is no such operator for their types, or if an integer result overflows.
     func of(_ lhs: Operand, _ rhs: Operand, integerDivision: Bool = false) -> MLUntypedColumn {
         MLUntypedColumn(catching: {
             let count = try Self.count(lhs, rhs)
@@ -107,7 +110,7 @@ enum ColumnOperation: String {
         return MLUntypedColumn(result)
     }
 
-    /// Comparisons; `nil` for other operations.
+    /// The result of a comparison; `nil` for other operators.
     private func compared<T: Comparable>(
         _ count: Int,
         _ lhs: (Int) -> T?,

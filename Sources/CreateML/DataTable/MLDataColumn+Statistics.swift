@@ -1,6 +1,6 @@
 import TabularData
 
-// Missing elements do not count.  All is `nil` when there are no others, and when the column is not valid.
+// Statistics ignore missing elements.  They are `nil` if no element is present or the column is invalid.
 
 extension MLDataColumn where Element == Double {
     private var column: Column<Double>? {
@@ -8,15 +8,19 @@ extension MLDataColumn where Element == Double {
         return column
     }
 
+    /// The greatest element.
     public func max() -> Double? { column?.max() }
 
+    /// The least element.
     public func min() -> Double? { column?.min() }
 
+    /// The arithmetic mean.
     public func mean() -> Double? { column?.mean() }
 
+    /// The sum.
     public func sum() -> Double? { column?.sum() }
 
-    /// The standard deviation of all elements, not of a sample: the squares are divided by their number.
+    /// The standard deviation of the elements as a whole population: the divisor is their number.
     public func stdev() -> Double? { column?.standardDeviation(deltaDegreesOfFreedom: 0) }
 
     /// The same as `stdev()`.
@@ -29,16 +33,19 @@ extension MLDataColumn where Element == Int {
         return column
     }
 
+    /// The greatest element.
     public func max() -> Int? { column?.max() }
 
+    /// The least element.
     public func min() -> Int? { column?.min() }
 
+    /// The arithmetic mean.
     public func mean() -> Double? { column?.mean() }
 
-    /// The sum; `nil`, too, when no integer can hold it.
+    /// The sum; `nil` also if it overflows `Int`.
     public func sum() -> Int? { column?.exactSum }
 
-    /// The standard deviation of all elements, not of a sample: the squares are divided by their number.
+    /// The standard deviation of the elements as a whole population: the divisor is their number.
     public func stdev() -> Double? { column?.standardDeviation(deltaDegreesOfFreedom: 0) }
 
     /// The same as `stdev()`.
@@ -46,7 +53,7 @@ extension MLDataColumn where Element == Int {
 }
 
 extension Column where WrappedElement == Int {
-    /// The sum; `nil` when no integer can hold it.
+    /// The sum, or `nil` if it overflows `Int`.
     var exactSum: Int? {
         var sum = 0
         for case let element? in self {

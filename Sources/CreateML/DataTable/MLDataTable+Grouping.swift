@@ -2,13 +2,16 @@ import MLNumerics
 import TabularData
 
 extension MLDataTable {
-    /// A row for each combination of values in these columns, in the order in which they first appear: the values, and
-    /// what is computed of the rows that have them.
+    /// Groups rows by their values in some columns and aggregates each group.
     ///
-    /// The results' columns are named by operation and column, such as `Avg of price`.  Missing values count for `count`
-    /// alone.
-    /// - Returns: a table that is not valid when no columns are named, one is not there, or of a type that an operation
-    ///   cannot be applied to.
+    /// The result has a row for each combination of values, in the order in which they first appear: the values, then
+    /// the results of the aggregators.  The columns of results are named by operation and column, such as `Avg of
+    /// price`.  All operations but `count` ignore missing values.
+    /// - Parameters:
+    ///   - columnsNamed: The names of the columns to group by, at least one.
+    ///   - aggregators: The operations and the columns to which they are applied.
+    /// - Returns: An invalid table if no column is named, if one is missing, or if an operation cannot be applied to a
+    ///   column's type.
     public func group<S>(columnsNamed: String..., aggregators: S) -> MLDataTable
     where S: Sequence, S.Element == Aggregator {
         MLDataTable(catching: {
@@ -35,7 +38,7 @@ extension MLDataTable {
         })
     }
 
-    /// What an operation gives for each group of rows of a column, whose values are `values`.
+    /// The result of an operation for each group of rows of a column, whose values are `values`.
     private func aggregated(
         _ operation: Aggregator.Operations,
         _ column: MLUntypedColumn,

@@ -1,11 +1,16 @@
 import TabularData
 
 extension MLDataTable {
-    /// Pairs of rows with equal values in these columns, which are in both tables.
+    /// Joins two tables on columns that both have.
     ///
-    /// The columns come first as in this table; of the other those that are not joined on, whose names are followed by
-    /// `.1` (`.2` and so on) when they are taken.  A missing value is equal to none.
-    /// - Returns: a table that is not valid when no columns are named, or one is not there or of different types.
+    /// The result has a row for each pair of rows with equal values in these columns; a missing value equals none.  The
+    /// columns of this table come first, then those of the other one that are not joined on; names that are taken get
+    /// `.1`, `.2` and so on.
+    /// - Parameters:
+    ///   - with: The other table.
+    ///   - columnsNamed: The names of the columns to join on, at least one.
+    ///   - type: The rows without a partner that are kept, with missing values in the other table's columns.
+    /// - Returns: An invalid table if no column is named, or if one is missing or of different types.
     public func join(with: MLDataTable, on columnsNamed: String..., type: JoinType = .inner) -> MLDataTable {
         MLDataTable(catching: { try joined(with, columnsNamed, type) })
     }
@@ -42,7 +47,7 @@ extension MLDataTable {
                 columns.append((name, own))
                 continue
             }
-            // Rows of the other table alone.
+            // Rows that only the other table has.
             let others = try other.column(named: name).gathered(right).values
             let values = zip(zip(left, own.values), others).map { $0.0 < 0 ? $1 : $0.1 }
             columns.append((name, MLUntypedColumn(values: values)))

@@ -5,7 +5,7 @@ import TabularData
 // MARK: Rows
 
 extension MLDataTable {
-    /// The first of all equal rows.
+    /// Returns the table without repeated rows; the first of equal rows stays.
     public func dropDuplicates() -> MLDataTable {
         _transformed { frame in
             var seen: Set<RowKey> = []
@@ -13,7 +13,7 @@ extension MLDataTable {
         }
     }
 
-    /// The rows without missing values.
+    /// Returns the rows without missing values.
     public func dropMissing() -> MLDataTable {
         _transformed { frame in
             let columns = frame.columns.filter { $0.missingCount > 0 }
@@ -21,19 +21,19 @@ extension MLDataTable {
         }
     }
 
-    /// The table with a value in place of a column's missing ones.  Not valid when the value is of another type.
+    /// Returns the table with a value in place of a column's missing ones; invalid if it is of another type.
     public func fillMissing(columnNamed: String, with value: MLDataValue) -> MLDataTable {
         var table = self
         table[columnNamed] = self[columnNamed].fillMissing(with: value)
         return table
     }
 
-    /// The rows with one of these values in a column.
+    /// Returns the rows that have one of some values in a column; invalid if a value is of another type.
     public func intersect<T>(_ values: T..., of columnNamed: String) -> MLDataTable where T: MLDataValueConvertible {
         choosing(columnNamed, Set(values.map(\.dataValue)), isIncluded: true)
     }
 
-    /// The rows with none of these values in a column.
+    /// Returns the rows that have none of some values in a column; invalid if a value is of another type.
     public func exclude<T>(_ values: T..., of columnNamed: String) -> MLDataTable where T: MLDataValueConvertible {
         choosing(columnNamed, Set(values.map(\.dataValue)), isIncluded: false)
     }
@@ -50,8 +50,10 @@ extension MLDataTable {
         }
     }
 
-    /// The rows in the order of a column's values, missing ones first in ascending order.  Rows with equal values keep
-    /// their order.  Not valid for values that have no order.
+    /// Returns the rows sorted by a column; rows with equal values keep their order.
+    ///
+    /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
+    /// sequences, dictionaries and multi-arrays.
     public func sort(columnNamed: String, byIncreasingOrder: Bool = true) -> MLDataTable {
         _transformed { frame in
             try column(named: columnNamed).type.checkOrder("the column '\(columnNamed)'")
@@ -59,12 +61,16 @@ extension MLDataTable {
         }
     }
 
-    /// What the closure makes of each row.  The closure is called at once.
+    /// Applies a closure to every row.
+    ///
+    /// In spite of the parameter's name the closure is called before this method returns.
     public func map<T>(_ lazyTransform: @escaping (Row) -> T) -> MLDataColumn<T> where T: MLDataValueConvertible {
         mapped { row -> T? in lazyTransform(row) }
     }
 
-    /// What the closure makes of each row.  The closure is called at once.
+    /// Applies a closure to every row, which may return `nil` for a missing result.
+    ///
+    /// In spite of the parameter's name the closure is called before this method returns.
     public func map<T>(_ lazyTransform: @escaping (Row) -> T?) -> MLDataColumn<T> where T: MLDataValueConvertible {
         mapped(lazyTransform)
     }
@@ -74,13 +80,13 @@ extension MLDataTable {
         return MLDataColumn<T>(elements: rows.map(transform))
     }
 
-    /// The rows in the order of a list.
+    /// The rows in the order of a list of row numbers.
     func gathered(_ rows: [Int]) throws -> MLDataTable {
         try MLDataTable(columns: names.map { ($0, try column(named: $0).gathered(rows)) })
     }
 
     /// The values of each row in some columns.
-    /// - Throws: when a column is not there.
+    /// - Throws: `MLCreateError.generic` if a column is missing.
     func keys(_ names: some Sequence<String>) throws -> [RowKey] {
         let columns = try names.map { try column(named: $0).values }
         return (0..<size.rows).map { row in RowKey(values: columns.map { $0[row] }) }
@@ -93,7 +99,7 @@ struct RowKey: Hashable {
 }
 
 extension MLUntypedColumn {
-    /// The rows in the order of a list; missing ones where it has -1.
+    /// The rows in the order of a list of row numbers, in which -1 stands for a missing value.
     func gathered(_ rows: [Int]) -> MLUntypedColumn {
         guard case .cells(let column, let type) = content else { return self }
         func gathered<T: Cell>(_: T.Type) -> MLUntypedColumn {
@@ -107,13 +113,18 @@ extension MLUntypedColumn {
 // MARK: Splits
 
 extension MLDataTable {
-    /// Rows drawn at random, as many as the share of them.  The same seed draws the same rows.
+    /// Draws a share of the rows at random; they keep their order.
+    ///
+    /// Equal seeds draw the same rows.  The result is invalid unless `proportion` lies between 0 and 1.
     public func randomSample(by proportion: Double, seed: Int = 42) -> MLDataTable {
         randomSplit(by: proportion, seed: seed).0
     }
 
-    /// Rows drawn at random, as many as the share of them, and the others; both in their order.  The same seed draws the
-    /// same rows.  Not valid unless the share is between 0 and 1.
+    /// Splits the rows at random into a share of them and the others; both keep their order.
+    /// - Parameters:
+    ///   - proportion: The share of the rows in the first table, between 0 and 1, rounded to whole rows.
+    ///   - seed: The seed of the choice; equal seeds choose the same rows.
+    /// - Returns: The chosen rows and the others; two invalid tables if `proportion` is out of range.
     public func randomSplit(by proportion: Double, seed: Int = 1) -> (MLDataTable, MLDataTable) {
         do {
             try Self.checkShare(proportion)
@@ -128,10 +139,15 @@ extension MLDataTable {
         }
     }
 
-    /// Sequences drawn at random, as many as the share of them, and the others; a sequence's rows stay together.
+    /// Splits the rows at random into a share of their sequences and the others, keeping the rows of a sequence
+    /// together.
     /// - Parameters:
-    ///   - sequenceIdentifierColumn: equal in the rows of a sequence.
-    ///   - column: must be there; it does not bear on the choice.
+    ///   - proportion: The share of the sequences in the first table, between 0 and 1, rounded to whole sequences.
+    ///   - sequenceIdentifierColumn: The name of the column whose value is equal in all rows of a sequence.
+    ///   - column: The name of a column that must exist; it does not affect the choice.
+    ///   - seed: The seed of the choice; equal seeds choose the same sequences.
+    /// - Returns: The chosen sequences and the others; two invalid tables if `proportion` is out of range or a column
+    ///   is missing.
     public func randomSplitBySequence(
         proportion: Double,
         by sequenceIdentifierColumn: String,
@@ -155,10 +171,15 @@ extension MLDataTable {
         } catch { return (MLDataTable(failure: error), MLDataTable(failure: error)) }
     }
 
-    /// The table with a column `partition`, which shares out the rows of each value of a column by proportions: 0 for the
-    /// first, 1 for the second, and so on.
-    /// - Throws: `MLCreateError` for proportions that are negative or do not add up to 1, and for columns that are not
-    ///   there.
+    /// Adds a column `partition` that divides the rows of each value of a column by proportions.
+    ///
+    /// The column holds 0 for the first proportion, 1 for the second, and so on; the rows are assigned at random.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - column: The name of the column whose values are the strata.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    /// - Returns: The table with the added column.
+    /// - Throws: `MLCreateError` for proportions out of range and a column that is missing.
     public func stratifiedSplit(
         proportions: [Double],
         on column: String,
@@ -168,9 +189,14 @@ extension MLDataTable {
         return try stratifiedSplit(proportions: proportions, on: column, generator: &generator)
     }
 
-    /// The table with a column `partition`, which shares out the rows of each value of a column by proportions.
-    /// - Throws: `MLCreateError` for proportions that are negative or do not add up to 1, and for columns that are not
-    ///   there.
+    /// Adds a column `partition` that divides the rows of each value of a column by proportions, using a given
+    /// generator.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - column: The name of the column whose values are the strata.
+    ///   - generator: The source of random numbers.
+    /// - Returns: The table with the added column.
+    /// - Throws: `MLCreateError` for proportions out of range and a column that is missing.
     public func stratifiedSplit<RNG>(
         proportions: [Double],
         on column: String,
@@ -183,10 +209,17 @@ extension MLDataTable {
         return try adding(partition)
     }
 
-    /// The table with a column `partition`, which shares out the sequences of each value of a column by proportions; a
-    /// sequence's rows stay together, and its value is that of its first row.
-    /// - Throws: `MLCreateError` for proportions that are negative or do not add up to 1, and for columns that are not
-    ///   there.
+    /// Adds a column `partition` that divides the sequences of each value of a column by proportions.
+    ///
+    /// The rows of a sequence stay together; its stratum is the value of its first row.  The column holds 0 for the
+    /// first proportion, 1 for the second, and so on.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - sequenceIdentifierColumn: The name of the column whose value is equal in all rows of a sequence.
+    ///   - column: The name of the column whose values are the strata.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    /// - Returns: The table with the added column.
+    /// - Throws: `MLCreateError` for proportions out of range and columns that are missing.
     public func stratifiedSplitBySequence(
         proportions: [Double],
         by sequenceIdentifierColumn: String,
@@ -202,9 +235,14 @@ extension MLDataTable {
         )
     }
 
-    /// The table with a column `partition`, which shares out the sequences of each value of a column by proportions.
-    /// - Throws: `MLCreateError` for proportions that are negative or do not add up to 1, and for columns that are not
-    ///   there.
+    /// Adds a column `partition` that divides sequences by proportions, using a given generator.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - sequenceIdentifierColumn: The name of the column whose value is equal in all rows of a sequence.
+    ///   - column: The name of the column whose values are the strata.
+    ///   - generator: The source of random numbers.
+    /// - Returns: The table with the added column.
+    /// - Throws: `MLCreateError` for proportions out of range and columns that are missing.
     public func stratifiedSplitBySequence<RNG>(
         proportions: [Double],
         by sequenceIdentifierColumn: String,
@@ -229,7 +267,7 @@ extension MLDataTable {
         return table
     }
 
-    /// The numbers of proportions, each as often as its share of `count`, in random order.
+    /// The indices of proportions, each as often as its share of `count`, in random order.
     private static func parts<RNG: RandomNumberGenerator>(
         _ count: Int,
         _ proportions: [Double],
@@ -250,7 +288,7 @@ extension MLDataTable {
     }
 }
 
-/// Rows with equal keys, the groups in the order of their first rows.
+/// The rows of each distinct key; the groups are in the order of their first rows.
 struct KeyGroups {
     private(set) var rows: [[Int]] = []
     private(set) var groupOfRow: [Int] = []
@@ -274,22 +312,29 @@ struct KeyGroups {
 // MARK: Files
 
 extension MLDataTable {
-    /// Writes the table as a folder that Turi Create and Create ML read (an SFrame), whole or not at all.  A folder that
-    /// is there is replaced when it holds nothing but such a table.
-    /// - Throws: why the table is not valid, `MLCreateError.io` for names of columns that the format does not allow and
-    ///   for folders that hold other things, or what the file system says.
+    /// Writes the table as an SFrame folder, which Turi Create and Create ML read, atomically.
+    ///
+    /// An existing folder is replaced if it holds nothing but such a table.
+    /// - Parameter directoryURL: The folder to write.
+    /// - Throws: The table's `error` if it is invalid; `MLCreateError.io` for a column name that the format does not
+    ///   allow, for a folder that holds other files, and for errors of the file system.
     public func write(to directoryURL: URL) throws {
         _ = try frame()
         try TableFolder.write(try names.map { ($0, try column(named: $0)) }, to: directoryURL)
     }
 
-    /// Writes the table as a folder that Turi Create and Create ML read.
+    /// Writes the table as an SFrame folder at a path, in which a leading tilde is expanded.
+    /// - Parameter path: The path of the folder; see `write(to:)`.
+    /// - Throws: The same errors as `write(to:)`.
     public func write(toDirectory path: String) throws {
         try write(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
     }
 
-    /// Writes the rows as CSV, whole or not at all.  Sequences, dictionaries and arrays are JSON, missing values empty.
-    /// - Throws: why the table is not valid, or what the file system says.
+    /// Writes the rows as a CSV file, atomically; missing values are empty cells.
+    ///
+    /// Sequences, dictionaries and multi-arrays are written as JSON.
+    /// - Parameter fileURL: The file to write.
+    /// - Throws: The table's `error` if it is invalid, or the file system's error.
     public func writeCSV(to fileURL: URL) throws {
         _ = try frame()
         let columns = try names.map { name -> AnyColumn in
@@ -307,7 +352,9 @@ extension MLDataTable {
         try DataFrame(columns: columns).writeCSV(to: fileURL)
     }
 
-    /// Writes the rows as CSV, whole or not at all.
+    /// Writes the rows as a CSV file at a path, in which a leading tilde is expanded.
+    /// - Parameter path: The path of the file; see `writeCSV(to:)`.
+    /// - Throws: The same errors as `writeCSV(to:)`.
     public func writeCSV(toFile path: String) throws {
         try writeCSV(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
     }

@@ -1,10 +1,13 @@
 import TabularData
 
 extension MLDataTable {
-    /// Puts a column of sequences or dictionaries in the place of some columns, at the end.
+    /// Replaces some columns by one of sequences or dictionaries, which is added at the end.
     /// - Parameters:
-    ///   - type: sequences in the order of the columns, or dictionaries with the columns' names for keys.
-    ///   - filling: what stands for missing values; when it is `.invalid`, dictionaries leave them out.
+    ///   - columnsNamed: The names of the columns to pack, at least one.
+    ///   - to: The name of the new column.
+    ///   - type: Sequences in the order of the columns, or dictionaries whose keys are the columns' names.
+    ///   - filling: The value that replaces missing ones; with `.invalid` dictionaries leave them out.
+    /// - Returns: An invalid table if no column is named or one is missing.
     public func pack(
         columnsNamed: String...,
         to: String,
@@ -38,14 +41,16 @@ extension MLDataTable {
         })
     }
 
-    /// Puts a column for each element in the place of a column of sequences or dictionaries, at the end.
+    /// Replaces a column of sequences or dictionaries by a column for each element, added at the end.
     ///
-    /// The columns are named by the column and the element's number or key, such as `size.0` or `size.width`; keys are in
-    /// ascending order.  Where a row has no such element the value is missing.
+    /// The new columns are named by the old one and the element's index or key, such as `size.0` or `size.width`; keys
+    /// are in ascending order.  Where a row has no such element the value is missing.
     /// - Parameters:
-    ///   - valueTypes: the types of the new columns, as many as there are.
-    ///   - indexSubset: the elements of sequences to take; all when `nil`.
-    ///   - keySubset: the keys of dictionaries to take; all when `nil`.
+    ///   - columnNamed: The name of the column to unpack.
+    ///   - valueTypes: The types of the new columns, as many as there are; their own types if `nil`.
+    ///   - indexSubset: The indices of the elements to take from sequences; all if `nil`.
+    ///   - keySubset: The keys to take from dictionaries; all if `nil`.
+    /// - Returns: An invalid table if the column is missing or holds other values, or if a value cannot be converted.
     public func unpack(
         columnNamed: String,
         valueTypes: [MLDataValue.ValueType]? = nil,
@@ -100,8 +105,13 @@ extension MLDataTable {
         })
     }
 
-    /// A row for each element of a column of sequences, in the column's place; where there is none, a row without.
-    /// - Parameter to: the name of the new column.
+    /// Repeats each row for every element of a sequence, which takes the place of the sequence.
+    ///
+    /// An empty or missing sequence leaves one row with a missing value.
+    /// - Parameters:
+    ///   - columnNamed: The name of the column of sequences.
+    ///   - to: The new name of the column, which holds elements.
+    /// - Returns: An invalid table if the column is missing or holds no sequences.
     public func expand(columnNamed: String, to: String) -> MLDataTable {
         MLDataTable(catching: {
             let column = try column(named: columnNamed)
@@ -123,8 +133,13 @@ extension MLDataTable {
         })
     }
 
-    /// A row for all rows that are equal but for a column, whose values become a sequence, at the end.
-    /// - Parameter to: the name of the new column.
+    /// Merges rows that are equal but for one column, whose values become a sequence at the end.
+    ///
+    /// Missing values are left out of the sequences.
+    /// - Parameters:
+    ///   - columnNamed: The name of the column whose values are collected.
+    ///   - to: The name of the new column of sequences.
+    /// - Returns: An invalid table if there is no such column.
     public func condense(columnNamed: String, to: String) -> MLDataTable {
         MLDataTable(catching: {
             let values = try column(named: columnNamed).values

@@ -3,8 +3,8 @@ import TabularData
 
 /// A table of named columns, each of which holds values of one type.
 ///
-/// Only reading, writing and making tables throws.  A table that an operation cannot make is not valid, has no rows, and
-/// says why in `error`; so does what is made of it.
+/// Only making, reading, writing and splitting tables throws.  An operation that fails gives an invalid table, which
+/// has no rows and an `error`; further operations on it are invalid for the same reason.
 public struct MLDataTable {
     private enum Content {
         /// Columns of `Cell`s.
@@ -19,13 +19,13 @@ public struct MLDataTable {
     /// - Parameter frame: columns of `Cell`s.
     init(cells frame: DataFrame) { content = .frame(frame) }
 
-    /// The table that `body` makes, or one that is not valid.
+    /// The table that `body` makes, or an invalid one with the error that it throws.
     init(catching body: () throws -> MLDataTable) {
         do { self = try body() } catch { self.init(failure: error) }
     }
 
-    /// Columns in their order.
-    /// - Throws: why a column is not valid, or that one has another number of rows.
+    /// A table of columns in the given order.
+    /// - Throws: A column's error if it is invalid; `MLCreateError.generic` if names repeat or lengths differ.
     init(columns: [(name: String, column: MLUntypedColumn)]) throws {
         var frame = DataFrame()
         for (name, column) in columns {
@@ -61,7 +61,8 @@ public struct MLDataTable {
         }
     }
 
-    /// - Throws: why the table is not valid.
+    /// The columns of a valid table.
+    /// - Throws: The table's error if it is invalid.
     func frame() throws -> DataFrame {
         switch content {
         case .frame(let frame): return frame
@@ -69,7 +70,8 @@ public struct MLDataTable {
         }
     }
 
-    /// - Throws: `.generic` when there is no such column, and why the table is not valid.
+    /// The column of the given name.
+    /// - Throws: `MLCreateError.generic` if there is no such column, and the table's error if it is invalid.
     func column(named name: String) throws -> MLUntypedColumn {
         let cells = try frame().column(named: name, for: "table's")
         guard let type = MLDataValue.ValueType(cell: cells.wrappedElementType) else {
@@ -78,9 +80,11 @@ public struct MLDataTable {
         return MLUntypedColumn(cells, type)
     }
 
-    /// The table as a data frame to train on: sequences of numbers or of strings are arrays, dictionaries from strings or
-    /// integers to numbers `[String: Double]` and `[Int: Double]`, arrays `MLMultiArray`.
-    /// - Throws: why the table is not valid.
+    /// The table as a data frame for training.
+    ///
+    /// Sequences of numbers or of strings become arrays, dictionaries from strings or integers to numbers `[String:
+    /// Double]` and `[Int: Double]`, multi-arrays `MLMultiArray`.
+    /// - Throws: The table's error if it is invalid.
     func dataFrame() throws -> DataFrame {
         let names = try frame().columns.map(\.name)
         return DataFrame(columns: try names.map { name in try column(named: name).frameColumn(named: name) })
@@ -88,7 +92,7 @@ public struct MLDataTable {
 }
 
 extension MLUntypedColumn {
-    /// The column as data frames for training have it.
+    /// The column in the form in which data frames for training hold it.
     fileprivate func frameColumn(named name: String) throws -> AnyColumn {
         var column = try cells()
         column.name = name
@@ -139,20 +143,26 @@ extension MLUntypedColumn {
 // MARK: Making tables
 
 extension MLDataTable {
-    /// A table without columns.
+    /// Creates a table without columns.
     public init() { self.init(cells: DataFrame()) }
 
-    /// The rows of a CSV file (`.csv`, `.tsv`, `.txt`), of a JSON file (`.json`, a list of objects), or of a folder that
-    /// `write(to:)` or Turi Create wrote (an SFrame).  Of the options folders heed `selectColumns` and `maxRows`.
-    /// - Throws: `MLCreateError.io` for other files and for what is wrong in a folder, `CSVReadingError` and
-    ///   `JSONReadingError` for what is wrong in a file, or what the file system says.
+    /// Reads a CSV file, a JSON file, or an SFrame folder.
+    ///
+    /// CSV files end in `.csv`, `.tsv` or `.txt`; a JSON file, which ends in `.json`, is a list of objects.  Folders
+    /// are SFrames as `write(to:)` and Turi Create write them.
+    /// - Parameters:
+    ///   - url: The file or folder.
+    ///   - options: The dialect of a CSV file and the selection of columns and rows; JSON files and folders heed
+    ///     `selectColumns` and `maxRows` alone.
+    /// - Throws: `MLCreateError.io` for other files, options out of range and damaged folders, `CSVReadingError` and
+    ///   `JSONReadingError` for errors in a file, or the file system's error.
     public init(contentsOf url: URL, options: ParsingOptions = ParsingOptions()) throws {
         try self.init(converting: TableFile.read(url, options))
     }
 
-    /// Columns by their names: arrays of as many values.  The columns are in the order of their names.
-    /// - Throws: `MLCreateError` naming a column that has another number of values than the others, or values of several
-    ///   types, or is no array.
+    /// Creates a table of arrays by column name; the columns are sorted by name.
+    /// - Parameter dictionary: Arrays of the same length, one element for each row.
+    /// - Throws: `MLCreateError` naming a column that is no array, differs from the others in length, or mixes types.
     public init(dictionary: [String: any MLDataValueConvertible]) throws {
         try self.init(
             columns: dictionary.sorted { $0.key < $1.key }.map { name, column in
@@ -166,8 +176,9 @@ extension MLDataTable {
         )
     }
 
-    /// The columns are in the order of their names.
-    /// - Throws: `MLCreateError` naming a column that is not valid or has another number of rows than the others.
+    /// Creates a table of columns by name; the columns are sorted by name.
+    /// - Parameter namedColumns: Valid columns of the same length.
+    /// - Throws: `MLCreateError` naming a column that is invalid or differs from the others in length.
     public init(namedColumns: [String: MLUntypedColumn]) throws {
         try self.init(columns: namedColumns.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
@@ -176,17 +187,18 @@ extension MLDataTable {
 // MARK: Looking at tables
 
 extension MLDataTable {
-    /// Why the table is not valid.
+    /// The reason why the table is invalid; `nil` for a valid one.
     public var error: (any Error)? { if case .failure(let error) = content { error } else { nil } }
 
+    /// Whether the table could be made; if not, `error` gives the reason.
     public var isValid: Bool { error == nil }
 
-    /// None when the table is not valid.
+    /// The names of the columns in their order; none for an invalid table.
     public var columnNames: ColumnNames { ColumnNames(names) }
 
     var names: [String] { if case .frame(let frame) = content { frame.columns.map(\.name) } else { [] } }
 
-    /// The types of the columns' values by the columns' names.
+    /// The type of each column's values by the column's name; empty for an invalid table.
     public var columnTypes: [String: MLDataValue.ValueType] {
         guard case .frame(let frame) = content else { return [:] }
         return Dictionary(
@@ -194,16 +206,18 @@ extension MLDataTable {
         ) { $1 }
     }
 
-    /// None when the table is not valid.
+    /// The rows as a collection; none for an invalid table.
     public var rows: Rows { Rows(self) }
 
-    /// (0, 0) when the table is not valid.
+    /// The numbers of rows and columns; (0, 0) for an invalid table.
     public var size: (rows: Int, columns: Int) {
         if case .frame(let frame) = content { frame.shape } else { (0, 0) }
     }
 
-    /// A column.  One that is not there is not valid.  Setting one replaces it, or adds it at the end; the table is not
-    /// valid afterwards when the new column is not, or has another number of rows.
+    /// The column of the given name; an invalid column if there is none.
+    ///
+    /// Setting a column replaces the one of that name or adds it at the end.  The table becomes invalid if the new
+    /// column is invalid or differs from the table in its number of rows.
     public subscript(columnName: String) -> MLUntypedColumn {
         get { MLUntypedColumn(catching: { try column(named: columnName) }) }
         set {
@@ -228,25 +242,29 @@ extension MLDataTable {
         }
     }
 
-    /// A column with its type.  One that is not there, or is of another type, is not valid.
+    /// The column of the given name with an element type.
+    ///
+    /// It is invalid if there is no such column or its values are of another type.  Setting it does the same as setting
+    /// an untyped column.
     @_disfavoredOverload
     public subscript<Element>(columnName: String) -> MLDataColumn<Element> where Element: MLDataValueConvertible {
         get { MLDataColumn(untyped: self[columnName]) }
         set { self[columnName] = newValue.untyped }
     }
 
-    /// A column with its type; `nil` when it is not there, or is of another type.
+    /// The column of the given name with an element type; `nil` if there is none or its values are of another type.
     public subscript<T>(columnName: String, columnType: T.Type) -> MLDataColumn<T>? where T: MLDataValueConvertible {
         self[columnName].column(type: columnType)
     }
 
-    /// Some columns, in that order.  Not valid when one is not there.
+    /// A table of some of the columns in the given order; invalid if one is missing.
     public subscript<S>(columnNames: S) -> MLDataTable where S: Sequence, S.Element == String {
         MLDataTable(catching: { try MLDataTable(columns: columnNames.map { ($0, try column(named: $0)) }) })
     }
 }
 
 extension MLDataTable: CustomStringConvertible {
+    /// The printed table, or the reason why it is invalid.
     public var description: String {
         switch content {
         case .frame(let frame): frame.description
@@ -258,8 +276,9 @@ extension MLDataTable: CustomStringConvertible {
 // MARK: Columns
 
 extension MLDataTable {
-    /// Adds a column.  The table is not valid afterwards when there is one of that name, and when the column is not valid
-    /// or has another number of rows.
+    /// Adds a column at the end.
+    ///
+    /// The table becomes invalid if it has a column of that name, or if the new column is invalid or of another length.
     public mutating func addColumn(_ newColumn: MLUntypedColumn, named: String) {
         let table = self
         self = MLDataTable(catching: {
@@ -271,12 +290,13 @@ extension MLDataTable {
         })
     }
 
+    /// Adds a typed column at the end; the table becomes invalid as with an untyped one.
     public mutating func addColumn<Element>(_ newColumn: MLDataColumn<Element>, named: String)
     where Element: MLDataValueConvertible {
         addColumn(newColumn.untyped, named: named)
     }
 
-    /// Removes a column.  The table is not valid afterwards when there is none of that name.
+    /// Removes a column; the table becomes invalid if there is none of that name.
     public mutating func removeColumn(named: String) {
         self = _transformed { frame in
             var frame = frame
@@ -286,7 +306,7 @@ extension MLDataTable {
         }
     }
 
-    /// Renames a column.  The table is not valid afterwards when there is none of that name, or another of the new one.
+    /// Renames a column; the table becomes invalid if it has no such column, or has one of the new name.
     public mutating func renameColumn(named: String, to: String) {
         self = _transformed { frame in
             var frame = frame
@@ -299,8 +319,9 @@ extension MLDataTable {
         }
     }
 
-    /// Adds the rows of a table with the same columns, in whatever order.  The table is not valid afterwards when they
-    /// differ in names or types.  To a table without columns those of the other are added.
+    /// Appends the rows of a table whose columns have the same names and types, in any order.
+    ///
+    /// The table becomes invalid if they differ.  A table without columns becomes the other one.
     public mutating func append(contentsOf newTable: MLDataTable) {
         let table = self
         self = MLDataTable(catching: {

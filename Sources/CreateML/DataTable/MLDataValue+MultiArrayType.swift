@@ -4,21 +4,24 @@ import MLNumerics
 import TabularData
 
 extension MLDataValue {
-    /// An array of numbers of any number of dimensions.
+    /// An array of floating-point numbers with any number of dimensions.
     public struct MultiArrayType: Hashable {
         private let array: MLMultiArray
 
-        /// An array without elements.
+        /// Creates an array of shape [0], which has no elements.
         public init() { self.init(shape: [0]) }
 
-        /// The array itself, not a copy: what is written into it afterwards is seen here.
+        /// Wraps a multi-array without copying it: later writes to it are visible here.
         public init(_ contents: MLMultiArray) { array = contents }
 
-        /// An array of zeros.
-        /// - Precondition: no extent is below 0.
+        /// Creates an array of zeros.
+        /// - Precondition: No extent is negative.
         public init(shape: [Int]) { self.init(shape: shape, values: nil) }
 
-        /// - Parameter values: row by row; zeros when `nil`.
+        /// Creates an array of the given elements.
+        /// - Parameters:
+        ///   - shape: The extents.
+        ///   - values: The elements in row-major order; zeros if `nil`.
         init(shape: [Int], values: [Double]?) {
             guard shape.allSatisfy({ $0 >= 0 }) else { fatalError("the extents \(shape) of an array are 0 or more") }
             let shaped = MLShapedArray<Double>(
@@ -41,26 +44,28 @@ extension MLDataValue {
             self.init(shape: shaped.shape, values: places.map { shaped.contents[$0] })
         }
 
+        /// The wrapped multi-array; not a copy.
         public var mlMultiArray: MLMultiArray { array }
 
-        /// The element at a place, counted row by row.
+        /// The element at a position in row-major order.
         public subscript(index: Int) -> Double { array[index].doubleValue }
 
-        /// The element at a place in each dimension.
+        /// The element at the given position in each dimension.
         public subscript(index: [Int]) -> Double { array[index.map { NSNumber(value: $0) }].doubleValue }
 
         var shape: [Int] { array.shape.map(\.intValue) }
 
-        /// Row by row.
+        /// The elements in row-major order.
         var values: [Double] {
             array.tensor(as: .float64).withElements(of: Double.self) { Array($0) }
         }
 
-        /// Whether shapes and elements are equal.
+        /// Whether two arrays have the same shape and equal elements.
         public static func == (lhs: MultiArrayType, rhs: MultiArrayType) -> Bool {
             lhs.array === rhs.array || (lhs.shape == rhs.shape && lhs.values == rhs.values)
         }
 
+        /// Hashes the shape and the elements.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(shape)
             hasher.combine(values)
@@ -69,18 +74,21 @@ extension MLDataValue {
 }
 
 extension MLDataValue.MultiArrayType: MLDataValueConvertible {
+    /// Takes the multi-array out of a value; `nil` if the value is of another type.
     public init?(from dataValue: MLDataValue) {
         guard let value = dataValue.multiArrayValue else { return nil }
         self = value
     }
 
+    /// The type of such values, `.multiArray`.
     public static var dataValueType: MLDataValue.ValueType { .multiArray }
 
+    /// The array as a value.
     public var dataValue: MLDataValue { .multiArray(self) }
 }
 
 extension MLDataValue.MultiArrayType: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Nested lists.
+    /// The elements as nested lists.
     public var description: String {
         var places = values[...]
         func text(_ shape: ArraySlice<Int>) -> String {
@@ -90,5 +98,6 @@ extension MLDataValue.MultiArrayType: CustomStringConvertible, CustomDebugString
         return text(shape[...])
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

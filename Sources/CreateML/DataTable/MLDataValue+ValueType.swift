@@ -1,15 +1,22 @@
 extension MLDataValue {
-    /// What the values of a column are.
+    /// The type of the values of a column.
     public enum ValueType: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
+        /// Integers.
         case int
+        /// Floating-point numbers.
         case double
+        /// Strings.
         case string
+        /// Lists of values.
         case sequence
+        /// Dictionaries from values to values.
         case dictionary
+        /// Arrays of numbers with any number of dimensions.
         case multiArray
-        /// Of a column without any value.
+        /// No type: all values are missing.
         case invalid
 
+        /// The type's name, such as `Int` or `MultiArray`.
         public var description: String {
             switch self {
             case .int: "Int"
@@ -22,11 +29,12 @@ extension MLDataValue {
             }
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 }
 
-/// What columns of tables hold: one type for each `ValueType`.
+/// The element type of a table's column: one Swift type for each `ValueType`.
 typealias Cell = MLDataValueConvertible & Hashable
 
 /// The element type of columns that have no values.
@@ -54,7 +62,7 @@ extension MLDataValue.ValueType {
         }
     }
 
-    /// The type whose columns have such elements.
+    /// The value type of columns with such elements; `nil` if there is none.
     init?(cell: any Any.Type) {
         switch cell {
         case is Int.Type: self = .int

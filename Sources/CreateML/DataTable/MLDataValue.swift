@@ -2,17 +2,24 @@ import CoreML
 import MLFiles
 import TabularData
 
-/// One cell of a table.
+/// The value of a cell of a table.
 public enum MLDataValue: Hashable {
-    /// A value that is missing.
+    /// A missing value.
     case invalid
+    /// An integer.
     case int(Int)
+    /// A floating-point number.
     case double(Double)
+    /// A string.
     case string(String)
+    /// A list of values.
     case sequence(SequenceType)
+    /// Values by keys.
     case dictionary(DictionaryType)
+    /// An array of numbers with any number of dimensions.
     case multiArray(MultiArrayType)
 
+    /// The type of the value; `.invalid` for a missing one.
     public var type: ValueType {
         switch self {
         case .invalid: .invalid
@@ -25,25 +32,33 @@ public enum MLDataValue: Hashable {
         }
     }
 
+    /// Whether the value is present.
     public var isValid: Bool { type != .invalid }
 
+    /// The integer; `nil` for any other value.
     public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
+    /// The floating-point number; `nil` for any other value, integers included.
     public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
+    /// The string; `nil` for any other value.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    /// The list; `nil` for any other value.
     public var sequenceValue: SequenceType? { if case .sequence(let value) = self { value } else { nil } }
+    /// The dictionary; `nil` for any other value.
     public var dictionaryValue: DictionaryType? { if case .dictionary(let value) = self { value } else { nil } }
+    /// The multi-array; `nil` for any other value.
     public var multiArrayValue: MultiArrayType? { if case .multiArray(let value) = self { value } else { nil } }
 }
 
 extension MLDataValue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Numbers and strings as they are, sequences and dictionaries as JSON.
+    /// A string itself; any other value as JSON, `null` for a missing one.
     public var description: String {
         if case .string(let text) = self { text } else { json }
     }
 
+    /// The value as JSON, strings in quotes.
     public var debugDescription: String { json }
 
-    /// The value as JSON; missing values are `null`, keys of dictionaries texts in ascending order.
+    /// The value as JSON: missing values are `null`, dictionary keys are texts in ascending order.
     var json: String {
         switch self {
         case .invalid: "null"
@@ -58,7 +73,7 @@ extension MLDataValue: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension MLDataValue {
-    /// The number that it is.
+    /// The integer or floating-point number; `nil` for any other value.
     var number: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -67,8 +82,12 @@ extension MLDataValue {
         }
     }
 
-    /// The value as one of another type: numbers lose their fractions, texts are read as numbers, everything has a text.
-    /// - Returns: `nil` when there is none.
+    /// The value converted to another type.
+    ///
+    /// Floating-point numbers are truncated toward zero, strings are parsed as numbers, and everything but multi-arrays
+    /// has a string.
+    /// - Parameter type: The type to convert to.
+    /// - Returns: `nil` if the value cannot be converted.
     func cast(to type: ValueType) -> MLDataValue? {
         if self.type == type { return self }
         switch (type, self) {
@@ -94,7 +113,7 @@ extension MLDataValue {
         return text[..<(end ?? text.startIndex)].drop(while: \.isWhitespace)
     }
 
-    /// The value of a cell of a data frame or of JSON; `nil` for what tables do not hold.
+    /// The value of a cell of a data frame or of JSON; `nil` for elements that tables do not hold.
     init?(_ element: Any?) {
         guard let element else {
             self = .invalid

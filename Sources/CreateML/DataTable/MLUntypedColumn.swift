@@ -1,8 +1,11 @@
 import TabularData
 
-/// A column of values of one type, some of which may be missing.
+/// A column of values of one type that is known only at run time; some may be missing.
 ///
-/// Nothing here throws: a column that cannot be made is not valid, has no elements, and says why in `error`.
+/// No member but `materialize()` throws: an operation that fails gives an invalid column, which has no values and an
+/// `error`.  Operators work row by row; a missing value on either side gives a missing result.  Their result is invalid
+/// if the columns differ in length, if there is no such operation for the types of their values, or if an integer
+/// overflows.
 public struct MLUntypedColumn {
     enum Content {
         /// The elements; their type is the `Cell` of `type`.
@@ -18,12 +21,12 @@ public struct MLUntypedColumn {
 
     init(failure: any Error) { content = .failure(MLCreateError.translated(failure)) }
 
-    /// The column that `body` makes, or one that is not valid.
+    /// The column that `body` makes, or an invalid one with the error that it throws.
     init(catching body: () throws -> MLUntypedColumn) {
         do { self = try body() } catch { self.init(failure: error) }
     }
 
-    /// Values of one type, or of integers and numbers; `.invalid` ones are missing.
+    /// Values of one type, or integers among floating-point numbers; `.invalid` stands for missing ones.
     init(values: [MLDataValue]) {
         var type = MLDataValue.ValueType.invalid
         for (row, value) in values.enumerated() {
@@ -74,7 +77,8 @@ public struct MLUntypedColumn {
         self.init(values: values)
     }
 
-    /// - Throws: why the column is not valid.
+    /// The cells of a valid column.
+    /// - Throws: The column's error if it is invalid.
     func cells() throws -> AnyColumn {
         switch content {
         case .cells(let column, _): return column
@@ -82,7 +86,7 @@ public struct MLUntypedColumn {
         }
     }
 
-    /// All values, those that are missing `.invalid`; none of a column that is not valid.
+    /// All values, `.invalid` for missing ones; empty for an invalid column.
     var values: [MLDataValue] {
         guard case .cells(let column, let type) = content else { return [] }
         func values<T: Cell>(_: T.Type) -> [MLDataValue] {
@@ -91,7 +95,7 @@ public struct MLUntypedColumn {
         return values(type.cell)
     }
 
-    /// The elements, if they are of that type.
+    /// The elements if they are of the given type.
     func typed<T: Cell>(_: T.Type) -> Column<T>? {
         guard case .cells(let column, let type) = content, type == T.dataValueType else { return nil }
         return column.assumingType(T.self)
@@ -101,51 +105,60 @@ public struct MLUntypedColumn {
 // MARK: Making columns
 
 extension MLUntypedColumn {
-    /// A column without values.
+    /// Creates a column without values.
     public init() { self.init(values: []) }
 
-    /// The integers of a range.
+    /// Creates a column of the integers in a half-open range.
     public init(_ range: Range<Int>) { self.init(Column<Int>(name: "", contents: range)) }
 
-    /// The integers of a range.
+    /// Creates a column of the integers in a closed range.
     public init(_ range: ClosedRange<Int>) { self.init(Column<Int>(name: "", contents: range)) }
 
-    /// Values of one type, or of integers and numbers, which become numbers; `.invalid` ones are missing.
+    /// Creates a column of values of one type; `.invalid` stands for missing ones.
+    ///
+    /// Integers among floating-point numbers are converted; other mixtures make the column invalid.
     public init<S>(_ source: S) where S: Sequence, S.Element == MLDataValue { self.init(values: Array(source)) }
 
+    /// Creates a column of the elements of a sequence, none of them missing.
     public init<S>(_ source: S) where S: Sequence, S.Element: MLDataValueConvertible {
         self = MLDataColumn<S.Element>(source).untyped
     }
 
-    /// - Precondition: `count` is 0 or more.
+    /// Creates a column that repeats a value, or of missing values for `.invalid`.
+    /// - Precondition: `count` is at least 0.
     public init(repeating repeatedValue: MLDataValue, count: Int) {
         self.init(values: Array(repeating: repeatedValue, count: count))
     }
 
-    /// - Precondition: `count` is 0 or more.
+    /// Creates a column that repeats an element.
+    /// - Precondition: `count` is at least 0.
     public init<T>(repeating repeatedValue: T, count: Int) where T: MLDataValueConvertible {
         self.init(repeatElement(repeatedValue, count: count))
     }
 
-    /// The values as integers: numbers lose their fractions, texts are read.  Not valid when a value is no integer.
+    /// Converts a column to integers: fractions are truncated toward zero, strings are parsed.
+    ///
+    /// The result is invalid if a value cannot be converted.
     public init(ints: MLUntypedColumn) { self = ints.cast(to: .int) }
 
-    /// The values as numbers: texts are read.  Not valid when a value is no number.
+    /// Converts a column to floating-point numbers; strings are parsed.
+    ///
+    /// The result is invalid if a value cannot be converted.
     public init(doubles: MLUntypedColumn) { self = doubles.cast(to: .double) }
 
-    /// The values as texts.
+    /// Converts a column to strings; sequences and dictionaries become JSON, multi-arrays make the result invalid.
     public init(strings: MLUntypedColumn) { self = strings.cast(to: .string) }
 
-    /// Arrays of one dimension as sequences.
+    /// Converts a column of one-dimensional multi-arrays to sequences; other values make the result invalid.
     public init(sequences: MLUntypedColumn) { self = sequences.cast(to: .sequence) }
 
-    /// Not valid when a value is no dictionary.
+    /// Takes a column of dictionaries; other values make the result invalid.
     public init(dictionaries: MLUntypedColumn) { self = dictionaries.cast(to: .dictionary) }
 
-    /// Sequences of numbers as arrays.
+    /// Converts a column of sequences of numbers to multi-arrays; other values make the result invalid.
     public init(multiArrays: MLUntypedColumn) { self = multiArrays.cast(to: .multiArray) }
 
-    /// The values as those of another type; missing ones stay missing.
+    /// Converts the values to another type; missing ones stay missing.
     func cast(to type: MLDataValue.ValueType) -> MLUntypedColumn {
         if !isValid || self.type == type { return self }
         return MLUntypedColumn(catching: {
@@ -169,44 +182,46 @@ extension MLUntypedColumn {
 // MARK: Looking at columns
 
 extension MLUntypedColumn {
-    /// How many values there are, missing ones too; 0 when the column is not valid.
+    /// The number of values, missing ones included; 0 for an invalid column.
     public var count: Int { if case .cells(let column, _) = content { column.count } else { 0 } }
 
+    /// Whether there are no values, as in an invalid column.
     public var isEmpty: Bool { count == 0 }
 
-    /// Why the column is not valid.
+    /// The reason why the column is invalid; `nil` for a valid one.
     public var error: (any Error)? { if case .failure(let error) = content { error } else { nil } }
 
+    /// Whether the column could be made; if not, `error` gives the reason.
     public var isValid: Bool { error == nil }
 
-    /// The type of the values; `.invalid` when there are none.
+    /// The type of the values; `.invalid` if all are missing, there are none, or the column is invalid.
     public var type: MLDataValue.ValueType { if case .cells(_, let type) = content { type } else { .invalid } }
 
-    /// The column with its type; `nil` when values are of another one.
+    /// The column with an element type; `nil` if values are of another type.
     public func column<T>(type: T.Type) -> MLDataColumn<T>? where T: MLDataValueConvertible {
         let column = MLDataColumn<T>(untyped: self)
         return column.isValid ? column : nil
     }
 
-    /// The integers; `nil` when values are of another type.
+    /// The column as one of integers; `nil` if its values are of another type.
     public var ints: MLDataColumn<Int>? { column(type: Int.self) }
-    /// The numbers; `nil` when values are of another type.
+    /// The column as one of floating-point numbers; `nil` if its values are of another type.
     public var doubles: MLDataColumn<Double>? { column(type: Double.self) }
-    /// The texts; `nil` when values are of another type.
+    /// The column as one of strings; `nil` if its values are of another type.
     public var strings: MLDataColumn<String>? { column(type: String.self) }
-    /// The sequences; `nil` when values are of another type.
+    /// The column as one of sequences; `nil` if its values are of another type.
     public var sequences: MLDataColumn<MLDataValue.SequenceType>? { column(type: MLDataValue.SequenceType.self) }
-    /// The dictionaries; `nil` when values are of another type.
+    /// The column as one of dictionaries; `nil` if its values are of another type.
     public var dictionaries: MLDataColumn<MLDataValue.DictionaryType>? {
         column(type: MLDataValue.DictionaryType.self)
     }
-    /// The arrays; `nil` when values are of another type.
+    /// The column as one of multi-arrays; `nil` if its values are of another type.
     public var multiArrays: MLDataColumn<MLDataValue.MultiArrayType>? {
         column(type: MLDataValue.MultiArrayType.self)
     }
 
-    /// The value in a row, `.invalid` when it is missing.
-    /// - Precondition: there is such a row.
+    /// The value in a row; `.invalid` if it is missing.
+    /// - Precondition: `index` is a row of the column.
     public subscript(index: Int) -> MLDataValue {
         guard index >= 0 && index < count else { fatalError("there is no row \(index) in a column of \(count) rows") }
         guard case .cells(let column, let type) = content else { return .invalid }
@@ -214,7 +229,7 @@ extension MLUntypedColumn {
         return value(type.cell)
     }
 
-    /// Which rows a mask chooses.
+    /// The rows that the column chooses as a mask.
     func flags(count: Int) throws -> [Bool] {
         _ = try cells()
         guard type == .int || type == .invalid else {
@@ -232,23 +247,25 @@ extension MLUntypedColumn {
 // MARK: Other columns of this one
 
 extension MLUntypedColumn {
-    /// The column itself: columns are values.
+    /// Returns the column itself, as columns are values.
     public func copy() -> MLUntypedColumn { self }
 
-    /// The column, when it is valid: all is computed at once.
-    /// - Throws: `error`.
+    /// Returns the column, whose values are already computed, if it is valid.
+    /// - Returns: The same column.
+    /// - Throws: The column's `error` if it is invalid.
     public func materialize() throws -> MLUntypedColumn {
         _ = try cells()
         return self
     }
 
-    /// The first of all equal values.
+    /// Returns the column without repeated values; the first of equal values stays.
     public func dropDuplicates() -> MLUntypedColumn {
         var seen: Set<MLDataValue> = []
         let isFirst = values.map { seen.insert($0).inserted }
         return _transformed { DataFrame($0[isFirst]) }
     }
 
+    /// Returns the column without its missing values.
     public func dropMissing() -> MLUntypedColumn {
         _transformed { frame in
             let column = frame.columns[0]
@@ -256,7 +273,10 @@ extension MLUntypedColumn {
         }
     }
 
-    /// The column with a value in place of missing ones.  Not valid when the value is of another type.
+    /// Returns the column with `value` in place of missing values.
+    ///
+    /// The result is invalid if the value is of another type than the column; an integer may be filled into a column of
+    /// floating-point numbers.
     public func fillMissing(with value: MLDataValue) -> MLUntypedColumn {
         MLUntypedColumn(catching: {
             _ = try cells()
@@ -270,7 +290,10 @@ extension MLUntypedColumn {
         })
     }
 
-    /// The values in order, missing ones first in ascending order.  Not valid for values that have no order.
+    /// Returns the values in ascending or descending order; equal values keep their order.
+    ///
+    /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
+    /// sequences, dictionaries and multi-arrays.
     public func sort(byIncreasingOrder: Bool = true) -> MLUntypedColumn {
         _transformed { frame in
             try type.checkOrder("the column")
@@ -278,7 +301,9 @@ extension MLUntypedColumn {
         }
     }
 
-    /// Adds the values of another column.  Becomes not valid when they are of another type.
+    /// Appends the values of another column; the column becomes invalid if they are of another type.
+    ///
+    /// Integers and floating-point numbers go together as floating-point numbers.
     public mutating func append(contentsOf newColumn: MLUntypedColumn) {
         let first = self
         self = MLUntypedColumn(catching: {
@@ -292,25 +317,31 @@ extension MLUntypedColumn {
         })
     }
 
-    /// What the closure makes of each value; missing ones stay missing.  The closure is called at once.
+    /// Applies a closure to every value; missing values stay missing.
+    ///
+    /// In spite of the parameter's name the closure is called before this method returns.
     public func map<T>(_ lazyTransform: @escaping (MLDataValue) -> T) -> MLDataColumn<T>
     where T: MLDataValueConvertible {
         mapped { value -> T? in value.isValid ? lazyTransform(value) : nil }
     }
 
-    /// What the closure makes of each value; missing ones stay missing.  The closure is called at once.
+    /// Applies a closure to every value, which may return `nil` for a missing result; missing values stay missing.
+    ///
+    /// In spite of the parameter's name the closure is called before this method returns.
     public func map<T>(_ lazyTransform: @escaping (MLDataValue) -> T?) -> MLDataColumn<T>
     where T: MLDataValueConvertible {
         mapped { value -> T? in value.isValid ? lazyTransform(value) : nil }
     }
 
-    /// What the closure makes of each value and of `.invalid` for missing ones.  The closure is called at once.
+    /// Applies a closure to every value, and to `.invalid` for every missing one.
+    ///
+    /// In spite of the parameter's name the closure is called before this method returns.
     public func mapMissing<T>(_ lazyTransform: @escaping (MLDataValue) -> T?) -> MLDataColumn<T>
     where T: MLDataValueConvertible {
         mapped(lazyTransform)
     }
 
-    /// The values as those of another type.  Not valid when one cannot be converted.
+    /// Converts the values to another type; the result is invalid if a value cannot be converted.
     public func map<T>(to type: T.Type) -> MLDataColumn<T> where T: MLDataValueConvertible {
         MLDataColumn(untyped: cast(to: T.dataValueType))
     }
@@ -322,7 +353,8 @@ extension MLUntypedColumn {
 }
 
 extension MLDataValue.ValueType {
-    /// - Throws: `.type` when values have no order.
+    /// Checks that values of the type have an order.
+    /// - Throws: `MLCreateError.type` if they have none.
     func checkOrder(_ name: String) throws {
         switch self {
         case .int, .double, .string: return
@@ -333,6 +365,7 @@ extension MLDataValue.ValueType {
 }
 
 extension MLUntypedColumn: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The type of the values and the printed column, or the reason why it is invalid.
     public var description: String {
         switch content {
         case .cells(let column, let type): "Type: \(type)\n" + column.description
@@ -340,7 +373,9 @@ extension MLUntypedColumn: CustomStringConvertible, CustomDebugStringConvertible
         }
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 
+    /// A mirror whose children are the values, `.invalid` for missing ones.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: values, displayStyle: .collection) }
 }

@@ -1,23 +1,25 @@
 public import TabularData
 
-/// What has rows to choose from: tables and columns.
+/// Tables and columns, whose rows can be selected; an implementation detail, not part of Apple's API.
 public protocol _RowSubscripts {
-    /// None when it is not valid.
+    /// The number of rows; 0 if the table or column is invalid.
     var _rowCount: Int { get }
-    /// The same of what `body` makes of its rows; not valid when it is not itself, and when `body` throws.
+    /// The result of transforming the rows; invalid if the receiver is, or if `body` throws.
     func _transformed(_ body: (DataFrame) throws -> DataFrame) -> Self
 }
 
 extension _RowSubscripts {
-    /// The rows where the mask is true.
+    /// The rows in which the mask is true; invalid if the mask is of another length.
     public subscript(mask: MLDataColumn<Bool>) -> Self { self[mask.untyped] }
 
-    /// The rows where the mask, a column of integers as comparisons give it, is not 0.
+    /// The rows in which the mask, a column of integers as comparisons give it, is not 0.
+    ///
+    /// Missing values count as 0.  The result is invalid if the mask is of another type or length.
     public subscript(mask: MLUntypedColumn) -> Self {
         _transformed { frame in DataFrame(frame[try mask.flags(count: frame.shape.rows)]) }
     }
 
-    /// The rows of a range; not valid when some are not there.
+    /// The rows of a range; invalid if the range exceeds the rows.
     public subscript(slice: Range<Int>) -> Self {
         _transformed { frame in
             guard slice.lowerBound >= 0, slice.upperBound <= frame.shape.rows else {
@@ -29,28 +31,33 @@ extension _RowSubscripts {
         }
     }
 
-    /// The rows of a range; not valid when some are not there.
+    /// The rows of a range expression, such as `2...`; invalid if it exceeds the rows.
     public subscript<R>(slice: R) -> Self where R: RangeExpression, R.Bound == Int {
         self[slice.relative(to: 0..<_rowCount)]
     }
 
+    /// Returns the first rows, at most `maxLength` of them.
     public func prefix(_ maxLength: Int = 10) -> Self { _transformed { DataFrame($0.prefix(maxLength)) } }
 
+    /// Returns the last rows, at most `maxLength` of them.
     public func suffix(_ maxLength: Int = 10) -> Self { _transformed { DataFrame($0.suffix(maxLength)) } }
 }
 
 extension MLDataTable: _RowSubscripts {
+    /// The number of rows.
     public var _rowCount: Int { size.rows }
 
+    /// The table that `body` makes of this table's columns.
     public func _transformed(_ body: (DataFrame) throws -> DataFrame) -> MLDataTable {
         MLDataTable(catching: { MLDataTable(cells: try body(try frame())) })
     }
 }
 
 extension MLUntypedColumn: _RowSubscripts {
+    /// The number of values.
     public var _rowCount: Int { count }
 
-    /// The table that `body` gets has this column alone, which is named `column`.
+    /// The column that `body` makes of a table with this column alone, which is named `column`.
     public func _transformed(_ body: (DataFrame) throws -> DataFrame) -> MLUntypedColumn {
         MLUntypedColumn(catching: {
             var column = try cells()
@@ -61,8 +68,10 @@ extension MLUntypedColumn: _RowSubscripts {
 }
 
 extension MLDataColumn: _RowSubscripts {
+    /// The number of elements.
     public var _rowCount: Int { count }
 
+    /// The column that `body` makes of a table with this column alone, which is named `column`.
     public func _transformed(_ body: (DataFrame) throws -> DataFrame) -> MLDataColumn {
         MLDataColumn(untyped: untyped._transformed(body))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a CSV file is written, as bytes; turns files of other dialects into what TabularData reads.
+/// The dialect of a CSV file as bytes; rewrites files of other dialects for TabularData's reader.
 struct TableDialect {
     private let delimiter: [UInt8]
     private let comment: [UInt8]
@@ -13,7 +13,8 @@ struct TableDialect {
     private static let space = UInt8(ascii: " ")
     private static let plainQuote = UInt8(ascii: "\"")
 
-    /// - Throws: `MLCreateError.io` naming an option that cannot be.
+    /// Checks the options and converts them to bytes.
+    /// - Throws: `MLCreateError.io` naming an option that is out of range.
     init(_ options: MLDataTable.ParsingOptions) throws {
         func check(_ condition: Bool, _ reason: String) throws {
             if !condition { throw MLCreateError.io(reason: reason) }
@@ -31,10 +32,11 @@ struct TableDialect {
         self.options = options
     }
 
-    /// The text without the lines that are to be left out.
-    /// - Returns: as it is when the reader understands it; otherwise, and `isPlain`, with commas between cells in double
-    ///   quotes, and no comments and escapes.
-    /// - Throws: `MLCreateError.io` naming the line where a quote has no end or stands where none may be.
+    /// The text without the lines to be skipped, rewritten if the reader does not understand the dialect.
+    /// - Parameter data: The file's contents.
+    /// - Returns: The text as it is, or, with `isPlain`, cells in double quotes separated by commas, without comments
+    ///   and escapes.
+    /// - Throws: `MLCreateError.io` naming the line with a quote that has no end or is not allowed.
     func plain(_ data: Data) throws -> (text: Data, isPlain: Bool) {
         var start = data.startIndex
         for _ in 0..<options.skipRows {
@@ -54,7 +56,7 @@ struct TableDialect {
             || text.range(of: Data(terminator + [Self.space])) != nil
     }
 
-    /// Each cell in quotes.
+    /// The text with every cell in quotes.
     private func rewritten(_ data: Data) throws -> Data {
         let isSpaceSkipped = options.skipInitialSpaces && delimiter.first != Self.space
         return try data.withUnsafeBytes { bytes in

@@ -1,9 +1,10 @@
 import Foundation
 import TabularData
 
-/// Files of tables.
+/// Reading tables from files.
 enum TableFile {
-    /// - Throws: `MLCreateError.io` for files of other kinds and options that cannot be, otherwise what the readers throw.
+    /// Reads a CSV or JSON file or an SFrame folder.
+    /// - Throws: `MLCreateError.io` for other files and options out of range, otherwise the reader's error.
     static func read(_ url: URL, _ options: MLDataTable.ParsingOptions) throws -> DataFrame {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
@@ -68,7 +69,7 @@ enum TableFile {
         return frame
     }
 
-    /// The lists or objects of a column whose cells are all JSON of one of these; `nil` for other columns.
+    /// The lists or objects of a column whose cells are all JSON lists or all JSON objects; `nil` for other columns.
     private static func containers(_ column: Column<String>) -> AnyColumn? {
         guard let first = column.lazy.compactMap({ $0 }).first, let start = first.utf8.first,
             start == UInt8(ascii: "[") || start == UInt8(ascii: "{")

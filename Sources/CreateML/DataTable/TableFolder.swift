@@ -3,9 +3,9 @@ import MLFiles
 import MLNumerics
 import TabularData
 
-/// Folders of tables, which are SFrames.
+/// Folders that hold a table, which are SFrames.
 enum TableFolder {
-    /// The columns as tables hold them.
+    /// The columns in the form in which tables hold them.
     /// - Throws: `MLCreateError.io`.
     static func read(_ url: URL, _ options: MLDataTable.ParsingOptions) throws -> DataFrame {
         let frame: DataFrame
@@ -19,7 +19,7 @@ enum TableFolder {
         return DataFrame(columns: try frame.columns.map(cells))
     }
 
-    /// A column whose type does not depend on its values.
+    /// A column of cells, whose type is that of the SFrame's column, whatever its values.
     private static func cells(_ column: AnyColumn) throws -> AnyColumn {
         func converted<T: Cell>(_: T.Type) throws -> AnyColumn {
             var cells = Column<T>(name: column.name, capacity: column.count)
@@ -47,7 +47,8 @@ enum TableFolder {
         }
     }
 
-    /// - Throws: `MLCreateError.io`, or why a column is not valid.
+    /// Writes columns as an SFrame.
+    /// - Throws: `MLCreateError.io`, or a column's error if it is invalid.
     static func write(_ columns: [(name: String, column: MLUntypedColumn)], to url: URL) throws {
         let written = try columns.map { ($0.name, try contents($0.column)) }
         func failure(_ reason: String) -> MLCreateError { .io(reason: "\(url.path) is not written: \(reason)") }
@@ -75,7 +76,7 @@ enum TableFolder {
         case .int: return .integers(cells.assumingType(Int.self))
         case .double: return .floats(cells.assumingType(Double.self))
         case .string: return .strings(cells.assumingType(String.self))
-        // Turi Create has no type of nothing; floats are what it takes missing values for.
+        // Turi Create has no type without values; it takes missing values for floats.
         case .invalid: return .floats(Column(name: "", contents: [Double?](repeating: nil, count: column.count)))
         case .sequence:
             let values = column.values
@@ -85,7 +86,7 @@ enum TableFolder {
         }
     }
 
-    /// Sequences of floats and nothing else; `nil` for others, and when there is no float at all.
+    /// Sequences that hold floating-point numbers only; `nil` for others, and if there is no number at all.
     private static func vectors(_ values: [MLDataValue]) -> [SFrameValue]? {
         var hasFloats = false
         var vectors: [SFrameValue] = []

@@ -1,4 +1,4 @@
-// Without a table a part of the training data validates.
+// Without a table the automatic split of the training data is used for validation.
 
 extension MLLinearRegressor.ModelParameters {
     public init(
