@@ -1,6 +1,9 @@
 // Without a table the automatic split of the training data is used for validation.
 
 extension MLLinearRegressor.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable? = nil,
         maxIterations: Int = 10,
@@ -23,6 +26,9 @@ extension MLLinearRegressor.ModelParameters {
 }
 
 extension MLDecisionTreeRegressor.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable? = nil,
         maxDepth: Int = 6,
@@ -41,6 +47,9 @@ extension MLDecisionTreeRegressor.ModelParameters {
 }
 
 extension MLBoostedTreeRegressor.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable? = nil,
         maxDepth: Int = 6,
@@ -69,6 +78,9 @@ extension MLBoostedTreeRegressor.ModelParameters {
 }
 
 extension MLRandomForestRegressor.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable? = nil,
         maxDepth: Int = 6,
@@ -93,6 +105,9 @@ extension MLRandomForestRegressor.ModelParameters {
 }
 
 extension MLLogisticRegressionClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable?,
         maxIterations: Int = 10,
@@ -115,6 +130,9 @@ extension MLLogisticRegressionClassifier.ModelParameters {
 }
 
 extension MLDecisionTreeClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable?,
         maxDepth: Int = 6,
@@ -133,6 +151,9 @@ extension MLDecisionTreeClassifier.ModelParameters {
 }
 
 extension MLBoostedTreeClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable?,
         maxDepth: Int = 6,
@@ -161,6 +182,9 @@ extension MLBoostedTreeClassifier.ModelParameters {
 }
 
 extension MLRandomForestClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable?,
         maxDepth: Int = 6,
@@ -185,6 +209,9 @@ extension MLRandomForestClassifier.ModelParameters {
 }
 
 extension MLSupportVectorClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation rows; see the properties of the same names.
+    ///
+    /// Without a table (`nil`) the automatic split of the training data is used.
     public init(
         validationData: MLDataTable?,
         maxIterations: Int = 11,

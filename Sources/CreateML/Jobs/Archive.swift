@@ -18,7 +18,7 @@ package struct ArchiveWriter: Sendable {
         bytes.append(contentsOf: utf8)
     }
 
-    /// The elements' own bytes; for plain numbers and vectors.
+    /// Writes the elements' bytes; for plain numbers and vectors.
     package mutating func write<Element: BitwiseCopyable>(_ values: [Element]) {
         write(UInt64(values.count))
         values.withUnsafeBytes { bytes.append(contentsOf: $0) }
@@ -29,18 +29,18 @@ package struct ArchiveWriter: Sendable {
         for text in texts { write(text) }
     }
 
-    /// What is there or not.
+    /// Writes a value or its absence.
     package mutating func write<Value>(_ value: Value?, _ body: (inout ArchiveWriter, Value) -> Void) {
         write(value != nil)
         if let value { body(&self, value) }
     }
 }
 
-/// Reads what `ArchiveWriter` wrote; bytes that it did not write give an error.
+/// Reads the output of `ArchiveWriter`; any other bytes give an error.
 package struct ArchiveReader: Sendable {
     private let bytes: [UInt8]
     private var place = 0
-    /// What is read, for messages.
+    /// The name of the contents, for messages.
     private let name: String
 
     package init(_ bytes: [UInt8], _ name: String) {
@@ -50,7 +50,7 @@ package struct ArchiveReader: Sendable {
 
     package var isAtEnd: Bool { place == bytes.count }
 
-    /// The error for contents that cannot be.
+    /// The error for contents that are not possible.
     package func damaged(_ what: String) -> MLCreateError {
         .io(reason: "\(name) is damaged (\(what), byte \(place)); remove it and use an older checkpoint")
     }
@@ -85,7 +85,7 @@ package struct ArchiveReader: Sendable {
     package mutating func readDouble() throws -> Double { Double(bitPattern: try readInteger()) }
     package mutating func readFloat() throws -> Float { Float(bitPattern: try readInteger()) }
 
-    /// A number of elements of at least `size` bytes each, which must be there.
+    /// A number of elements of at least `size` bytes each, all of which must be there.
     private mutating func readCount(size: Int) throws -> Int {
         let count = try readInteger(UInt64.self)
         guard count <= UInt64((bytes.count - place) / max(size, 1)) else { throw damaged("a count is too large") }
@@ -118,6 +118,7 @@ package struct ArchiveReader: Sendable {
         try readBool() ? try body(&self) : nil
     }
 
-    /// - Throws: when something is left.
+    /// Checks that everything was read.
+    /// - Throws: `MLCreateError.io` if bytes are left.
     package func finish() throws { if !isAtEnd { throw damaged("it is longer than it should be") } }
 }

@@ -1,4 +1,4 @@
-/// A number that other data would hardly have, too: it tells changed data, not forged ones.
+/// A hash that detects changed data; it does not protect against forged data.
 package struct Fingerprint: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -39,7 +39,7 @@ package struct Fingerprint: Sendable {
         text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Of bytes.
+    /// The fingerprint of bytes.
     package static func of(_ bytes: [UInt8]) -> UInt64 {
         var result = Fingerprint()
         result.combine(bytes)

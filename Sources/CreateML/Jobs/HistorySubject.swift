@@ -4,7 +4,7 @@ import Foundation
 /// A subscriber's side of a `HistorySubject`.
 private protocol HistoryFollower: AnyObject, Sendable { func deliver() }
 
-/// A subject whose subscribers get all that was ever sent, those who come late, too.
+/// A subject whose subscribers, late ones included, get all values that were ever sent.
 ///
 /// A job may save its first checkpoint before its caller has subscribed.
 final class HistorySubject<Output>: Publisher, @unchecked Sendable {
@@ -38,7 +38,7 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
         follower.deliver()
     }
 
-    /// One subscriber: how far it is, and how much it asked for.
+    /// One subscriber: its position in the history and its demand.
     ///
     /// `deliver` may be called by several threads; one of them passes the values on, in order.
     private final class Following<S: Subscriber>: Subscription, HistoryFollower, @unchecked Sendable

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether a job was cancelled; any thread may ask and say so.
+/// A flag that tells whether a job was cancelled; any thread may read or set it.
 package final class JobCancellation: Sendable {
     private let flag = Atomic(false)
 

@@ -1,7 +1,7 @@
 public import Combine
 public import Foundation
 
-/// The progress of a job: what it says may be read by any thread while the job changes it.
+/// The progress of a job, which any thread may read while the job changes it.
 final class JobProgress: Progress, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let subject = PassthroughSubject<Void, Never>()
@@ -35,10 +35,10 @@ final class JobProgress: Progress, @unchecked Sendable {
         set { lock.withLock { wasCancelled = newValue } }
     }
 
-    /// Everything that was reported, in order.
+    /// All reports in their order.
     var reports: [MLProgress] { lock.withLock { history } }
 
-    /// Whenever something was reported.
+    /// Publishes after every report.
     var changes: AnyPublisher<Void, Never> { subject.eraseToAnyPublisher() }
 
     func report(_ progress: MLProgress, completed: Int, total: Int) {
@@ -57,11 +57,13 @@ final class JobProgress: Progress, @unchecked Sendable {
 }
 
 extension Progress {
-    /// A value of the progress now, and again whenever it was reported anew: what Apple's Foundation does by key-value
-    /// observation, which there is not on Linux.
+    /// Publishes a property's current value and its value after every change.
     ///
-    /// The progress of an `MLJob` says when it changes; any other is looked at ten times a second until it is finished
-    /// or cancelled.  Values come on the thread that trains, or on a timer's.
+    /// Apple's Foundation uses key-value observation, which does not exist on Linux.  The progress of an `MLJob`
+    /// publishes its changes, on the thread that trains; any other is polled ten times a second, on a queue of its own,
+    /// until it is finished or cancelled.
+    /// - Parameter keyPath: The property of the progress.
+    /// - Returns: A publisher that never fails.
     public func publisher<Value>(for keyPath: KeyPath<Progress, Value>) -> AnyPublisher<Value, Never> {
         guard let job = self as? JobProgress else {
             let progress = self
@@ -79,7 +81,7 @@ extension Progress {
     }
 }
 
-/// Ticks of a dispatch timer, for as long as somebody listens.
+/// The ticks of a dispatch timer, for as long as there is a subscriber.
 private struct Timers: Publisher {
     typealias Output = Void
     typealias Failure = Never

@@ -1,16 +1,18 @@
 public import Foundation
 
-/// A moment of a training session that was saved; a session goes on from it, and a task is made of it.
+/// A saved state of a training session, from which training can be resumed or a model be made.
 ///
 /// `@unchecked Sendable`: metrics are numbers and URLs.
 public struct MLCheckpoint: Codable, @unchecked Sendable {
+    /// The time at which the checkpoint was saved.
     public var date: Date
-    /// Iterations of `phase` that were done.
+    /// The number of iterations of `phase` that were done.
     public var iteration: Int
-    /// Numbers; a `URL` for a stylised image.
+    /// The metrics known when the checkpoint was saved: numbers, or a `URL` for a stylized image.
     public var metrics: [MLProgress.Metric: Any]
+    /// The phase that the session was in.
     public var phase: MLPhase
-    /// The file, within the directory of the session.
+    /// The checkpoint's file, inside the session directory.
     public var url: URL
 
     init(url: URL, phase: MLPhase, iteration: Int, date: Date, metrics: [MLProgress.Metric: Any]) {
@@ -23,6 +25,7 @@ public struct MLCheckpoint: Codable, @unchecked Sendable {
 
     private enum Keys: String, CodingKey { case date, iteration, metrics, phase, url }
 
+    /// Decodes a checkpoint.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
         date = try container.decode(Date.self, forKey: .date)
@@ -32,6 +35,7 @@ public struct MLCheckpoint: Codable, @unchecked Sendable {
         url = try container.decode(URL.self, forKey: .url)
     }
 
+    /// Encodes the checkpoint; throws an error for a metric that is neither a number nor a URL.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(date, forKey: .date)

@@ -1,13 +1,15 @@
 public import Combine
 public import Foundation
 
-/// A training that goes on in the background.
+/// A training that runs in the background.
 ///
-/// Subscribers that come late get the result, too, and all checkpoints.  The job goes on when nobody holds it.
+/// Late subscribers also get the result and all checkpoints.  The job continues when nobody holds a reference to it.
 ///
-/// `@unchecked Sendable`: what changes is behind a lock or the publishers' own.
+/// `@unchecked Sendable`: mutable state is guarded by a lock or belongs to the publishers.
 public final class MLJob<Result>: Cancellable, @unchecked Sendable {
+    /// The job's progress; cancelling it cancels the job, and `MLProgress(progress:)` reads its details.
     public let progress: Progress
+    /// The time at which the job was started.
     public let startDate = Date()
 
     private let reported: JobProgress
@@ -20,29 +22,34 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
     private var outcome: Swift.Result<Result, any Error>?
     private var waiting: [CheckedContinuation<Outcome, Never>] = []
 
-    /// A result on its way to whoever waits for it.  `@unchecked Sendable`: it is not used by the job any more.
+    /// A result on its way to a waiting task.
+    ///
+    /// `@unchecked Sendable`: the job does not use it any more.
     private struct Outcome: @unchecked Sendable {
         let result: Swift.Result<Result, any Error>
     }
 
-    /// The product, or the error that training ended with: `MLCreateError.cancelled` after `cancel()`.
+    /// Publishes the product, or the error that training ended with: `MLCreateError.cancelled` after `cancel()`.
     public var result: AnyPublisher<Result, any Error> { future.eraseToAnyPublisher() }
 
-    /// What is saved by this job; none without a session directory.
+    /// Publishes every checkpoint that this job saves; none without a session directory.
     public var checkpoints: AnyPublisher<MLCheckpoint, Never> { saved.eraseToAnyPublisher() }
 
-    /// The present phase and those that follow.
+    /// Publishes the current phase and every later one.
     public var phase: AnyPublisher<MLPhase, Never> { phases.eraseToAnyPublisher() }
 
-    /// What the job's progress has said so far, also before anybody listened.
+    /// All reports of the job's progress so far, from its start.
     package var reports: [MLProgress] { reported.reports }
 
+    /// Whether the job was cancelled.
     public var isCanceled: Bool { cancellation.isCancelled }
 
-    /// Ends the job after its present iteration; what was done is saved when there is a session directory.
+    /// Cancels the job after its current iteration, which is saved if there is a session directory.
     public func cancel() { cancellation.cancel() }
 
-    /// The product.  An addition to Apple's interface; cancelling the task that waits cancels the job.
+    /// The product, awaited; an addition to Apple's API.
+    ///
+    /// Cancelling the awaiting task cancels the job.  Throws the error that training ended with.
     public var value: Result {
         get async throws {
             let outcome: Outcome = await withTaskCancellationHandler {
@@ -103,11 +110,11 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
 
         func count(of phase: MLPhase) -> Int? { counts.first { $0.phase == phase }?.count }
 
-        /// The units before a phase.
+        /// The number of units before a phase.
         func start(of phase: MLPhase) -> Int { counts.prefix { $0.phase != phase }.reduce(0) { $0 + $1.count } }
     }
 
-    /// What the job's queue does.
+    /// The work on the job's queue.
     private struct Worker {
         let job: MLJob
         let session: MLTrainingSession<Result>

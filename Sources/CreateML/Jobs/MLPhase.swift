@@ -1,12 +1,13 @@
-/// What a training session is doing.
+/// The phase of a training session.
 public enum MLPhase: String, Codable, Hashable, Sendable {
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     case initialized
-    /// Examples become features.
+    /// Features are extracted from the examples.
     case extractingFeatures
+    /// The model is trained.
     case training
-    /// The finished model is held against training and validation data.
+    /// The trained model is evaluated on the training and validation data.
     case evaluating
-    /// The finished model predicts.
+    /// The trained model makes predictions; no task here reports this phase.
     case inferencing
 }

@@ -1,51 +1,80 @@
 public import Foundation
 
-/// How far a job is.
+/// The progress of a job in detail.
 public struct MLProgress: Codable {
-    /// What is measured while training.
+    /// A quantity that is measured during training; `contentLoss`, `styleLoss` and `stylizedImageURL` are never
+    /// reported.
     public enum Metric: String, CaseIterable, Codable, Hashable, Sendable {
+        /// The share of training examples that are classified correctly.
         case accuracy
+        /// The content loss of a style transfer, which this package does not have.
         case contentLoss
+        /// The loss on the training data.
         case loss
+        /// The largest absolute error of a regressor on the training data.
         case maximumError
+        /// The root mean squared error of a regressor on the training data.
         case rootMeanSquaredError
+        /// The style loss of a style transfer, which this package does not have.
         case styleLoss
+        /// The file of a stylized image, which this package does not make.
         case stylizedImageURL
+        /// The share of validation examples that are classified correctly.
         case validationAccuracy
+        /// The loss on the validation data.
         case validationLoss
+        /// The largest absolute error of a regressor on the validation data.
         case validationMaximumError
+        /// The root mean squared error of a regressor on the validation data.
         case validationRootMeanSquaredError
     }
 
+    /// The key of `Metric.accuracy` in a progress's user info.
     public static let accuracyKey = Metric.accuracy.progressKey
+    /// The key of `Metric.contentLoss` in a progress's user info.
     public static let contentLossKey = Metric.contentLoss.progressKey
+    /// The key of `elapsedTime` in a progress's user info.
     public static let elapsedTimeKey = ProgressUserInfoKey(rawValue: "MLProgressElapsedTimeKey")
+    /// The key of `itemCount` in a progress's user info.
     public static let itemCountKey = ProgressUserInfoKey(rawValue: "MLProgressItemCountKey")
+    /// The key of `Metric.loss` in a progress's user info.
     public static let lossKey = Metric.loss.progressKey
+    /// The key of `Metric.maximumError` in a progress's user info.
     public static let maximumErrorKey = Metric.maximumError.progressKey
+    /// The key of `phase` in a progress's user info.
     public static let phaseKey = ProgressUserInfoKey(rawValue: "MLProgressPhaseKey")
+    /// The key of `Metric.rootMeanSquaredError` in a progress's user info.
     public static let rootMeanSquaredErrorKey = Metric.rootMeanSquaredError.progressKey
+    /// The key of `Metric.styleLoss` in a progress's user info.
     public static let styleLossKey = Metric.styleLoss.progressKey
+    /// The key of `Metric.stylizedImageURL` in a progress's user info.
     public static let stylizedImageKey = Metric.stylizedImageURL.progressKey
+    /// The key of `totalItemCount` in a progress's user info.
     public static let totalItemCountKey = ProgressUserInfoKey(rawValue: "MLProgressTotalItemCountKey")
+    /// The key of `Metric.validationAccuracy` in a progress's user info.
     public static let validationAccuracyKey = Metric.validationAccuracy.progressKey
+    /// The key of `Metric.validationLoss` in a progress's user info.
     public static let validationLossKey = Metric.validationLoss.progressKey
+    /// The key of `Metric.validationMaximumError` in a progress's user info.
     public static let validationMaximumErrorKey = Metric.validationMaximumError.progressKey
+    /// The key of `Metric.validationRootMeanSquaredError` in a progress's user info.
     public static let validationRootMeanSquaredErrorKey = Metric.validationRootMeanSquaredError.progressKey
 
-    /// Seconds since the job began.
+    /// The time since the job was started, in seconds.
     public var elapsedTime: TimeInterval = 0
-    /// Items of the phase that are done: iterations of training, examples of feature extraction.
+    /// The number of items of the phase that are done: iterations of training, or examples of feature extraction.
     public var itemCount = 0
-    /// Numbers; a `URL` for the stylised image.
+    /// The latest value of each metric: a number, or a `URL` for a stylized image.
     public var metrics: [Metric: Any] = [:]
+    /// The phase that the job is in.
     public var phase: MLPhase
-    /// Items of the phase; `nil` when it is not known.
+    /// The number of items of the phase; `nil` if it is not known.
     public var totalItemCount: Int?
 
+    /// Creates a progress at the beginning of a phase.
     public init(phase: MLPhase) { self.phase = phase }
 
-    /// What a job's progress says; `nil` for the progress of something else.
+    /// Reads the details of a job's progress; `nil` for a progress that belongs to no job.
     public init?(progress: Progress) {
         let info = progress.userInfo
         guard let phase = info[Self.phaseKey] as? MLPhase else { return nil }
@@ -58,6 +87,7 @@ public struct MLProgress: Codable {
 
     private enum Keys: String, CodingKey { case elapsedTime, itemCount, metrics, phase, totalItemCount }
 
+    /// Decodes a progress.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Keys.self)
         elapsedTime = try container.decode(TimeInterval.self, forKey: .elapsedTime)
@@ -67,6 +97,7 @@ public struct MLProgress: Codable {
         totalItemCount = try container.decodeIfPresent(Int.self, forKey: .totalItemCount)
     }
 
+    /// Encodes the progress; throws an error for a metric that is neither a number nor a URL.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Keys.self)
         try container.encode(elapsedTime, forKey: .elapsedTime)
@@ -78,16 +109,16 @@ public struct MLProgress: Codable {
 }
 
 extension MLProgress.Metric {
-    /// Where a job's progress keeps the metric.
+    /// The key of the metric in a progress's user info.
     var progressKey: ProgressUserInfoKey {
         let name = self == .stylizedImageURL ? "stylizedImage" : rawValue
         return ProgressUserInfoKey(rawValue: "MLProgress" + name.prefix(1).uppercased() + name.dropFirst() + "Key")
     }
 }
 
-/// Metrics as an archive holds them: numbers, or the text of a URL.
+/// Metrics in their coded form: numbers, or the text of a URL.
 ///
-/// Numbers that are not finite, which JSON does not know, are written as text.
+/// JSON has no numbers that are not finite; they are written as text.
 struct CodedMetrics: Codable {
     var metrics: [MLProgress.Metric: Any]
 

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A training that can be interrupted: what was done of it, in memory and, with a session directory, on disk.
+/// A training that can be interrupted and resumed; its state is in memory and, with a session directory, on disk.
 ///
-/// `@unchecked Sendable`: what changes is behind a lock; the run is used by one job at a time.
+/// `@unchecked Sendable`: mutable state is guarded by a lock, and one job at a time uses the run.
 public final class MLTrainingSession<Task>: @unchecked Sendable {
+    /// The session's directory, intervals and limit of iterations.
     public let parameters: MLTrainingSessionParameters
 
     private let lock = NSRecursiveLock()
@@ -11,7 +12,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     private let taskName: String
     private let fingerprint: UInt64
     private let restored: (SessionFolder, MLCheckpoint?) throws -> any TrainingRun<Task>
-    /// `nil` while a job has it, and when it has to be read from the folder.
+    /// The run; `nil` while a job has it, and when it must be read from the folder first.
     private var run: (any TrainingRun<Task>)?
     private var isTraining = false
     private var state: State
@@ -23,17 +24,18 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         var checkpoints: [MLCheckpoint] = []
     }
 
-    /// When the session was begun.
+    /// The time at which the session was begun.
     public var date: Date { lock.withLock { state.date } }
-    /// The phase that was last worked on.
+    /// The phase that was worked on last.
     public var phase: MLPhase { lock.withLock { state.phase } }
-    /// Iterations of the phase that are done.
+    /// The number of iterations of the phase that are done.
     public var iteration: Int { lock.withLock { state.iteration } }
-    /// What was saved, in the order in which it was.
+    /// The checkpoints in the order in which they were saved.
     public var checkpoints: [MLCheckpoint] { lock.withLock { state.checkpoints } }
 
-    /// A new session, or the one that is in the session directory: it must be of the same task, data and parameters.
-    /// - Throws: `MLCreateError.modifiedTrainingData`, `.incompatibleParameters`, `.io` for a damaged folder.
+    /// A new session, or the one in the session directory, which must have the same task, data and parameters.
+    /// - Throws: `MLCreateError.modifiedTrainingData` or `.incompatibleParameters` for a session of other data or
+    ///   parameters, and `.io` for a damaged folder.
     package init<Run: TrainingRun>(_ run: Run, _ parameters: MLTrainingSessionParameters) throws
     where Run.Product == Task {
         try parameters.validate()
@@ -73,7 +75,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         try folder.write(try restored.encodedData(), of: restored.phase)
     }
 
-    /// The session that is in the session directory.
+    /// The session in the session directory.
     package init<Run: TrainingRun>(restoring _: Run.Type, _ parameters: MLTrainingSessionParameters) throws
     where Run.Product == Task {
         try parameters.validate()
@@ -185,7 +187,10 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         }
     }
 
-    /// Removes the checkpoints for which `predicate` is true; the session goes on from the last of the others.
+    /// Removes the checkpoints for which `predicate` is true; the session then continues from the last one that is
+    /// left.
+    /// - Parameter predicate: Whether a checkpoint is removed.
+    /// - Throws: `MLCreateError.generic` while a job trains the session, and `.io` if a file cannot be removed.
     public func removeCheckpoints(_ predicate: (MLCheckpoint) -> Bool) throws {
         try lock.withLock {
             guard !isTraining else {
@@ -208,7 +213,9 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     }
 
     /// Takes over the features that another session extracted from the same data.
-    /// - Throws: what the tasks of this package have features for says so; tabular tasks and texts extract none.
+    /// - Parameter session: A session that has begun to train and has a directory.
+    /// - Throws: `MLCreateError.modifiedTrainingData` if the data differ; `.generic` if a session has no directory, the
+    ///   other one has no features yet, or this one is already training.
     public func reuseExtractedFeatures(from session: MLTrainingSession<Task>) throws {
         try lock.withLock {
             guard fingerprint == session.fingerprint else { throw MLCreateError.modifiedTrainingData }
@@ -246,10 +253,10 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
 
     // MARK: For jobs
 
-    /// Begins to train, or goes on.
+    /// Starts or resumes training.
     package func resume() throws -> MLJob<Task> { try MLJob(self) }
 
-    /// The run, which the caller owns until `give`.
+    /// The run, which the caller owns until it calls `give`.
     func take() throws -> any TrainingRun<Task> {
         try lock.withLock {
             guard !isTraining else {
@@ -271,7 +278,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         }
     }
 
-    /// Takes the run back; `nil` when it failed and must not be used again.
+    /// Takes the run back; `nil` if it failed and must not be used again.
     func give(_ run: (any TrainingRun<Task>)?) {
         lock.withLock {
             self.run = run
@@ -283,7 +290,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         lock.withLock { (state.phase, state.iteration) = (phase, iteration) }
     }
 
-    /// Saves the state of a run, if there is a folder and the last checkpoint is an older one.
+    /// Saves the state of a run if there is a folder and the last checkpoint is of an earlier iteration.
     func save(
         _ run: any TrainingRun<Task>,
         metrics: [MLProgress.Metric: Double],

@@ -1,18 +1,22 @@
 public import Foundation
 
-/// Where a training session keeps what it did, how often it reports and saves, and how long it goes on.
+/// The directory, the reporting and checkpoint intervals, and the limit of iterations of a training session.
 public struct MLTrainingSessionParameters: Sendable {
-    /// The folder of checkpoints; made when it is missing.  Without one nothing is saved, and a session ends with its
-    /// process.
+    /// The directory for data and checkpoints, made if it is missing.
+    ///
+    /// With `nil`, the default, nothing is saved, and the session ends with its process.
     public let sessionDirectory: URL?
-    /// Iterations between two reports.
+    /// The number of iterations between two progress reports, at least 1; 5 by default.
     public var reportInterval: Int
-    /// Iterations between two checkpoints.
+    /// The number of iterations between two checkpoints, at least 1; 10 by default.
     public var checkpointInterval: Int
-    /// The most iterations of training; a task whose parameters ask for fewer does those.  A session whose limit is
-    /// raised before it is resumed goes on.
+    /// The maximum number of training iterations, at least 1; 1000 by default.
+    ///
+    /// A task whose own parameters ask for fewer does those.  A session continues if its limit is raised before it is
+    /// resumed.
     public var iterations: Int
 
+    /// Creates session parameters; making a session throws an error if a number is below 1.
     public init(
         sessionDirectory: URL? = nil,
         reportInterval: Int = 5,
@@ -34,5 +38,5 @@ public struct MLTrainingSessionParameters: Sendable {
     }
 }
 
-/// The session parameters of jobs for which none are passed.
+/// The session parameters of jobs that are given none: the defaults, without a session directory.
 public let _defaultSessionParameters = MLTrainingSessionParameters()

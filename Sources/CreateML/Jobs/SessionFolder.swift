@@ -4,21 +4,21 @@ import MLFiles
 
 /// The folder of a training session.
 ///
-/// `session.json` says which task it is, with what parameters and data; `<phase>.data` holds what the run was made of;
-/// `checkpoints/<phase>-<iteration>.checkpoint` its states.  Every file is written under another name, brought to the
-/// disk and then renamed: whenever the process dies, each file is there as a whole or not at all.
+/// `session.json` describes the task, its parameters and data; `<phase>.data` holds the data that the run is made of,
+/// and `checkpoints/<phase>-<iteration>.checkpoint` its states.  Every file is written under another name, flushed to
+/// disk and renamed: whenever the process dies, each file exists completely or not at all.
 struct SessionFolder: Sendable {
     let url: URL
 
-    /// What `session.json` says.
+    /// The contents of `session.json`.
     struct Description: Codable {
         var format = 1
         var task: String
-        /// The one that the session began with.
+        /// The phase that the session began with.
         var phase: MLPhase
         var date: Date
         var fingerprint: String
-        /// Name and value.
+        /// Pairs of a parameter's name and value.
         var parameters: [[String]]
     }
 
@@ -27,14 +27,14 @@ struct SessionFolder: Sendable {
 
     var exists: Bool { FileManager.default.fileExists(atPath: descriptionURL.path) }
 
-    /// The folder in which a checkpoint lies.
+    /// The folder that a checkpoint belongs to.
     static func of(_ checkpoint: MLCheckpoint) -> SessionFolder {
         SessionFolder(url: checkpoint.url.deletingLastPathComponent().deletingLastPathComponent())
     }
 
     // MARK: Description
 
-    /// Begins a session: its data first, so that a folder with a description is complete.
+    /// Begins a session; the data are written first, so that a folder with a description is complete.
     func begin(_ description: Description, _ data: [UInt8]) throws {
         try makeFolder(checkpointsURL)
         for file in try files() { try remove(file) }
@@ -97,8 +97,8 @@ struct SessionFolder: Sendable {
     private static let magic: [UInt8] = Array("MLCREATE".utf8)
     private static let largestHeader = 1 << 20
 
-    /// Writes a state.
-    /// - Returns: the checkpoint, which is on the disk by then.
+    /// Saves a state.
+    /// - Returns: The checkpoint, which is on disk by then.
     func save(
         _ state: [UInt8],
         task: String,
@@ -170,7 +170,7 @@ struct SessionFolder: Sendable {
         return (header, bytes, 12 + length)
     }
 
-    /// The state in a checkpoint's file, and the fingerprint of the data that it goes with.
+    /// The state in a checkpoint's file, and the fingerprint of the data that it belongs to.
     func state(of checkpoint: MLCheckpoint, task: String) throws -> (state: [UInt8], fingerprint: String) {
         let (header, bytes, start) = try readHeader(checkpoint.url, task)
         let state = Array(bytes[start...])
@@ -183,7 +183,7 @@ struct SessionFolder: Sendable {
         return (state, header.fingerprint)
     }
 
-    /// Removes what writing left behind when a process died in it.
+    /// Removes files that an interrupted write left behind.
     func clean() throws {
         for folder in [url, checkpointsURL] {
             for file in try files(in: folder) where file.lastPathComponent.hasPrefix(Self.unfinished) {
@@ -220,7 +220,7 @@ struct SessionFolder: Sendable {
         return try MLCreateError.translating { try FileAccess.read(file.path) }
     }
 
-    /// Writes a file so that it is on the disk, whole, when this returns, and was not there or was the old one before.
+    /// Writes a file atomically and flushes it to disk: it is new and complete, or as it was before.
     private static func writeDurably(_ bytes: [UInt8], to file: URL) throws {
         let folder = file.deletingLastPathComponent().path
         let temporary = "\(folder)/\(unfinished)\(getpid())-\(UInt32.random(in: .min ... .max))"

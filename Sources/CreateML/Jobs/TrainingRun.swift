@@ -1,49 +1,52 @@
-/// A training from its data to its product, step by step: all that a task writes to have jobs, sessions and
-/// checkpoints.
+/// A training from its data to its product, step by step, which gives a task jobs, sessions and checkpoints.
 ///
-/// A run is used by one thread at a time.  What is restored from `encodedData` and `encodedState` goes on exactly as the
-/// run would have that wrote them, so that a resumed session gives the same model.
+/// A run is used by one thread at a time.  A run restored from `encodedData` and `encodedState` continues exactly as
+/// the run that wrote them would have, so that a resumed session gives the same model.
 package protocol TrainingRun<Product> {
     /// The public type of the task.
     associatedtype Product
 
-    /// Written into the session's folder; sessions of other tasks are not restored.
+    /// The name in the session's folder; sessions of other tasks are not restored.
     static var taskName: String { get }
-    /// The parameters that must stay the same for a session to be gone on with, as text.
+    /// The parameters, as text, that must not change when a session is resumed.
     var parameters: [SessionParameter] { get }
-    /// Of the data that were passed by the caller; other data give other fingerprints.
+    /// The fingerprint of the data that the caller passed.
     var fingerprint: UInt64 { get }
 
-    /// What the next step does: `.extractingFeatures` or `.training`.
+    /// The phase of the next step: `.extractingFeatures` or `.training`.
     var phase: MLPhase { get }
-    /// Steps of `phase` that were done.
+    /// The number of steps of `phase` that were done.
     var iteration: Int { get }
-    /// The steps of all phases in their order, as far as the task's own parameters limit them.
+    /// The numbers of steps of all phases in their order, as far as the task's own parameters limit them.
     var plan: [PlannedPhase] { get }
-    /// Whether training has ended before the plan has: it was stopped early.
+    /// Whether training ended before the plan did, by early stopping.
     var isFinished: Bool { get }
 
-    /// One step; what was measured by it.  `cancellation` may be asked within long steps, which then throw
-    /// `MLCreateError.cancelled` and leave the run as it was before them.
+    /// Does one step and returns its metrics.
+    ///
+    /// Long steps may check `cancellation`; they then throw `MLCreateError.cancelled` and leave the run as it was
+    /// before.
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double]
-    /// Takes over from a run with other parameters those that may differ, such as a limit of iterations.
+    /// Takes over from a run with other parameters those that may differ, such as the limit of iterations.
     mutating func takeLimits(of other: Self)
-    /// Holds the model against the data, and makes the product.
+    /// Evaluates the model and makes the product.
     mutating func finish() throws -> Product
 
-    /// What `init(data:)` needs: examples or features, and parameters.  Written when a session begins and whenever
-    /// `phase` changes.
+    /// The examples or features, and the parameters, for `init(data:)`.
+    ///
+    /// They are written when a session begins and whenever `phase` changes.
     func encodedData() throws -> [UInt8]
-    /// - Throws: for bytes that `encodedData` did not write; never traps.
+    /// Restores a run from encoded data.
+    /// - Throws: For bytes that `encodedData` did not write; never traps.
     init(data: [UInt8]) throws
-    /// What changes from step to step.
+    /// The state that changes from step to step.
     func encodedState() throws -> [UInt8]
-    /// Takes the state that a run with the same data wrote.
-    /// - Throws: for bytes that `encodedState` did not write; never traps.
+    /// Restores the state that a run with the same data wrote.
+    /// - Throws: For bytes that `encodedState` did not write; never traps.
     mutating func restore(state: [UInt8]) throws
 }
 
-/// A parameter that a session compares with that of its begin.
+/// A parameter that a session compares with the value that it began with.
 package struct SessionParameter: Hashable, Sendable {
     package var name: String
     package var value: String

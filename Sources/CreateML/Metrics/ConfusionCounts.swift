@@ -1,10 +1,10 @@
 package import MLFeatures
 package import TabularData
 
-/// How often each class was taken for each.
+/// A confusion matrix: the number of examples for each pair of true and predicted class.
 package struct ConfusionCounts: Equatable, Sendable {
     package let labels: LabelList
-    /// `counts[truth * labels.count + prediction]`.
+    /// The matrix in row-major order: `counts[truth * labels.count + prediction]`.
     package private(set) var counts: [Int]
 
     package init(_ labels: LabelList) {
@@ -12,20 +12,22 @@ package struct ConfusionCounts: Equatable, Sendable {
         counts = [Int](repeating: 0, count: labels.count * labels.count)
     }
 
+    /// Counts examples.
     /// - Parameters:
-    ///   - truth: numbers of classes.
-    ///   - predictions: as many.
+    ///   - labels: The labels of the classes.
+    ///   - truth: The indices of the true classes.
+    ///   - predictions: The indices of the predicted classes, as many.
     package init(_ labels: LabelList, truth: some Sequence<Int>, predictions: some Sequence<Int>) {
         self.init(labels)
         for (truth, prediction) in zip(truth, predictions) { add(truth, prediction) }
     }
 
-    /// With labels that are texts.
+    /// Counts examples whose labels are strings.
     package init(strings: [String], truth: some Sequence<Int> = [], predictions: some Sequence<Int> = []) {
         self.init(.strings(strings), truth: truth, predictions: predictions)
     }
 
-    /// With labels that are integers.
+    /// Counts examples whose labels are integers.
     package init(integers: [Int64], truth: some Sequence<Int> = [], predictions: some Sequence<Int> = []) {
         self.init(.integers(integers), truth: truth, predictions: predictions)
     }
@@ -36,25 +38,25 @@ package struct ConfusionCounts: Equatable, Sendable {
 
     package var total: Int { counts.reduce(0, +) }
 
-    /// The share of examples whose class was recognised; NaN without examples.
+    /// The share of examples that are classified correctly; NaN without examples.
     package var accuracy: Double {
         let right = (0..<labels.count).reduce(0) { $0 + count($1, $1) }
         return Double(right) / Double(total)
     }
 
-    /// Of the examples that were taken for a class, the share that is of it; `nil` when none was.
+    /// The share of the examples predicted to be of a class that are of it; `nil` if none was.
     package func precision(_ label: Int) -> Double? {
         let taken = (0..<labels.count).reduce(0) { $0 + count($1, label) }
         return taken == 0 ? nil : Double(count(label, label)) / Double(taken)
     }
 
-    /// Of the examples of a class, the share that was recognised; `nil` when there is none.
+    /// The share of the examples of a class that were predicted to be; `nil` if there are none.
     package func recall(_ label: Int) -> Double? {
         let present = (0..<labels.count).reduce(0) { $0 + count(label, $1) }
         return present == 0 ? nil : Double(count(label, label)) / Double(present)
     }
 
-    /// Columns `True Label`, `Predicted`, `Count`: a row for each pair of classes.
+    /// The confusion matrix as columns `True Label`, `Predicted` and `Count`, a row for each pair of classes.
     package var confusion: DataFrame {
         let size = labels.count
         return DataFrame(columns: [
@@ -64,7 +66,7 @@ package struct ConfusionCounts: Equatable, Sendable {
         ])
     }
 
-    /// Columns `Class`, `Precision`, `Recall`: a row for each class; shares, missing where there is nothing to count.
+    /// Columns `Class`, `Precision` and `Recall`, a row for each class; missing where there is nothing to count.
     package var precisionRecall: DataFrame {
         let all = 0..<labels.count
         return DataFrame(columns: [

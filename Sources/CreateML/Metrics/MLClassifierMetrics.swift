@@ -2,7 +2,7 @@ import Foundation
 import MLFeatures
 public import TabularData
 
-/// How well a classifier recognises labelled examples.
+/// The performance of a classifier on labelled examples.
 public struct MLClassifierMetrics: Sendable {
     private enum Content: Sendable {
         case counts(ConfusionCounts)
@@ -10,7 +10,7 @@ public struct MLClassifierMetrics: Sendable {
         case given(Given)
     }
 
-    /// What somebody else counted.
+    /// Metrics that the caller computed.
     ///
     /// `@unchecked Sendable`: nothing changes the frames.
     private struct Given: @unchecked Sendable {
@@ -28,7 +28,11 @@ public struct MLClassifierMetrics: Sendable {
             : .failure(MLCreateError.generic(reason: "there are no examples to hold the classifier against"))
     }
 
-    /// Metrics that somebody else computed; not valid when a table is not.
+    /// Creates metrics from given values; they are invalid if a table is.
+    /// - Parameters:
+    ///   - classificationError: The share of examples that are classified wrongly.
+    ///   - confusion: The confusion matrix as columns `True Label`, `Predicted` and `Count`.
+    ///   - precisionRecall: Precision and recall as columns `Class`, `Precision` and `Recall`.
     public init(classificationError: Double, confusion: MLDataTable, precisionRecall: MLDataTable) {
         do {
             content = .given(
@@ -48,29 +52,32 @@ public struct MLClassifierMetrics: Sendable {
         if case .given(let given) = content { given } else { nil }
     }
 
-    /// What was counted here; `nil` when the metrics are not valid, or somebody else's.
+    /// The confusion matrix; `nil` if the metrics are invalid or were given.
     package var counts: ConfusionCounts? {
         if case .counts(let counts) = content { counts } else { nil }
     }
 
-    /// The share of examples whose label was not recognised; NaN when the metrics are not valid.
+    /// The share of examples that are classified wrongly; NaN if the metrics are invalid.
     public var classificationError: Double { given?.classificationError ?? counts.map { 1 - $0.accuracy } ?? .nan }
 
-    /// How often each label was taken for each: the columns `True Label`, `Predicted` and `Count`.
+    /// The confusion matrix as columns `True Label`, `Predicted` and `Count`; empty if the metrics are invalid.
     public var confusionDataFrame: DataFrame { given?.confusion ?? counts?.confusion ?? DataFrame() }
 
-    /// Precision and recall of each label: the columns `Class`, `Precision` and `Recall`.
+    /// Precision and recall of each class as columns `Class`, `Precision` and `Recall`; empty if the metrics are
+    /// invalid.
     public var precisionRecallDataFrame: DataFrame { given?.precisionRecall ?? counts?.precisionRecall ?? DataFrame() }
 
-    /// Why there are no metrics.
+    /// The reason why there are no metrics; `nil` if they are valid.
     public var error: (any Error)? {
         if case .failure(let error) = content { error } else { nil }
     }
 
+    /// Whether the metrics could be computed.
     public var isValid: Bool { error == nil }
 }
 
 extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The printed accuracy, confusion matrix, precisions and recalls, or the reason why there are none.
     public var description: String {
         if let given {
             return "Classification error: \(given.classificationError)\n\(given.confusion)\n\(given.precisionRecall)"
@@ -100,6 +107,7 @@ extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvert
             """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 

@@ -1,14 +1,15 @@
-/// How far a regressor's predictions are from the truth.
+/// The performance of a regressor on examples with known targets.
 public struct MLRegressorMetrics: Sendable {
-    /// The largest error of an example; NaN when the metrics are not valid.
+    /// The largest absolute error of an example; NaN if the metrics are invalid.
     public let maximumError: Double
-    /// The root of the mean squared error; NaN when the metrics are not valid.
+    /// The root mean squared error; NaN if the metrics are invalid.
     public let rootMeanSquaredError: Double
-    /// Why there are no metrics.
+    /// The reason why there are no metrics; `nil` if they are valid.
     public let error: (any Error)?
-    /// The examples that were counted; `nil` when somebody else counted them.
+    /// The examples that the metrics were computed of; `nil` if the metrics were given.
     package private(set) var rows: RegressionRows?
 
+    /// Creates metrics from given values.
     public init(maximumError: Double, rootMeanSquaredError: Double) {
         self.maximumError = maximumError
         self.rootMeanSquaredError = rootMeanSquaredError
@@ -22,9 +23,10 @@ public struct MLRegressorMetrics: Sendable {
         self.error = MLCreateError.translated(error)
     }
 
+    /// Computes metrics.
     /// - Parameters:
-    ///   - truth: the targets of examples.
-    ///   - predictions: as many.
+    ///   - truth: The targets of the examples.
+    ///   - predictions: The predictions, as many.
     package init(truth: some Collection<Double>, predictions: some Collection<Double>) {
         guard !truth.isEmpty else {
             self.init(MLCreateError.generic(reason: "there are no examples to hold the regressor against"))
@@ -35,10 +37,12 @@ public struct MLRegressorMetrics: Sendable {
         self.rows = rows
     }
 
+    /// Whether the metrics could be computed.
     public var isValid: Bool { error == nil }
 }
 
 extension MLRegressorMetrics: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The printed errors, or the reason why there are none.
     public var description: String {
         if let error { return "No metrics: \(error)" }
         return """
@@ -49,5 +53,6 @@ extension MLRegressorMetrics: CustomStringConvertible, CustomDebugStringConverti
             """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

@@ -1,10 +1,11 @@
 import MLNumerics
 
-/// How much each feature matters to a model: by how much its predictions become worse when the feature's values are
-/// shuffled among the rows, which leaves its distribution and takes what it tells of the target (Breiman, "Random Forests",
-/// Machine Learning 45, 2001, section 10).
+/// Permutation importance: the increase of a model's error when a feature's values are shuffled among the rows.
+///
+/// Shuffling keeps a feature's distribution and breaks its relation to the target (Breiman, "Random Forests", Machine
+/// Learning 45, 2001, section 10).
 package struct PermutationImportance: Sendable {
-    /// What becomes worse.
+    /// The error that is measured.
     package enum Measure: String, Sendable {
         case rootMeanSquaredError
         case classificationError
@@ -12,28 +13,33 @@ package struct PermutationImportance: Sendable {
 
     package struct Feature: Sendable {
         package let name: String
-        /// By how much the measure grows, on average over the repetitions.  About 0, and below it by chance, for a feature
-        /// that the model makes nothing of.
+        /// The mean increase of the error over the repetitions.
+        ///
+        /// It is about 0, and by chance below, for a feature that the model does not use.
         package let increase: Double
-        /// The standard deviation of the increase among the repetitions.
+        /// The standard deviation of the increase over the repetitions.
         package let deviation: Double
     }
 
     package let measure: Measure
-    /// The measure of the rows as they are.
+    /// The error on the unchanged rows.
     package let base: Double
-    /// How many rows were predicted.
+    /// The number of rows that were predicted.
     package let rowCount: Int
-    /// How often each feature was shuffled.
+    /// The number of times that each feature was shuffled.
     package let repetitions: Int
-    /// What matters most first; of equals the first in the model.
+    /// The features in descending order of importance; equal ones are in the model's order.
     package let features: [Feature]
 
+    /// Measures the importance of features.
     /// - Parameters:
-    ///   - features: their names.
-    ///   - extent: how many rows, and how often each feature is shuffled.
-    ///   - value: the measure of the predictions when a feature's value of row `i` is that of row `order[i]`; of the rows as
-    ///     they are for `nil`.
+    ///   - measure: The error that `value` gives.
+    ///   - features: The names of the features.
+    ///   - extent: The number of rows and of repetitions.
+    ///   - seed: The seed of the shuffling.
+    ///   - value: The error of the predictions when row `i` has the feature's value of row `order[i]`, or of the
+    ///     unchanged rows for `nil`.
+    /// - Throws: The errors of `value`.
     package init(
         _ measure: Measure,
         features: [String],
@@ -64,26 +70,26 @@ package struct PermutationImportance: Sendable {
         }.map(\.element)
     }
 
-    /// How much is predicted to measure the features.
+    /// The number of predictions that measure the features.
     package struct Extent: Sendable {
         package let rows: Int
         package let repetitions: Int
 
-        /// The most rows that are looked at.
+        /// The maximum number of rows that are used.
         static let mostRows = 2000
         private static let mostRepetitions = 5
-        /// The fewest rows of a larger table that say something.
+        /// The minimum number of rows of a larger table.
         private static let fewestRows = 100
-        /// The most numbers that are predicted from.
+        /// The maximum number of input values over all predictions.
         private static let mostNumbers = 100_000_000
 
+        /// Chooses numbers of rows and repetitions; `nil` for fewer than two features or rows, or for too many
+        /// features.
         /// - Parameters:
-        ///   - rows: how many there are.
-        ///   - features: how many are shuffled.
-        ///   - width: the numbers of a row.
-        ///   - mostPredictions: how many may be made.
-        /// - Returns: `nil` when there are fewer than two features or rows, or so many features that each could be held
-        ///   against a handful of rows only.
+        ///   - rows: The number of rows available.
+        ///   - features: The number of features that are shuffled.
+        ///   - width: The number of values in a row.
+        ///   - mostPredictions: The maximum number of predictions.
         package init?(rows: Int, features: Int, width: Int, mostPredictions: Int = 1_000_000) {
             guard rows > 1, features > 1 else { return nil }
             let most = min(mostPredictions, Self.mostNumbers / max(width, 1))
@@ -94,7 +100,7 @@ package struct PermutationImportance: Sendable {
             repetitions = min(max(room / taken, 1), Self.mostRepetitions)
         }
 
-        /// Which rows are looked at, ascending.
+        /// The rows that are used, ascending.
         package func sample(of count: Int, seed: Int) -> [Int] {
             guard count > rows else { return Array(0..<count) }
             var generator = SplitMix64(seed: UInt64(bitPattern: Int64(seed)))

@@ -1,7 +1,7 @@
-/// What a regressor predicts for examples, beside the truth.
+/// The predictions of a regressor for examples, beside the true targets.
 package struct RegressionRows: Sendable {
     package let truth: [Double]
-    /// As many.
+    /// The predictions, as many as targets.
     package let predictions: [Double]
 
     package init(truth: [Double], predictions: [Double]) {
@@ -11,21 +11,22 @@ package struct RegressionRows: Sendable {
 
     package var count: Int { truth.count }
 
-    /// How far the truth lies above each prediction.
+    /// The true target of each example less its prediction.
     package var residuals: [Double] { zip(truth, predictions).map { $0 - $1 } }
 
     package var maximumError: Double { residuals.reduce(0) { max($0, abs($1)) } }
 
-    /// NaN without examples, as the other means are.
+    /// The root mean squared error; NaN without examples, as the other means are.
     package var rootMeanSquaredError: Double {
         (residuals.reduce(0) { $0 + $1 * $1 } / Double(count)).squareRoot()
     }
 
     package var meanAbsoluteError: Double { residuals.reduce(0) { $0 + abs($1) } / Double(count) }
 
-    /// The coefficient of determination R²: the share of the truth's variance that the predictions explain.  It is 1 for
-    /// predictions without error, 0 for the mean of the truth, and below 0 for worse ones; `nil` for a truth that is the
-    /// same everywhere, where it says nothing.
+    /// The coefficient of determination R², the share of the targets' variance that the predictions explain.
+    ///
+    /// It is 1 for predictions without error, 0 for the mean of the targets, below 0 for worse ones, and `nil` for
+    /// targets that are all equal, where it is not defined.
     package var determination: Double? {
         let mean = truth.reduce(0, +) / Double(count)
         let total = truth.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
@@ -33,7 +34,7 @@ package struct RegressionRows: Sendable {
         return 1 - residuals.reduce(0) { $0 + $1 * $1 } / total
     }
 
-    /// The examples whose truth and prediction are finite numbers.
+    /// The examples whose target and prediction are finite.
     package var finite: RegressionRows {
         let kept = zip(truth, predictions).filter { $0.isFinite && $1.isFinite }
         return kept.count == count ? self : RegressionRows(truth: kept.map(\.0), predictions: kept.map(\.1))

@@ -1,24 +1,27 @@
 public import Foundation
 package import MLNumerics
 
-/// What goes wrong while training.
+/// An error of Create ML.
 public enum MLCreateError: Error, Sendable {
-    /// A job was cancelled.
+    /// The job was cancelled.
     case cancelled
-    /// A session is asked to go on with data that are not those it was begun with.
+    /// A session was asked to continue with other data than it began with.
     case modifiedTrainingData
+    /// An error of another kind; the reason describes it and, where possible, its remedy.
     case generic(reason: String)
-    /// A session is asked to go on with another value of a parameter.
+    /// A session was asked to continue with another value of a parameter.
     case incompatibleParameters(parameter: String, originalValue: String, newValue: String)
-    /// Files.
+    /// A file or folder could not be read or written.
     case io(reason: String)
-    /// A column or value of a type that the task cannot use.
+    /// A column or value is of a type that the task cannot use.
     case type(reason: String)
 }
 
 extension MLCreateError: LocalizedError, CustomNSError, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The error domain, `MLCreateErrorDomain`.
     public static var errorDomain: String { MLCreateErrorDomain }
 
+    /// The code in the error domain: 0 for `generic` to 5 for `incompatibleParameters`.
     public var errorCode: Int {
         switch self {
         case .generic: 0
@@ -30,14 +33,18 @@ extension MLCreateError: LocalizedError, CustomNSError, CustomStringConvertible,
         }
     }
 
+    /// The same text as `description`.
     public var errorDescription: String? { description }
 
+    /// The same text as `description`.
     public var failureReason: String? { description }
 
+    /// The localized description and failure reason, both of which are `description`.
     public var errorUserInfo: [String: Any] {
         [NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: description]
     }
 
+    /// A sentence that explains the error.
     public var description: String {
         switch self {
         case .cancelled: "Training was cancelled."
@@ -51,6 +58,7 @@ extension MLCreateError: LocalizedError, CustomNSError, CustomStringConvertible,
         }
     }
 
+    /// The description after the type's name.
     public var debugDescription: String { "MLCreateError: " + description }
 }
 
@@ -63,7 +71,7 @@ extension MLCreateError {
         }
     }
 
-    /// What jobs fail with: errors of the modules below become `MLCreateError`s.
+    /// The error that jobs fail with: errors of the modules below become `MLCreateError`s.
     package static func translated(_ error: any Error) -> any Error {
         switch error {
         case let error as ModelError: MLCreateError(error)
@@ -72,7 +80,7 @@ extension MLCreateError {
         }
     }
 
-    /// Runs `body`, whose errors of the modules below become `MLCreateError`s.
+    /// Runs `body` and turns errors of the modules below into `MLCreateError`s.
     package static func translating<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch { throw translated(error) }
     }

@@ -1,19 +1,19 @@
 import MLNumerics
 
-/// How rows for validation are set aside.
+/// The strategy by which a part of the training data is set aside for validation.
 public enum MLSplitStrategy: Sendable {
-    /// As many as the number of rows allows: none below 50, a tenth below 200, a twentieth below 200,000, about 10,000
-    /// of more.
+    /// A fraction that depends on the number of rows, chosen the same way every time.
     ///
-    /// Apple does not say the rule; this is Turi Create's.  The same data are split alike every time.
+    /// It is 0 below 50 rows, a tenth below 200, a twentieth below 200,000, and about 10,000 rows of more.  Apple does
+    /// not document its rule; this is Turi Create's.
     case automatic
-    /// A share of the rows.
+    /// A fixed fraction of the rows.
     /// - Parameters:
-    ///   - ratio: the share that validates, between 0 and 1.
-    ///   - seed: the same seed chooses the same rows; `nil` others every time.
+    ///   - ratio: The fraction for validation, at least 0 and below 1.
+    ///   - seed: The seed of the choice; equal seeds choose the same rows, `nil` others every time.
     case fixed(ratio: Double, seed: Int?)
 
-    /// The share of `count` rows that validates, and the seed that chooses them.
+    /// The fraction of `count` rows that is set aside, and the seed that chooses them.
     public func resolve(count: Int) -> (ratio: Double, seed: Int) {
         switch self {
         case .fixed(let ratio, let seed): (ratio, seed ?? timestampSeed())
@@ -29,8 +29,10 @@ public enum MLSplitStrategy: Sendable {
 }
 
 extension MLSplitStrategy {
-    /// Shares out the rows `0..<count`, both parts ascending.
-    /// - Throws: `MLCreateError.generic` for a ratio that is no share, or that leaves nothing to train on.
+    /// Splits the rows `0..<count`; both parts are ascending.
+    /// - Parameter count: The number of rows.
+    /// - Returns: The numbers of the rows for training and for validation.
+    /// - Throws: `MLCreateError.generic` for a ratio that is out of range or leaves no rows for training.
     package func split(count: Int) throws -> (training: [Int], validation: [Int]) {
         let (ratio, seed) = resolve(count: count)
         guard ratio >= 0, ratio < 1 else {

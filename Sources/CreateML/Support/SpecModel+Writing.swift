@@ -3,8 +3,8 @@ import MLFiles
 import MLSpecification
 
 extension SpecModel {
-    /// Writes the model as `.mlmodel` or `.mlpackage`, in the place of an older one; folders on the way are made.
-    /// - Throws: `MLCreateError.io` for another ending, and for what the file system refuses.
+    /// Writes the model as `.mlmodel` or `.mlpackage`, replacing an existing one; missing parent folders are made.
+    /// - Throws: `MLCreateError.io` for another file name extension and for errors of the file system.
     func write(to path: String) throws {
         try MLCreateError.translating {
             try FileAccess.makeFolder(FileAccess.folder(of: path))

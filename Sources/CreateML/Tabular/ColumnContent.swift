@@ -3,7 +3,7 @@ import Foundation
 import MLNumerics
 import TabularData
 
-/// A column of a data frame as the values that tabular tasks know.
+/// A column of a data frame in the form that tabular tasks take.
 ///
 /// | elements | content |
 /// |---|---|
@@ -21,11 +21,12 @@ enum ColumnContent: Sendable {
 
     struct ArrayValue: Sendable {
         var shape: [Int]
-        /// Row by row.
+        /// The elements in row-major order.
         var values: [Double]
     }
 
-    /// - Throws: `.type` for elements of another kind, `.generic` for numbers that are infinite.
+    /// Reads a column.
+    /// - Throws: `MLCreateError.type` for elements of other types, `.generic` for numbers that are infinite.
     init(_ column: AnyColumn) throws {
         func of<T, R>(_ type: T.Type, _ transform: (T) throws -> R) rethrows -> [R?] {
             try column.assumingType(type).map { element in try element.map(transform) }
@@ -134,8 +135,8 @@ enum ColumnContent: Sendable {
         }
     }
 
-    /// For models that have no place for a missing number.
-    /// - Throws: `.generic` for the first one.
+    /// Checks that no number is missing, for models that have no place for one.
+    /// - Throws: `MLCreateError.generic` naming the first missing one.
     func checkPresence(_ name: String, _ use: String = "") throws {
         let row: Int? =
             switch self {
@@ -162,7 +163,7 @@ enum ColumnContent: Sendable {
         }
     }
 
-    /// What the elements are, for messages.
+    /// The type of the elements, for messages.
     var kind: String {
         switch self {
         case .numbers: "numbers"

@@ -2,7 +2,7 @@ import MLFeatures
 import MLNumerics
 import MLTreeTraining
 
-/// One feature of all rows, by the numbers of a `FeatureLayout`.
+/// One feature of all rows, encoded as its `FeatureLayout` says.
 enum EncodedFeature: Sendable {
     /// NaN where a value is missing.
     case numbers([Double])
@@ -71,7 +71,7 @@ enum EncodedFeature: Sendable {
     }
 }
 
-/// Rows as the numbers that are trained on.
+/// Rows encoded for training.
 struct EncodedTable: Sendable {
     var rowCount: Int
     var features: [EncodedFeature]
@@ -82,10 +82,10 @@ struct EncodedTable: Sendable {
         EncodedTable(rowCount: rows.count, features: features.map { $0.rows(rows) })
     }
 
-    /// The most memory that trees may take for their table, 16 GiB.
+    /// The maximum memory of the table that trees are trained on, 16 GiB.
     private static let mostBytes = 16 << 30
 
-    /// Single precision by column; for trees.
+    /// The rows for trees: single precision, by column.
     func treeTable(_ layout: FeatureLayout) throws -> TreeTrainingTable {
         let (bytes, overflows) = (rowCount * 4).multipliedReportingOverflow(by: width)
         guard !overflows, bytes <= Self.mostBytes else {
@@ -133,7 +133,7 @@ struct EncodedTable: Sendable {
         }
     }
 
-    /// The rows as the inputs of the model that was made with the layout.
+    /// The rows as inputs of the model that was made with the layout.
     func batch(_ layout: FeatureLayout) -> FeatureBatch {
         var columns: [String: FeatureColumn] = [:]
         for (feature, encoded) in zip(layout.features, features) {
@@ -168,7 +168,7 @@ struct EncodedTable: Sendable {
         return FeatureBatch(count: rowCount, columns: columns)
     }
 
-    /// A text that is no category.
+    /// A text that is not among the categories.
     static func unknown(_ categories: [String]) -> String {
         var text = "\u{FFFD}"
         while categories.contains(text) { text += "\u{FFFD}" }

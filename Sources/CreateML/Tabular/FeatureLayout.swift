@@ -2,7 +2,7 @@ import MLFeatures
 import MLSpecification
 import TabularData
 
-/// How columns become one vector of numbers: learnt from the training data, and written into the model.
+/// The mapping of columns to one vector of numbers, learned from the training data and written into the model.
 struct FeatureLayout: Hashable, Sendable {
     struct Feature: Hashable, Sendable {
         var name: String
@@ -11,12 +11,12 @@ struct FeatureLayout: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case number
-        /// A column for each category, ascending; a text that is none of them, and a missing one, has none.
+        /// A column for each category, ascending; an unknown or missing text has none.
         case categories([String])
-        /// A column for each key, ascending; what a dictionary lacks is 0.
+        /// A column for each key, ascending; 0 for a key that a dictionary lacks.
         case keys([String])
         case integerKeys([Int64])
-        /// The elements of an array, row by row.
+        /// The elements of an array in row-major order.
         case array(shape: [Int])
 
         var width: Int {
@@ -29,7 +29,7 @@ struct FeatureLayout: Hashable, Sendable {
             }
         }
 
-        /// What the column has to hold, for messages.
+        /// The elements that the column must hold, for messages.
         var content: String {
             switch self {
             case .number: "numbers"
@@ -81,7 +81,7 @@ struct FeatureLayout: Hashable, Sendable {
     }
 
     /// The columns of a frame by the layout's names.
-    /// - Throws: `.generic` for a column that is not there, `.type` for one of another kind.
+    /// - Throws: `MLCreateError.generic` for a column that is missing, `.type` for one of another type.
     func contents(of frame: DataFrame) throws -> [ColumnContent] {
         try features.map { feature in try ColumnContent(frame.column(named: feature.name, for: "feature")) }
     }

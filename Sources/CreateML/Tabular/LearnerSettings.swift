@@ -3,7 +3,7 @@ package enum LearnerSettings: Codable, Hashable, Sendable {
     case trees(TreeSettings)
     case linear(LinearSettings)
 
-    /// What sessions compare; the number of iterations may be raised where the algorithm can go on.
+    /// The parameters that a session compares; the number of iterations is left out where the algorithm can continue.
     var compared: [SessionParameter] {
         switch self {
         case .trees(let settings): settings.compared
@@ -14,7 +14,7 @@ package enum LearnerSettings: Codable, Hashable, Sendable {
     /// Whether a number may be missing from a row.
     var allowsMissing: Bool { if case .trees = self { true } else { false } }
 
-    /// What a user set, for descriptions.
+    /// The parameters that the user can set, for descriptions.
     var described: [(name: String, value: String)] {
         switch self {
         case .trees(let settings): settings.described
@@ -30,7 +30,7 @@ package enum LearnerSettings: Codable, Hashable, Sendable {
     }
 }
 
-/// The algorithms of tabular tasks, by the names that the command line has for them.
+/// The algorithms of tabular tasks, by their names on the command line.
 package enum TabularAlgorithm: String, Sendable {
     case linear, logistic
     case supportVector = "support-vector"
@@ -106,7 +106,7 @@ package struct LinearSettings: Codable, Hashable, Sendable {
     var maxIterations: Int
     var l1Penalty = 0.0
     var l2Penalty = 0.01
-    /// Of support vectors.
+    /// The penalty of support vector classifiers.
     var penalty = 1.0
     var stepSize = 1.0
     var convergenceThreshold: Double

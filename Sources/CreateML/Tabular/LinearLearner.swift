@@ -3,9 +3,9 @@ import MLLinearTraining
 import MLNumerics
 import MLSpecification
 
-/// A linear model at work.
+/// The training of a linear model.
 ///
-/// There is no place for a missing number in it: training and predicting refuse one, by name.
+/// Linear models have no place for missing numbers: training and prediction throw an error that names one.
 struct LinearLearner: TabularLearner {
     private let settings: LinearSettings
     private let labels: LabelList?
@@ -114,7 +114,7 @@ struct LinearLearner: TabularLearner {
 }
 
 extension EncodedTable {
-    /// Double precision, sparse where it is; for linear models.
+    /// The rows for linear models: double precision, sparse where the features are.
     func linearMatrix() throws -> LinearTrainingMatrix {
         let blocks = features.map { feature -> LinearTrainingMatrix.Block in
             switch feature {

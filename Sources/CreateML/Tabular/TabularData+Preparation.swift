@@ -1,7 +1,7 @@
 import MLFeatures
 import TabularData
 
-/// Targets as they stand in a column.
+/// The targets as a column holds them.
 enum TargetContent: Sendable {
     case numbers([Double])
     case texts([String])
@@ -16,7 +16,8 @@ enum TargetContent: Sendable {
     }
 
     /// The targets of a regressor.
-    /// - Throws: `.type` for what are no numbers, `.generic` for a missing one or one that is not finite.
+    /// - Throws: `MLCreateError.type` for other elements than numbers, `.generic` for a number that is missing or not
+    ///   finite.
     static func numbers(_ column: AnyColumn) throws -> TargetContent {
         guard case .numbers(let values) = try content(column), !(column.wrappedElementType is Bool.Type) else {
             throw MLCreateError.type(
@@ -34,7 +35,7 @@ enum TargetContent: Sendable {
     }
 
     /// The targets of a classifier: strings, integers, or `Bool`, whose labels are the strings "false" and "true".
-    /// - Throws: `.type` for others, `.generic` for a missing one.
+    /// - Throws: `MLCreateError.type` for other elements, `.generic` for a missing one.
     static func labels(_ column: AnyColumn) throws -> TargetContent {
         switch column.wrappedElementType {
         case is String.Type:
@@ -93,7 +94,7 @@ enum TargetContent: Sendable {
         }
     }
 
-    /// By row: the number, or the number of its class in `labels`; -1 for a class that is not there.
+    /// By row: the number, or the index of its class in `labels`; -1 for a class that is not among them.
     func values(_ labels: LabelList?) throws -> [Double] {
         switch (self, labels) {
         case (.numbers(let values), nil): return values
@@ -118,7 +119,7 @@ enum TargetContent: Sendable {
         }
     }
 
-    /// Labels of two lists, ascending.
+    /// The labels of two lists, ascending.
     static func union(_ first: LabelList, _ second: LabelList?) -> LabelList {
         switch (first, second) {
         case (.strings(let a), .strings(let b)?): .strings(Set(a + b).sorted())
@@ -159,7 +160,7 @@ extension Fingerprint {
     }
 }
 
-/// All that a tabular task trains on.
+/// The prepared data of a tabular task.
 struct PreparedTable: Sendable {
     var target: String
     var layout: FeatureLayout
@@ -169,7 +170,7 @@ struct PreparedTable: Sendable {
     var trainingTargets: TargetContent
     var validation: EncodedTable?
     var validationTargets: TargetContent?
-    /// Of what the caller passed.
+    /// The fingerprint of the caller's data.
     var fingerprint: UInt64
 
     init(
@@ -261,7 +262,7 @@ struct PreparedTable: Sendable {
         }
     }
 
-    /// The same for a learner.
+    /// The same data as the input of a learner.
     func learnerTask() throws -> LearnerTask {
         LearnerTask(
             layout: layout,

@@ -2,47 +2,50 @@ import Foundation
 import MLFeatures
 import MLSpecification
 
-/// What a learner is given.
+/// The input of a learner.
 struct LearnerTask: Sendable {
     var layout: FeatureLayout
     /// `nil` for a regressor.
     var labels: LabelList?
     var training: EncodedTable
-    /// By row: a number, or the number of its class.
+    /// By row: a number, or the index of its class.
     var targets: [Double]
     var validation: EncodedTable?
-    /// By row of `validation`; -1 for a class that the training data do not have.
+    /// By row of `validation`; -1 for a class that the training data lack.
     var validationTargets: [Double]
 }
 
-/// An algorithm at work on a table.
+/// An algorithm that trains on a table.
 protocol TabularLearner: Sendable {
     var iteration: Int { get }
     var isFinished: Bool { get }
-    /// One iteration; what was measured by it.
+    /// Does one iteration and returns its metrics.
     mutating func iterate() throws -> [MLProgress.Metric: Double]
     func encodedState() throws -> [UInt8]
     mutating func restore(state: [UInt8]) throws
-    /// Raises or lowers the number of iterations.
+    /// Changes the maximum number of iterations.
     mutating func limit(_ iterations: Int)
-    /// What the rows of validation are taken for by now; without rows when there are none.
+    /// The current predictions for the validation rows; empty if there are none.
     func heldOut() throws -> HeldOutRows
     /// The last model of the pipeline, with the labels of classes.
     func predictor() throws -> SpecModel.OneOf_Type
 }
 
-/// What a learner takes rows for that it does not learn from.
+/// Predictions for rows that a learner does not learn from.
 struct HeldOutRows: Sendable {
-    /// By row: a number, or the number of a class.
+    /// By row: a number, or the index of a class.
     var predictions: [Double] = []
     /// By row: the log loss, or the squared error.
     var losses: [Double] = []
 
-    /// The most that a row's log loss counts: as if its class had the probability 1e-13.
+    /// The maximum log loss of a row, that of a class with the probability 1e-13.
     private static let mostLoss = 30.0
 
-    /// The log loss of a row from the scores of all classes before softmax.
-    /// - Parameter label: the number of its class; -1 for one that has no score.
+    /// The log loss of a row.
+    /// - Parameters:
+    ///   - label: The index of its class; -1 for one that has no score.
+    ///   - scores: The scores of all classes before softmax.
+    /// - Returns: The loss, at most `mostLoss`.
     static func logLoss(of label: Int, _ scores: [Double]) -> Double {
         guard label >= 0 else { return mostLoss }
         let highest = scores.reduce(-Double.infinity, max)
@@ -50,7 +53,7 @@ struct HeldOutRows: Sendable {
     }
 }
 
-/// Measures of predictions while training.
+/// Metrics of predictions during training.
 struct RunningMetrics: Sendable {
     var labels: LabelList?
     var targets: [Double]
@@ -61,9 +64,12 @@ struct RunningMetrics: Sendable {
         self.targets = targets
     }
 
+    /// The metrics of the rows.
     /// - Parameters:
-    ///   - prediction: by row: a number, or the number of a class.
-    ///   - loss: the mean loss, or the root mean squared error.
+    ///   - prediction: The predicted number of a row, or the index of its class.
+    ///   - loss: The mean loss.
+    ///   - isValidation: Whether the rows are validation rows.
+    /// - Returns: Accuracy or errors, and the loss.
     func metrics(_ prediction: (Int) -> Double, loss: Double, isValidation: Bool) -> [MLProgress.Metric: Double] {
         if labels != nil {
             var right = 0

@@ -3,9 +3,10 @@ import MLModels
 import MLNumerics
 import MLSpecification
 
-/// The model of a tabular task as Create ML and Turi Create write it: an encoder for every column of strings, a
-/// vectoriser for every column of dictionaries, one for all features, and the regressor or classifier, which reads
-/// `__vectorized_features__`.
+/// The model of a tabular task in the form of Create ML and Turi Create.
+///
+/// It has an encoder for every column of strings, a vectoriser for every column of dictionaries, one for all features,
+/// and the regressor or classifier, which reads `__vectorized_features__`.
 struct TabularPipeline {
     static let vectorName = "__vectorized_features__"
 
@@ -16,7 +17,9 @@ struct TabularPipeline {
 
     private var probabilityName: String { target + "Probability" }
 
-    /// - Parameter predictor: the last model; its interface is filled in here.
+    /// The complete model.
+    /// - Parameter predictor: The last model of the pipeline, whose interface is filled in here.
+    /// - Returns: The pipeline's specification.
     func model(_ predictor: SpecModel.OneOf_Type) -> SpecModel {
         var stages: [SpecModel] = []
         var names: [String] = []
@@ -67,7 +70,7 @@ struct TabularPipeline {
         return result
     }
 
-    /// What turns a feature into a dictionary from place to value, if it needs that.
+    /// The model that turns a feature into a dictionary from place to value, if the feature needs one.
     private func stage(
         _ feature: FeatureLayout.Feature,
         _ taken: inout Set<String>

@@ -71,7 +71,7 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
 
     // MARK: Archive
 
-    /// What of the validation's choice is written; the frame is not, its rows are.
+    /// The part of the choice of validation rows that is archived; a frame is not, its rows are.
     private enum ValidationChoice: Codable {
         case none
         case automatic
@@ -96,7 +96,7 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
         return writer.bytes
     }
 
-    /// A data frame that validated is restored without its rows' columns: `.dataFrame` of an empty frame.
+    /// Restores a run; validation rows of a data frame come back as `.dataFrame` of an empty frame.
     init(data: [UInt8]) throws {
         var reader = ArchiveReader(data, "the session's data")
         let settingsText: [UInt8] = try reader.readArray()

@@ -7,7 +7,7 @@ import MLNumerics
 import MLSpecification
 import TabularData
 
-/// What training a tabular task gives: the model, and how well it does on the rows it was trained and validated on.
+/// A trained tabular model with its metrics on the training and validation rows.
 ///
 /// Opaque to clients; the tasks' members read it.
 public struct _TrainedTable: Sendable {
@@ -16,21 +16,26 @@ public struct _TrainedTable: Sendable {
     let labels: LabelList?
     let specification: SpecModel
     private let engine: Pipeline
-    /// The model for the caller, made when it is asked for.
+    /// The model for the caller, loaded on demand.
     private let loaded = LoadedModel()
-    /// What the caller put in its place.
+    /// The model that the caller put in its place.
     private var replacement: MLModel?
     let trainingMetrics: TabularMetrics
     let validationMetrics: TabularMetrics
-    /// What the algorithm was chosen from; `nil` when the caller named it.
+    /// The algorithms that were compared; `nil` if the caller named the algorithm.
     package let choice: AlgorithmChoice?
-    /// Some rows to hold the model against once more: of those that validated, or of those that trained when none did.
+    /// Some rows for measuring importance: of the validation rows, or of the training rows if there are none.
     private let sample: (rows: EncodedTable, targets: TargetContent)
     /// Whether these are rows that the model was trained on.
     package let samplesTraining: Bool
 
-    /// - Parameter crossValidated: the truth and the predictions of rows that were held out by turns, in the place of rows
-    ///   for validation.
+    /// Makes the model of a trained predictor and evaluates it.
+    /// - Parameters:
+    ///   - table: The data that were trained on.
+    ///   - predictor: The last model of the pipeline.
+    ///   - crossValidated: Targets and predictions of held-out rows, in place of validation rows.
+    ///   - choice: The algorithms that were compared.
+    /// - Throws: `MLCreateError` if the model cannot be loaded or evaluated.
     init(
         _ table: PreparedTable,
         _ predictor: SpecModel.OneOf_Type,
@@ -70,7 +75,7 @@ public struct _TrainedTable: Sendable {
 
     // MARK: Model
 
-    /// Loads the model once, when it is first needed.
+    /// Loads the model once, on first use.
     private final class LoadedModel: @unchecked Sendable {
         private let lock = NSLock()
         private var model: MLModel?
@@ -117,9 +122,10 @@ public struct _TrainedTable: Sendable {
         return (rows.rows(kept), targets.rows(kept))
     }
 
-    /// How much each feature matters to the model that was trained, measured on rows that validated it; on rows that it was
-    /// trained on when there are none.
-    /// - Returns: `nil` for a single feature, and for more features than can be measured in a reasonable time.
+    /// The permutation importance of each feature, measured on validation rows, or on training rows if there are none.
+    /// - Parameter seed: The seed of the shuffling.
+    /// - Returns: `nil` for a single feature, and for more features than can be measured in reasonable time.
+    /// - Throws: `MLCreateError` if the model cannot predict.
     package func importance(seed: Int) throws -> PermutationImportance? {
         let extent = PermutationImportance.Extent(
             rows: sample.rows.rowCount,
@@ -163,7 +169,7 @@ public struct _TrainedTable: Sendable {
         }
     }
 
-    /// Predictions of the model that is used now, for rows of the layout.
+    /// Predictions of the current model for rows of the layout.
     private func predict(_ table: EncodedTable) throws -> FeatureColumn {
         guard let replacement else { return try Self.run(engine, table.batch(layout), target) }
         let batch = table.batch(layout)
@@ -256,7 +262,7 @@ public struct _TrainedTable: Sendable {
         throw MLCreateError.type(reason: "the predictions are of another type than the targets")
     }
 
-    /// Of targets as learners have them: numbers, or the numbers of classes.
+    /// Metrics of targets as learners take them: numbers, or the indices of classes.
     private static func metrics(_ labels: LabelList?, _ truth: [Double], _ predictions: [Double]) -> TabularMetrics {
         guard let labels else { return .regressor(MLRegressorMetrics(truth: truth, predictions: predictions)) }
         return .classifier(

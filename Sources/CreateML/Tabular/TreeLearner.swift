@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 import MLTreeTraining
 
-/// Trees at work: a round of boosting, or a tree of a forest (one for each class), is an iteration.
+/// The training of trees: an iteration is a round of boosting, or a tree of a forest (one for each class).
 struct TreeLearner: TabularLearner {
     private var settings: TreeSettings
     private let labels: LabelList?
@@ -14,7 +14,7 @@ struct TreeLearner: TabularLearner {
     private let validationMeasures: RunningMetrics
     /// The sums of the validation rows: [rows × outputs].
     private var validationSums: [Float]
-    /// The least validation loss, and after how many iterations it was.
+    /// The lowest validation loss, and the iteration at which it was reached.
     private var best = (loss: Double.infinity, iteration: 0)
 
     init(_ task: LearnerTask, _ settings: TreeSettings) throws {
@@ -90,7 +90,7 @@ struct TreeLearner: TabularLearner {
         return result
     }
 
-    /// What the sums of `iterations` trees are multiplied with: a forest's answer is their mean.
+    /// The factor of the sums after some iterations: a forest averages its trees.
     private func scale(_ iterations: Int) -> Float {
         settings.kind == .randomForest ? 1 / Float(max(iterations, 1)) : 1
     }
@@ -107,12 +107,12 @@ struct TreeLearner: TabularLearner {
         return validationMeasures.metrics({ prediction(sums, $0, scale) }, loss: loss, isValidation: true)
     }
 
-    /// The score that the base and the scaled sum of leaves give.
+    /// The score of the base and the scaled sum of leaves.
     private func scaled(_ sum: Float, _ scale: Float) -> Float {
         scale == 1 ? sum : objective.baseScore + (sum - objective.baseScore) * scale
     }
 
-    /// A number, or the number of a class.
+    /// The predicted number, or the index of the predicted class.
     private func prediction(_ sums: [Float], _ row: Int, _ scale: Float) -> Double {
         let outputs = objective.outputCount
         switch objective {
@@ -227,7 +227,7 @@ struct TreeLearner: TabularLearner {
 
     // MARK: Model
 
-    /// The trees that count: of boosted ones that were stopped early those up to the best.
+    /// The trees of the model: if training may stop early, those up to the best iteration.
     private var counted: [RegressionTree] {
         var trees = trainer.trees
         if settings.earlyStoppingRounds != nil {

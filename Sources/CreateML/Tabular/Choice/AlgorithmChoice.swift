@@ -1,13 +1,13 @@
-/// What an algorithm was chosen from, and how well each did on rows that it was not trained on.
+/// The algorithms that were compared for a task, and their scores on rows that they were not trained on.
 package struct AlgorithmChoice: Sendable {
     package enum Measure: Sendable { case accuracy, rootMeanSquaredError }
 
-    /// Which rows were held out.
+    /// The choice of held-out rows.
     package enum Rows: Sendable, Equatable {
-        /// As many as the automatic split sets aside, once.
+        /// One split, of as many rows as the automatic split sets aside.
         case split
-        /// All, in so many parts by turns, shared out so many times.  No repeat tries what has fallen behind in those
-        /// before it.
+        /// All rows by turns, in so many folds and so many repeats; later repeats leave out algorithms that fell
+        /// behind.
         case crossValidation(folds: Int, repeats: Int)
     }
 
@@ -16,18 +16,18 @@ package struct AlgorithmChoice: Sendable {
         package var algorithm: TabularAlgorithm
         /// The parameters that are not the algorithm's defaults.
         package var parameters: [(name: String, value: String)]
-        /// Of all rows that were held out.
+        /// The score over all held-out rows.
         package var score: Double
         /// The standard deviation of the score between folds; `nil` with one.
         package var deviation: Double?
-        /// The folds that it was tried on.
+        /// The number of folds that it was tried on.
         package var folds: Int
         package var isChosen: Bool
     }
 
     package var measure: Measure
     package var rows: Rows
-    /// The best one first; without any the table had too few rows to hold some out.
+    /// The trials, the best first; none if the table had too few rows to hold some out.
     package var trials: [Trial]
 }
 
@@ -35,10 +35,10 @@ extension MLRegressor {
     /// The algorithm of the case.
     package var algorithm: TabularAlgorithm { task.algorithm }
 
-    /// What the algorithm was chosen from; `nil` for a task that was put into a case.
+    /// The algorithms that were compared; `nil` for a task that was wrapped in a case.
     package var choice: AlgorithmChoice? { trained.choice }
 
-    /// What training gave.
+    /// The trained model and its metrics.
     package var trained: _TrainedTable { task._trained }
 }
 
@@ -46,10 +46,10 @@ extension MLClassifier {
     /// The algorithm of the case.
     package var algorithm: TabularAlgorithm { task.algorithm }
 
-    /// What the algorithm was chosen from; `nil` for a task that was put into a case.
+    /// The algorithms that were compared; `nil` for a task that was wrapped in a case.
     package var choice: AlgorithmChoice? { trained.choice }
 
-    /// What training gave.
+    /// The trained model and its metrics.
     package var trained: _TrainedTable { task._trained }
 }
 

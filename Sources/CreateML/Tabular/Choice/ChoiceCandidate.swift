@@ -3,20 +3,21 @@ import MLFeatures
 /// An algorithm with parameters that the automatic choice tries.
 struct ChoiceCandidate: Sendable {
     var settings: LearnerSettings
-    /// The numbers of iterations, ascending, after which it is scored: the best of them is taken.  At the end alone when
-    /// there are none.
+    /// The numbers of iterations, ascending, after which it is scored; only at the end if there are none.
+    ///
+    /// The best stage is taken.
     var stages: [Int] = []
-    /// Whether the parameters are others than the algorithm's defaults.
+    /// Whether the parameters differ from the algorithm's defaults.
     var isVaried = false
 
-    /// The settings as they are after a stage.
+    /// The settings after a stage.
     func settings(after stage: Int) -> LearnerSettings {
         guard !stages.isEmpty, case .trees(var trees) = settings else { return settings }
         trees.maxIterations = stages[stage]
         return .trees(trees)
     }
 
-    /// With other parameters.
+    /// The candidate with changed parameters.
     fileprivate func with(stages: [Int] = [], _ change: (inout TreeSettings) -> Void) -> ChoiceCandidate {
         guard case .trees(var trees) = settings else { return self }
         change(&trees)
@@ -30,13 +31,13 @@ struct ChoiceCandidate: Sendable {
     }
 }
 
-/// What of a table decides what is tried on it.
+/// The properties of a table that decide which algorithms are tried on it.
 struct TableShape {
-    /// The number of features from which on trees are not tried for two classes or for numbers.
+    /// The number of features from which trees are not tried for two classes or for regression.
     static let fewFeatures = 200
 
     let rows: Int
-    /// Numbers of the vector that is learnt from.
+    /// The length of the feature vector.
     let features: Int
     /// `nil` for a regressor.
     let classes: Int?
@@ -52,7 +53,7 @@ struct TableShape {
     fileprivate var isForTrees: Bool { features < Self.fewFeatures || hasMissing || (classes ?? 2) > 2 }
 }
 
-/// The algorithms with their defaults, and what is tried of them.
+/// The algorithms with their defaults, and the candidates that are tried.
 struct ChoiceCandidates {
     private let shape: TableShape
     private let boosted, forest, tree, line: ChoiceCandidate
@@ -77,10 +78,12 @@ struct ChoiceCandidates {
         ChoiceCandidate(settings: Task.ModelParameters._automatic._settings.content)
     }
 
-    /// As in Turi Create: for numbers linear regression and, with fewer than 200 features, boosted trees; for two classes
+    /// Turi Create's candidates.
+    ///
+    /// For regression they are linear regression and, with fewer than 200 features, boosted trees; for two classes
     /// support vectors, logistic regression and, with fewer than 200 features, all kinds of trees; for more classes
-    /// logistic regression and all kinds of trees.  Missing numbers rule the linear ones out, trees are then tried in any
-    /// case.
+    /// logistic regression and all kinds of trees.  If numbers are missing, trees are tried in any case and linear
+    /// models are not.
     var turis: [ChoiceCandidate] {
         guard let classes = shape.classes else {
             return (shape.hasMissing ? [] : [line]) + (shape.isForTrees ? [boosted] : [])
@@ -89,12 +92,12 @@ struct ChoiceCandidates {
             + (shape.hasMissing ? [] : [line])
     }
 
-    /// The same, and for numbers forests and decision trees.
+    /// Turi Create's candidates, and random forests and decision trees for regression.
     var standard: [ChoiceCandidate] {
         turis + (shape.classes == nil && shape.isForTrees ? [forest, tree] : [])
     }
 
-    /// The same, and the algorithms with other parameters than their defaults.
+    /// The standard candidates, and the algorithms with other parameters than their defaults.
     var varied: [ChoiceCandidate] {
         let rounds = [10, 20, 30, 50, 75, 100, 150, 200]
         var result = standard

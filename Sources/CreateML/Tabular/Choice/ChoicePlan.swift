@@ -1,13 +1,14 @@
-/// How an algorithm is chosen on a table: what time it takes follows from the work of a round of trees, rows × columns ×
-/// trees.
+/// The plan by which an algorithm is chosen on a table.
+///
+/// Its duration follows from the work of a round of trees: rows × columns × trees.
 struct ChoicePlan {
-    /// From so many rows on the automatic split sets enough of them aside.
+    /// The number of rows from which the automatic split sets enough of them aside.
     private static let manyRows = 5000
-    /// The most work of tables that are cross-validated at all: some seconds for the defaults.
+    /// The maximum work of tables that are cross-validated: some seconds for the defaults.
     private static let mostWork = 2_000_000
-    /// The most work of those on which other parameters than the defaults are tried: ten seconds on a core.
+    /// The maximum work of tables on which other parameters than the defaults are tried: ten seconds on a core.
     private static let mostVaried = 60_000
-    /// Repeats are so many as are this work, about two seconds.
+    /// The total work of all repeats, about two seconds.
     private static let repeatedWork = 15_000
     private static let mostRepeats = 10
 

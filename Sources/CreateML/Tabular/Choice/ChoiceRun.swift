@@ -8,9 +8,9 @@ protocol ChosenTask: Sendable {
     init(_ trained: _TrainedTable, _ settings: LearnerSettings, _ validation: _TabularValidation)
 }
 
-/// The choice of an algorithm: a trial is an iteration.
+/// The choice of an algorithm; a trial is an iteration.
 ///
-/// Small tables are cross-validated, and what was chosen is trained on all of their rows.  On large ones each algorithm
+/// Small tables are cross-validated, and the chosen algorithm is trained on all rows.  On large tables each algorithm
 /// is trained once, without the rows that the automatic split sets aside, and the best one is kept.
 struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     static var taskName: String { "\(Product.self)" }
@@ -20,9 +20,9 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     /// `nil` for a large table.
     private let folds: TableFolds?
     private var trials: ChoiceTrials
-    /// The fold that is tried now.
+    /// The fold that is being tried.
     private var fold: (repeated: Int, number: Int, task: LearnerTask)?
-    /// The best one so far, of a large table.
+    /// The best candidate so far, of a large table.
     private var kept: (candidate: Int, learner: any TabularLearner)?
 
     init(_ frame: DataFrame, _ target: String, _ features: [String]?) throws {
@@ -107,7 +107,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
         }
     }
 
-    /// The rows without those of a fold, which validate.
+    /// The task without the rows of a fold, which become validation rows.
     private mutating func heldOut(_ repeated: Int, _ number: Int) throws -> LearnerTask {
         guard let folds else { return task }
         if let fold, fold.repeated == repeated, fold.number == number { return fold.task }
@@ -167,7 +167,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
         return learner
     }
 
-    /// What the chosen algorithm takes each row for that it is not trained on, in the first repeat.
+    /// The predictions of the chosen algorithm for each row, made without training on it, in the first repeat.
     private func crossValidated(
         _ settings: LearnerSettings,
         _ folds: TableFolds
@@ -251,7 +251,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
 }
 
 extension LearnerTask {
-    /// The task without some of the training rows, ascending, which validate.
+    /// The task without some of the training rows, ascending, which become validation rows.
     fileprivate func holdingOut(_ held: [Int]) -> LearnerTask {
         let rest = TableFolds.rest(of: held, count: targets.count)
         return LearnerTask(

@@ -1,41 +1,41 @@
 import Foundation
 
-/// How candidates do on rows that are held out, and which of them are still in the running.
+/// The scores of candidates on held-out rows, and the choice of those that are still in the running.
 ///
-/// Each repeat tries them on all of its folds, one fold after the other.  Whoever has fallen behind the best by more than
-/// chance explains is not tried in the next repeat.
+/// Each repeat tries them on all of its folds, one fold after the other.  A candidate that is behind the best by more
+/// than chance explains is not tried in the next repeat.
 struct ChoiceTrials: Sendable {
-    /// How a candidate did on a fold after a stage.
+    /// A candidate's score on a fold after a stage.
     struct Score: Sendable, Equatable {
         var rows: Int
-        /// Of wrong classes, or the sum of squared errors.
+        /// The number of misclassified rows, or the sum of squared errors.
         var errors: Double
         /// The sum of log losses, or of squared errors.
         var losses: Double
     }
 
-    /// What is compared.
+    /// The quantity that is compared.
     enum Measure: Sendable {
         /// The mean squared error.
         case squares
         case accuracy
-        /// The share of wrong classes and a tenth of the mean log loss, which tells classifiers apart that are as often
-        /// right on the few rows there are.
+        /// The classification error and a tenth of the mean log loss, which separates classifiers that are equally
+        /// often right on few rows.
         case accuracyAndLoss
     }
 
     let candidates: [ChoiceCandidate]
-    /// The folds of each repeat, of those that have any.
+    /// The numbers of folds of the repeats that have any.
     private let folds: [Int]
     private let measure: Measure
     /// [candidates][folds so far][stages].
     private(set) var scores: [[[Score]]]
-    /// Trials that were made.
+    /// The number of trials made.
     private(set) var count = 0
     private var repeated = 0
-    /// Those that this repeat tries.
+    /// The candidates of this repeat.
     private var running: [Int]
-    /// Trials of this repeat.
+    /// The number of trials of this repeat.
     private var place = 0
 
     init(_ candidates: [ChoiceCandidate], folds: [Int], measure: Measure) {
@@ -46,16 +46,16 @@ struct ChoiceTrials: Sendable {
         running = Array(candidates.indices)
     }
 
-    /// The most trials there may be.
+    /// The maximum number of trials.
     var most: Int { folds.reduce(0, +) * candidates.count }
 
-    /// What is tried next; `nil` at the end.
+    /// The next trial; `nil` at the end.
     var next: (repeated: Int, fold: Int, candidate: Int)? {
         guard repeated < folds.count, !running.isEmpty else { return nil }
         return (repeated, place / running.count, running[place % running.count])
     }
 
-    /// Takes the scores of the next trial, one of each stage.
+    /// Adds the scores of the next trial, one for each stage.
     mutating func add(_ stages: [Score]) {
         guard let next else { return }
         scores[next.candidate].append(stages)
@@ -69,7 +69,7 @@ struct ChoiceTrials: Sendable {
 
     // MARK: Choice
 
-    /// The mean of what is compared.
+    /// The mean of the compared quantity.
     private func mean(_ candidate: Int, _ stage: Int) -> Double {
         let (rows, sum) = scores[candidate].reduce((0, 0.0)) { ($0.0 + $1[stage].rows, $0.1 + value($1[stage])) }
         let mean = sum / Double(rows)
@@ -85,13 +85,13 @@ struct ChoiceTrials: Sendable {
         return means.indices.min { means[$0] < means[$1] } ?? 0
     }
 
-    /// How far ahead other parameters than the defaults must be to be chosen, in standard errors: the best of many is ahead
-    /// by chance alone.
+    /// The lead, in standard errors, that other parameters than the defaults need: the best of many leads by chance
+    /// alone.
     private static let variedMargin = 0.5
-    /// Behind by how many standard errors a candidate is not tried any more.
+    /// The lag, in standard errors, from which a candidate is not tried any more.
     private static let mostBehind = 2.0
 
-    /// The best of those that were tried in every repeat so far, after its best stage; of equals the first.
+    /// The best candidate that was tried in every repeat so far, with its best stage; the first of equal ones.
     var best: (candidate: Int, stage: Int)? {
         let most = scores.map(\.count).max() ?? 0
         guard most > 0 else { return nil }
@@ -106,9 +106,10 @@ struct ChoiceTrials: Sendable {
         return (usual, bestStage(usual))
     }
 
-    /// How far a candidate's mean is below another's, in standard errors of the difference.
+    /// The amount by which a candidate's mean is below another's, in standard errors of the difference.
     ///
-    /// The variance between folds is enlarged as Nadeau and Bengio (2003) do, as the folds of all repeats share their rows.
+    /// The variance between folds is enlarged as in Nadeau and Bengio (2003), as the folds of all repeats share their
+    /// rows.
     private func lead(of candidate: Int, over other: Int) -> Double {
         let (stage, otherStage) = (bestStage(candidate), bestStage(other))
         let differences = zip(scores[candidate], scores[other]).map {
@@ -123,8 +124,9 @@ struct ChoiceTrials: Sendable {
         return mean.isNaN || error.isNaN ? -.infinity : mean == 0 ? 0 : mean / error
     }
 
-    /// A candidate's score after its best stage: the accuracy, or the root mean squared error, of all rows that were held
-    /// out, and its standard deviation between folds.
+    /// A candidate's score after its best stage over all held-out rows, and its standard deviation between folds.
+    ///
+    /// The score is the accuracy or the root mean squared error.
     func summary(_ candidate: Int) -> (stage: Int, score: Double, deviation: Double?, folds: Int)? {
         let stage = bestStage(candidate)
         let own = scores[candidate].map { $0[stage] }
@@ -142,7 +144,7 @@ struct ChoiceTrials: Sendable {
 }
 
 extension ChoiceTrials {
-    /// Of the trials in their order.
+    /// Writes the scores of the trials in their order.
     func encode(to writer: inout ArchiveWriter) {
         var replay = ChoiceTrials(candidates, folds: folds, measure: measure)
         var taken = [Int](repeating: 0, count: candidates.count)
@@ -157,7 +159,7 @@ extension ChoiceTrials {
         }
     }
 
-    /// Takes what was written by trials of the same candidates and folds.
+    /// Restores the scores of trials with the same candidates and folds.
     mutating func restore(from reader: inout ArchiveReader) throws {
         var fresh = ChoiceTrials(candidates, folds: folds, measure: measure)
         let written = try reader.readInt(in: 0...most, "the number of trials")

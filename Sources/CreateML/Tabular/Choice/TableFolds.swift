@@ -1,16 +1,17 @@
 import MLNumerics
 
-/// Rows that are held out by turns: each repeat shares out the rows anew.
+/// Folds of rows for cross-validation; each repeat divides the rows anew.
 package struct TableFolds: Sendable {
     /// The rows of each fold of each repeat, ascending.
     package let held: [[[Int]]]
     package let count: Int
 
+    /// Divides rows into folds.
     /// - Parameters:
-    ///   - targets: by row; numbers of classes for a classifier.
-    ///   - count: the folds of a repeat, fewer when there are fewer rows.
-    ///   - repeats: how often the rows are shared out.
-    ///   - isClassifier: whether each fold gets its share of every class.  The only row of a class is never held out.
+    ///   - targets: By row: a number, or the index of its class.
+    ///   - count: The number of folds in a repeat; fewer if there are fewer rows.
+    ///   - repeats: The number of repeats.
+    ///   - isClassifier: Whether each fold gets its share of every class; the only row of a class is never held out.
     package init(_ targets: [Double], count: Int, repeats: Int, isClassifier: Bool) {
         self.count = count
         let groups: [[Int]] =
@@ -33,7 +34,7 @@ package struct TableFolds: Sendable {
         }
     }
 
-    /// The rows that are learnt from while others are held out.
+    /// The rows that are trained on while others are held out.
     static func rest(of held: [Int], count: Int) -> [Int] {
         var isHeld = [Bool](repeating: false, count: count)
         for row in held { isHeld[row] = true }
