@@ -1,8 +1,13 @@
 import TabularData
 
 extension MLActivityClassifier.DataSource {
-    /// All recordings as one table: the sensors, the labels (`label` by default) and the recordings (`recordingFile`).
-    /// - Throws: for tables without the columns, and numbers and labels that are missing.
+    /// Gathers all recordings in a table of the sensors, the labels and the recordings.
+    /// - Parameters:
+    ///   - featureColumns: The names of the sensors' columns, at least one.
+    ///   - labelColumn: The name of the column of labels; "label" if `nil`.
+    ///   - recordingFileColumn: The name of the column of recordings; "recordingFile" if `nil`.
+    /// - Returns: The rows of all recordings.
+    /// - Throws: `MLCreateError` for columns, numbers and labels that are missing, and files that cannot be read.
     public func labeledSensorData(
         featureColumns: [String],
         labelColumn: String? = nil,
@@ -17,9 +22,18 @@ extension MLActivityClassifier.DataSource {
         )
     }
 
-    /// All recordings as one table with a column `partition`, which shares out the recordings of each label by
-    /// proportions.  A recording's rows stay together; its label is that of its first row.
-    /// - Throws: as `labeledSensorData`, and for proportions that are negative or do not add up to 1.
+    /// Gathers all recordings in a table with a column `partition` that divides those of each label by proportions.
+    ///
+    /// The rows of a recording stay together; its label is that of its first row.  The column holds 0 for the first
+    /// proportion, 1 for the second, and so on.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    ///   - featureColumns: The names of the sensors' columns, at least one.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column of recordings.
+    /// - Returns: The table.
+    /// - Throws: The errors of `labeledSensorData`, and `MLCreateError` for proportions out of range.
     public func stratifiedSplit(
         proportions: [Double],
         seed: Int = timestampSeed(),

@@ -1,7 +1,8 @@
 import TabularData
 
 extension KeypointDataSource {
-    /// - Throws: for key points in memory, which are of no files.
+    /// The paths of the files and their labels.
+    /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
     func annotatedFiles() throws -> MLDataTable {
         guard let names = try source().annotatedFileNames() else {
             throw MLCreateError.generic(
@@ -32,24 +33,32 @@ extension KeypointDataSource {
 }
 
 extension MLActionClassifier.DataSource {
-    /// The key points as a table: session, label and the poses of each frame.
-    /// - Throws: for videos, with what to do instead, and for key points that cannot be used.
+    /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each frame.
+    /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
+    /// - Returns: The poses of all sessions.
+    /// - Throws: `MLCreateError` for videos, naming the alternatives, and for key points that cannot be used.
     public func keypointsWithAnnotations(
         targetFrameRate: Double = MLActionClassifier.__Defaults.targetFrameRate
     ) throws -> MLDataTable {
         try MLDataTable(converting: extractKeypoints(targetFrameRate: targetFrameRate))
     }
 
-    /// The names of the files and their labels.
-    /// - Throws: for key points in memory, which are of no files.
+    /// Returns the paths of the files and their labels.
+    /// - Returns: A row for each file.
+    /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
     public func videosWithAnnotations() throws -> MLDataTable { try annotatedFiles() }
 
-    /// The table with a column `partition` that shares out the sessions of each label by proportions: 0 for the first, 1
-    /// for the second, and so on.  A session's rows stay together.
+    /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
     ///
-    /// Key points in memory keep their columns, those of files are as `keypointsWithAnnotations` gives them, with that
-    /// name for the labels; videos are shared out by name.
-    /// - Throws: for a column that is not there, and proportions that are negative or do not add up to 1.
+    /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+    /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
+    /// labels renamed; videos are divided by name.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    ///   - labelColumn: The name of the column of labels.
+    /// - Returns: The table.
+    /// - Throws: `MLCreateError` for a column that is missing and for proportions out of range.
     public func stratifiedSplit(
         proportions: [Double],
         seed: Int = timestampSeed(),
@@ -60,24 +69,32 @@ extension MLActionClassifier.DataSource {
 }
 
 extension MLHandActionClassifier.DataSource {
-    /// The key points as a table: session, label and the poses of each frame.
-    /// - Throws: for videos, with what to do instead, and for key points that cannot be used.
+    /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each frame.
+    /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
+    /// - Returns: The poses of all sessions.
+    /// - Throws: `MLCreateError` for videos, naming the alternatives, and for key points that cannot be used.
     public func keypointsWithAnnotations(
         targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
     ) throws -> MLDataTable {
         try MLDataTable(converting: extractKeypoints(targetFrameRate: targetFrameRate))
     }
 
-    /// The names of the files and their labels.
-    /// - Throws: for key points in memory, which are of no files.
+    /// Returns the paths of the files and their labels.
+    /// - Returns: A row for each file.
+    /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
     public func videosWithAnnotations() throws -> MLDataTable { try annotatedFiles() }
 
-    /// The table with a column `partition` that shares out the sessions of each label by proportions: 0 for the first, 1
-    /// for the second, and so on.  A session's rows stay together.
+    /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
     ///
-    /// Key points in memory keep their columns, those of files are as `keypointsWithAnnotations` gives them, with that
-    /// name for the labels; videos are shared out by name.
-    /// - Throws: for a column that is not there, and proportions that are negative or do not add up to 1.
+    /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+    /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
+    /// labels renamed; videos are divided by name.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    ///   - labelColumn: The name of the column of labels.
+    /// - Returns: The table.
+    /// - Throws: `MLCreateError` for a column that is missing and for proportions out of range.
     public func stratifiedSplit(
         proportions: [Double],
         seed: Int = timestampSeed(),
@@ -88,22 +105,29 @@ extension MLHandActionClassifier.DataSource {
 }
 
 extension MLHandPoseClassifier.DataSource {
-    /// The key points as a table: session, label and the pose.
-    /// - Throws: for pictures, with what to do instead, and for key points that cannot be used.
+    /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each pose.
+    /// - Returns: The poses of all sessions.
+    /// - Throws: `MLCreateError` for images, naming the alternatives, and for key points that cannot be used.
     public func keypointsWithAnnotations() throws -> MLDataTable {
         try MLDataTable(converting: extractKeypoints())
     }
 
-    /// The names of the files and their labels.
-    /// - Throws: for key points in memory, which are of no files.
+    /// Returns the paths of the files and their labels.
+    /// - Returns: A row for each file.
+    /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
     public func imagesWithAnnotations() throws -> MLDataTable { try annotatedFiles() }
 
-    /// The table with a column `partition` that shares out the sessions of each label by proportions: 0 for the first, 1
-    /// for the second, and so on.  A session's rows stay together.
+    /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
     ///
-    /// Key points in memory keep their columns, those of files are as `keypointsWithAnnotations` gives them, with that
-    /// name for the labels; pictures are shared out by name.
-    /// - Throws: for a column that is not there, and proportions that are negative or do not add up to 1.
+    /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+    /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
+    /// labels renamed; images are divided by name.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    ///   - labelColumn: The name of the column of labels.
+    /// - Returns: The table.
+    /// - Throws: `MLCreateError` for a column that is missing and for proportions out of range.
     public func stratifiedSplit(
         proportions: [Double],
         seed: Int = timestampSeed(),

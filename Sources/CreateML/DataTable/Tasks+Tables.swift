@@ -1,12 +1,15 @@
 import TabularData
 
 extension MLRecommender {
+    /// Trains on the choices of users in a table.
     /// - Parameters:
-    ///   - trainingData: a row for each choice.
-    ///   - userColumn: who chose: strings or integers.
-    ///   - itemColumn: what was chosen: strings or integers.
-    ///   - ratingColumn: how much the user likes the item, a number.
-    /// - Throws: why the table is not valid, and what is wrong with its columns or the parameters.
+    ///   - trainingData: A row for each choice.
+    ///   - userColumn: The name of the column of users: strings or integers.
+    ///   - itemColumn: The name of the column of items: strings or integers.
+    ///   - ratingColumn: The name of the column of ratings, of numbers; without it every choice has the rating 1.
+    ///   - parameters: The parameters of training.
+    /// - Throws: The table's error if it is invalid, and `MLCreateError` for columns that cannot be used and parameters
+    ///   out of range.
     public init(
         trainingData: MLDataTable,
         userColumn: String,
@@ -23,7 +26,7 @@ extension MLRecommender {
         )
     }
 
-    /// How many of the items in test data are among those recommended to their users.
+    /// Evaluates the recommendations by the choices in a table; see the method for a data frame.
     public func evaluation(
         on testingData: MLDataTable,
         userColumn: String,
@@ -44,7 +47,7 @@ extension MLRecommender {
         } catch { return MLRecommenderMetrics(error, excludingObserved: excludingObserved) }
     }
 
-    /// The items most similar to each of some; see `getSimilarItems(fromItems:maxCount:)` of identifiers.
+    /// Returns the items most similar to each item of a column; see the method for identifiers.
     public func getSimilarItems<T>(
         fromItems: MLDataColumn<T>,
         maxCount: Int = 10
@@ -55,7 +58,7 @@ extension MLRecommender {
         )
     }
 
-    /// The best items for each of some users; see the same of identifiers.
+    /// Returns the best items for each user of a column; see the method for identifiers.
     public func recommendations<T>(
         fromUsers: MLDataColumn<T>,
         maxCount: Int = 10,
@@ -73,7 +76,7 @@ extension MLRecommender {
     }
 }
 
-/// An identifier out of a column.
+/// An identifier from a column.
 private struct ColumnIdentifier: MLIdentifier, CustomStringConvertible {
     let identifierValue: MLDataValue
 
@@ -82,7 +85,15 @@ private struct ColumnIdentifier: MLIdentifier, CustomStringConvertible {
 
 extension MLActivityClassifier {
     /// Trains on the recordings of a table.
-    /// - Throws: why the table is not valid, and what is wrong with its columns or the parameters.
+    /// - Parameters:
+    ///   - trainingData: Rows of the sensors, the labels and the recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column that identifies the recording, whose rows are in the order of
+    ///     time.
+    ///   - parameters: The parameters of training.
+    /// - Throws: The table's error if it is invalid, and `MLCreateError` for columns that cannot be used and parameters
+    ///   out of range.
     public init(
         trainingData: MLDataTable,
         featureColumns: [String],
@@ -99,7 +110,7 @@ extension MLActivityClassifier {
         )
     }
 
-    /// How well the recordings of a table are recognised; what cannot be used is in the metrics' `error`.
+    /// Evaluates the model on the recordings of a table, row by row; an error is in the metrics.
     public func evaluation(
         on testingData: MLDataTable,
         featureColumns: [String],
@@ -116,12 +127,21 @@ extension MLActivityClassifier {
         } catch { return MLClassifierMetrics(error) }
     }
 
-    /// The activity of each row, or of each window.
+    /// Predicts the label of each row, or of each window if `perWindowPrediction` is true.
     public func predictions(from data: MLDataTable, perWindowPrediction: Bool? = false) throws -> [String] {
         try predictions(from: data.dataFrame(), perWindowPrediction: perWindowPrediction)
     }
 
-    /// Begins to train in the background; goes on when there is a session in the session directory.
+    /// Starts to train on a table in the background, or resumes the session in the session directory.
+    /// - Parameters:
+    ///   - trainingData: Rows of the sensors, the labels and the recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column that identifies the recording.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The running job.
+    /// - Throws: The errors of `makeTrainingSession`.
     public static func train(
         trainingData: MLDataTable,
         featureColumns: [String],
@@ -142,7 +162,16 @@ extension MLActivityClassifier {
         )
     }
 
-    /// A session that has not begun, or the one in the session directory, if there is one.
+    /// Makes a training session on a table, or restores the one in the session directory, without starting it.
+    /// - Parameters:
+    ///   - trainingData: Rows of the sensors, the labels and the recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column that identifies the recording.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The session, for `resume(_:)`.
+    /// - Throws: The table's error if it is invalid, and the errors of `makeTrainingSession` for a data source.
     public static func makeTrainingSession(
         trainingData: MLDataTable,
         featureColumns: [String],
@@ -163,8 +192,13 @@ extension MLActivityClassifier {
 }
 
 extension MLActivityClassifier.ModelParameters {
-    /// - Parameter validationData: a table of recordings with the columns of the training data; without one a part of the
-    ///   training data validates.
+    /// Creates training parameters with a table of validation recordings.
+    /// - Parameters:
+    ///   - validationData: Recordings with the columns of the training data; the automatic split of these if `nil`.
+    ///   - batchSize: The number of sequences in an optimisation step; 32 if `nil`.
+    ///   - maximumIterations: The maximum number of iterations; `nil` continues until the validation loss stops
+    ///     falling.
+    ///   - predictionWindowSize: The number of rows in a window; 100 if `nil`.
     public init(
         validationData: MLDataTable?,
         batchSize: Int? = 32,
@@ -180,7 +214,9 @@ extension MLActivityClassifier.ModelParameters {
         self.validationData = validationData
     }
 
-    /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
+    /// The table of validation recordings; `nil` for any other choice.
+    ///
+    /// Setting `nil` chooses the automatic split of the training recordings.
     public var validationData: MLDataTable? {
         get { if case .table(let table) = validating { table } else { nil } }
         set { validating = newValue.map { .table($0) } ?? .validation(.split(strategy: .automatic)) }

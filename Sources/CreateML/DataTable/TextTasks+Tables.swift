@@ -3,7 +3,7 @@ import TabularData
 
 extension MLDataColumn {
     /// All elements.
-    /// - Throws: why the column is not valid, or `.generic` naming a row without an element.
+    /// - Throws: The column's error if it is invalid, or `MLCreateError.generic` naming a row without an element.
     func present(_ role: String) throws -> [Element] {
         if let error { throw error }
         return try elements.enumerated().map { row, element in
@@ -17,22 +17,24 @@ extension MLDataColumn {
     }
 }
 
-/// A table that validates a text task; a column without a name is that of the training data.
+/// A table of validation examples for a text task; an empty column name stands for that of the training data.
 struct ValidationTable {
     var table: MLDataTable
-    /// The column of what is labelled.
+    /// The name of the column of texts or tokens.
     var examples: String
     var labels: String
 }
 
-/// Parameters of which a table may be what validates.
+/// Parameters whose validation data may be a table.
 protocol TableValidated {
-    /// `nil` when something else validates.  Setting `nil` has a part of the training data validate.
+    /// The table of validation examples; `nil` for any other choice.
+    ///
+    /// Setting `nil` chooses the automatic split of the training data.
     var validationTable: ValidationTable? { get set }
 }
 
 extension TableValidated {
-    /// Puts another table in the place of the one, whose columns' names stay.
+    /// Replaces the table and keeps the names of its columns.
     mutating func replaceTable(_ table: MLDataTable?) {
         let old = validationTable
         validationTable = table.map {
@@ -50,7 +52,7 @@ extension TableValidated {
         validationTable = table
     }
 
-    /// The same with names for the columns that have none.
+    /// The same parameters with names for the columns that have none.
     func naming(_ examples: String, _ labels: String) -> Self {
         var result = self
         if column(\.examples) == nil { result.rename(\.examples, examples) }
@@ -62,10 +64,14 @@ extension TableValidated {
 // MARK: Texts
 
 extension MLTextClassifier {
+    /// Trains on the labelled texts of a table.
     /// - Parameters:
-    ///   - textColumn: strings.
-    ///   - labelColumn: strings (or integers, whose digits are the labels).
-    /// - Throws: why the table is not valid, and `MLCreateError` naming what is missing or cannot be used.
+    ///   - trainingData: A row for each text.
+    ///   - textColumn: The name of the column of texts, of strings.
+    ///   - labelColumn: The name of the column of labels: strings, or integers, which are converted to strings.
+    ///   - parameters: The parameters of training.
+    /// - Throws: The table's error if it is invalid, and `MLCreateError` for columns that cannot be used and parameters
+    ///   out of range.
     public init(
         trainingData: MLDataTable,
         textColumn: String,
@@ -80,7 +86,7 @@ extension MLTextClassifier {
         )
     }
 
-    /// How well labelled texts are recognised; what cannot be used is in the metrics' `error`.
+    /// Evaluates the model on the labelled texts of a table; an error is in the metrics.
     public func evaluation(on labeledTexts: MLDataTable, textColumn: String, labelColumn: String) -> MLClassifierMetrics
     {
         do {
@@ -88,17 +94,19 @@ extension MLTextClassifier {
         } catch { return MLClassifierMetrics(error) }
     }
 
-    /// How well labelled texts are recognised that lie in columns of the same names as those that were trained on: the
-    /// form of 2018.  A classifier that was not trained on a table takes the columns `text` and `label`.
+    /// Evaluates the model on a table with the column names of the training data; an error is in the metrics.
+    ///
+    /// A classifier that was not trained on a table takes the columns `text` and `label`.
     public func evaluation(on labeledTexts: MLDataTable) -> MLClassifierMetrics {
         evaluation(on: labeledTexts, textColumn: columns.text, labelColumn: columns.label)
     }
 
+    /// Predicts the label of every text of a column; throws an error for missing texts.
     public func predictions(from texts: MLDataColumn<String>) throws -> MLDataColumn<String> {
         MLDataColumn(try predictions(from: texts.present("text")))
     }
 
-    /// The probability of every label.
+    /// Predicts the probability of every label for each text of a column; throws an error for missing texts.
     public func predictionsWithConfidence(
         from texts: MLDataColumn<String>
     ) throws -> MLDataColumn<[String: Double]> {
@@ -107,8 +115,16 @@ extension MLTextClassifier {
 }
 
 extension MLTextClassifier.DataSource {
-    /// The texts and labels in two columns, and a column `partition` that shares out the texts of each label by
-    /// proportions: 0 for the first, 1 for the second, and so on.
+    /// Returns the texts in a table with a column `partition` that divides those of each label by proportions.
+    ///
+    /// The column holds 0 for the first proportion, 1 for the second, and so on.
+    /// - Parameters:
+    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - seed: The seed of the assignment; taken from the clock by default.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - textColumn: The name of the column of texts.
+    /// - Returns: The table.
+    /// - Throws: `MLCreateError` for texts that cannot be read and proportions out of range.
     public func stratifiedSplit(
         proportions: [Double],
         seed: Int = timestampSeed(),
@@ -124,10 +140,13 @@ extension MLTextClassifier.DataSource {
 }
 
 extension MLTextClassifier.ModelParameters {
+    /// Creates training parameters with a table of validation texts.
     /// - Parameters:
-    ///   - validationData: a table of labelled texts; without one a part of the training data validates.
-    ///   - textColumnValidationData: the table's column of texts; that of the training data when `nil`.
-    ///   - labelColumnValidationData: the table's column of labels; that of the training data when `nil`.
+    ///   - validationData: A table of labelled texts; the automatic split of the training data if `nil`.
+    ///   - algorithm: The algorithm.
+    ///   - language: The language whose rules divide texts into words; `nil` for none in particular.
+    ///   - textColumnValidationData: The name of the table's column of texts; that of the training data if `nil`.
+    ///   - labelColumnValidationData: The name of the table's column of labels; that of the training data if `nil`.
     @_disfavoredOverload
     public init(
         validationData: MLDataTable? = nil,
@@ -142,21 +161,25 @@ extension MLTextClassifier.ModelParameters {
         self.labelColumnValidationData = labelColumnValidationData
     }
 
-    /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
+    /// The table of validation texts; `nil` for any other choice.
+    ///
+    /// Setting `nil` chooses the automatic split of the training data.
     public var validationData: MLDataTable? {
         get { validationTable?.table }
         set { replaceTable(newValue) }
     }
 
-    /// The column of texts of the table that validates; `nil` for that of the training data.  Has no effect without a
-    /// table.
+    /// The name of the validation table's column of texts; `nil` for that of the training data.
+    ///
+    /// Setting it has no effect without a table.
     public var textColumnValidationData: String? {
         get { column(\.examples) }
         set { rename(\.examples, newValue) }
     }
 
-    /// The column of labels of the table that validates; `nil` for that of the training data.  Has no effect without a
-    /// table.
+    /// The name of the validation table's column of labels; `nil` for that of the training data.
+    ///
+    /// Setting it has no effect without a table.
     public var labelColumnValidationData: String? {
         get { column(\.labels) }
         set { rename(\.labels, newValue) }
@@ -180,10 +203,14 @@ extension MLTextClassifier.ModelParameters: TableValidated {
 // MARK: Words
 
 extension MLWordTagger {
+    /// Trains on the labelled sentences of a table.
     /// - Parameters:
-    ///   - tokenColumn: sequences of strings, a sentence in each row.
-    ///   - labelColumn: sequences of as many strings.
-    /// - Throws: why the table is not valid, and `MLCreateError` naming what is missing or cannot be used.
+    ///   - trainingData: A row for each sentence.
+    ///   - tokenColumn: The name of the column of tokens, sequences of strings.
+    ///   - labelColumn: The name of the column of labels, sequences of as many strings.
+    ///   - parameters: The parameters of training.
+    /// - Throws: The table's error if it is invalid, and `MLCreateError` for columns that cannot be used and parameters
+    ///   out of range.
     public init(
         trainingData: MLDataTable,
         tokenColumn: String,
@@ -198,7 +225,7 @@ extension MLWordTagger {
         )
     }
 
-    /// How well labelled sentences are tagged; what cannot be used is in the metrics' `error`.
+    /// Evaluates the model on the labelled sentences of a table; an error is in the metrics.
     public func evaluation(
         on labeledTokens: MLDataTable,
         tokenColumn: String,
@@ -209,7 +236,7 @@ extension MLWordTagger {
         } catch { return MLWordTaggerMetrics(error) }
     }
 
-    /// Columns `tokens` and `labels`: sequences of strings, a row for each text.
+    /// Tags the texts of a column: a table of the sequences `tokens` and `labels`, with a row for each text.
     public func predictions(from texts: MLDataColumn<String>) throws -> MLDataTable {
         let frame: DataFrame = try predictions(from: texts.present("text"))
         return try MLDataTable(converting: frame)
@@ -217,10 +244,13 @@ extension MLWordTagger {
 }
 
 extension MLWordTagger.ModelParameters {
+    /// Creates training parameters with a table of validation sentences.
     /// - Parameters:
-    ///   - validationData: a table of labelled sentences; without one a part of the training data validates.
-    ///   - tokenColumnValidationData: the table's column of tokens; that of the training data when `nil`.
-    ///   - labelColumnValidationData: the table's column of labels; that of the training data when `nil`.
+    ///   - validationData: A table of labelled sentences; the automatic split of the training data if `nil`.
+    ///   - algorithm: The algorithm.
+    ///   - language: The language whose rules divide texts into tokens; `nil` for none in particular.
+    ///   - tokenColumnValidationData: The name of the table's column of tokens; that of the training data if `nil`.
+    ///   - labelColumnValidationData: The name of the table's column of labels; that of the training data if `nil`.
     public init(
         validationData: MLDataTable?,
         algorithm: MLWordTagger.ModelAlgorithmType = .crf(revision: 1),
@@ -234,21 +264,25 @@ extension MLWordTagger.ModelParameters {
         self.labelColumnValidationData = labelColumnValidationData
     }
 
-    /// The table that validates; `nil` when it is something else.  Setting `nil` has a part of the training data validate.
+    /// The table of validation sentences; `nil` for any other choice.
+    ///
+    /// Setting `nil` chooses the automatic split of the training data.
     public var validationData: MLDataTable? {
         get { validationTable?.table }
         set { replaceTable(newValue) }
     }
 
-    /// The column of tokens of the table that validates; `nil` for that of the training data.  Has no effect without a
-    /// table.
+    /// The name of the validation table's column of tokens; `nil` for that of the training data.
+    ///
+    /// Setting it has no effect without a table.
     public var tokenColumnValidationData: String? {
         get { column(\.examples) }
         set { rename(\.examples, newValue) }
     }
 
-    /// The column of labels of the table that validates; `nil` for that of the training data.  Has no effect without a
-    /// table.
+    /// The name of the validation table's column of labels; `nil` for that of the training data.
+    ///
+    /// Setting it has no effect without a table.
     public var labelColumnValidationData: String? {
         get { column(\.labels) }
         set { rename(\.labels, newValue) }
@@ -272,11 +306,14 @@ extension MLWordTagger.ModelParameters: TableValidated {
 // MARK: Terms
 
 extension MLGazetteer {
+    /// Creates a gazetteer of the terms of a table.
     /// - Parameters:
-    ///   - labeledData: a row for each term.
-    ///   - textColumn: the terms, strings.
-    ///   - labelColumn: their labels, strings.
-    /// - Throws: why the table is not valid, and `MLCreateError` naming what is missing or cannot be used.
+    ///   - labeledData: A row for each term.
+    ///   - textColumn: The name of the column of terms, of strings.
+    ///   - labelColumn: The name of the column of labels, of strings.
+    ///   - parameters: The parameters of the gazetteer.
+    /// - Throws: The table's error if it is invalid; `MLCreateError` for columns that cannot be used, a term with two
+    ///   labels, and a table without terms.
     public init(
         labeledData: MLDataTable,
         textColumn: String,
@@ -289,7 +326,7 @@ extension MLGazetteer {
         try self.init(dictionary: terms, parameters: parameters)
     }
 
-    /// The labels of terms, empty for those that are not there.
+    /// Looks up the labels of a column of terms, empty for those that are not in the gazetteer.
     public func predictions(from texts: MLDataColumn<String>) throws -> MLDataColumn<String> {
         MLDataColumn(try predictions(from: texts.present("text")))
     }

@@ -3,9 +3,11 @@ import MLSeriesTraining
 public import TabularData
 
 extension MLActionClassifier {
-    /// Where labelled actions come from.  Of these, tables of key points can be read here; the others hold videos, and say
-    /// what to do instead.
+    /// Labelled actions for training and evaluation.
+    ///
+    /// Tables of key points can be read; videos cannot, and give an error that names the alternatives.
     public enum DataSource {
+        /// A folder of videos and a file that labels them, with optional start and end times; not supported here.
         case directoryWithVideosAndAnnotation(
             at: URL,
             annotationFile: URL,
@@ -14,24 +16,28 @@ extension MLActionClassifier {
             startTimeColumn: String? = nil,
             endTimeColumn: String? = nil
         )
-        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV), one a session.
+        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV), one for each session.
         case labeledDirectories(at: URL)
-        /// A folder of tables of key points (JSON, CSV), one a session: `label.1.json`.
+        /// A folder of tables of key points (JSON, CSV), one for each session, named like `label.1.json`.
         case labeledFiles(at: URL)
-        /// The same as `labeledKeypointsDataFrame`, in a data table.
+        /// A table of key points; the same as `labeledKeypointsDataFrame` for an `MLDataTable`.
         case labeledKeypointsData(
             table: MLDataTable,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
         )
-        /// A table whose rows hold the poses of a session: a row a frame, or several frames.
+        /// A data frame of key points with a session and a label in every row.
+        ///
+        /// A row holds the poses of one or more frames, 3 × 18 numbers each: all x, all y, all confidences.  The rows
+        /// of a session are in the order of time and have the same label.
         case labeledKeypointsDataFrame(
             DataFrame,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
         )
+        /// A table of videos and labels, with optional start and end times; not supported here.
         case labeledVideoData(
             table: MLDataTable,
             videoColumn: String = __Defaults.videoColumnName,
@@ -39,6 +45,7 @@ extension MLActionClassifier {
             startTimeColumn: String? = nil,
             endTimeColumn: String? = nil
         )
+        /// A data frame of videos and labels, with optional start and end times; not supported here.
         case labeledVideoDataFrame(
             DataFrame,
             videoColumn: String = __Defaults.videoColumnName,
@@ -47,21 +54,26 @@ extension MLActionClassifier {
             endTimeColumn: String? = nil
         )
 
-        /// The key points as a table: session, label and the poses of each frame.
+        /// Returns the key points as a data frame with the columns `session_id`, `label` and `keypoints`, a row for
+        /// each frame.
+        /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
+        /// - Returns: The poses of all sessions.
+        /// - Throws: `MLCreateError` for videos and data that cannot be used.
         public func extractKeypoints(
             targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
         ) throws -> DataFrame {
             try KeypointTable.table(sessions())
         }
 
-        /// The names of the files and their labels; `nil` for key points in memory.
+        /// Returns the paths of the files and their labels; `nil` for key points in memory.
         public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
     }
 
-    /// What a window of frames shows.
+    /// The prediction for a window of frames.
     public struct Prediction: Sendable {
+        /// The frames of the window, which may be fewer than its size at the end of a session.
         public var frameRange: Range<Int>
-        /// The likeliest first.
+        /// The classes and their probabilities, the most probable first.
         public var results: [(label: String, confidence: Double)]
 
         init(frameRange: Range<Int>, results: [(label: String, confidence: Double)]) {
@@ -70,40 +82,56 @@ extension MLActionClassifier {
         }
     }
 
-    /// Changes of poses that training adds examples of, one for each window and change.
+    /// Augmentations, each of which adds a changed copy of every training window.
     public struct VideoAugmentationOptions: OptionSet, Codable, Sendable {
+        /// The bits of the options.
         public let rawValue: Int
 
+        /// Creates options of bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// Mirrors poses horizontally.
         public static let horizontalFlip = VideoAugmentationOptions(rawValue: 1 << 0)
     }
 
-    /// How to train.
+    /// The parameters of training.
     public struct ModelParameters {
+        /// The algorithm.
         public enum ModelAlgorithmType: Hashable, Sendable {
-            /// Here: MiniRocket's features of normalised poses, and a linear classifier.
+            /// MiniRocket features of normalised poses with a linear classifier, in place of Apple's graph network.
             case stgcn
         }
 
-        /// What validates.
+        /// The choice of validation data.
         public enum ValidationData {
+            /// No validation.
             case none
+            /// Other labelled sessions.
             case dataSource(MLActionClassifier.DataSource)
-            /// A share of the sessions.
+            /// A part of the training sessions.
             case split(strategy: MLSplitStrategy)
         }
 
+        /// The algorithm; `.stgcn` is the only one.
         public var algorithm: ModelAlgorithmType
+        /// The augmentations of training windows; horizontal flips by default.
         public var augmentationOptions: VideoAugmentationOptions
+        /// The number of windows in an optimisation step, at least 1; 32 by default.
         public var batchSize: Int
+        /// The maximum number of iterations, at least 1; 80 by default.
+        ///
+        /// An iteration is as many passes over the data as 50 steps need, at least one.
         public var maximumIterations: Int
-        /// Frames of a window.
+        /// The number of frames in a window, at least 9; 60 by default.
         public var predictionWindowSize: Int
-        /// Frames a second that key points are extracted at from videos; those of tables are taken as they are.
+        /// The frame rate, in frames per second, at which videos are sampled; 30 by default.
+        ///
+        /// Key points in tables are taken as they are.
         public var targetFrameRate: Double
+        /// The validation data; the automatic split of the training sessions by default.
         public var validation: ValidationData
 
+        /// Creates training parameters; see the properties of the same names.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
             batchSize: Int = MLActionClassifier.__Defaults.batchSize,
@@ -164,6 +192,7 @@ extension MLActionClassifier.ModelParameters: ActionParameters {
 }
 
 extension MLActionClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters, one a line.
     public var description: String {
         """
         Batch size: \(batchSize)
@@ -173,5 +202,6 @@ extension MLActionClassifier.ModelParameters: CustomStringConvertible, CustomDeb
         """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

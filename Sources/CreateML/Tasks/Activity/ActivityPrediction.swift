@@ -2,16 +2,16 @@ package import CoreML
 import MLSeriesTraining
 package import TabularData
 
-/// What a classifier of activities says of a recording.
+/// The predictions of an activity classifier for a recording.
 package struct ActivityPrediction {
-    /// What it says of a window.
+    /// The prediction for a window.
     package struct Window {
         package let label: String
-        /// By class; `nil` when the model gives none.
+        /// The probabilities by class; `nil` if the model gives none.
         package let probabilities: [String: Double]?
     }
 
-    /// One after the other; the last one may reach beyond the recording.
+    /// The windows in order; the last one may reach beyond the recording.
     package let windows: [Window]
     private let windowing: RecordingWindows
     package let rowCount: Int
@@ -22,30 +22,33 @@ package struct ActivityPrediction {
         self.rowCount = rowCount
     }
 
-    /// Rows of a window.
+    /// The number of rows in a window.
     package var windowSize: Int { windowing.size }
 
-    /// What is said of each row: what is said of its window.
+    /// The prediction for each row, which is that for its window.
     package var rows: [Window] { windowing.byRow(windows, rows: rowCount) }
 }
 
 extension MLActivityClassifier {
-    /// A recording of a table, and what is said of it.
+    /// A recording of a table and its predictions.
     package struct RecordingPrediction {
-        /// What its rows have in the column of recordings; `nil` when the table is one recording.
+        /// The recording's value in the column of recordings; `nil` if the table is one recording.
         package let name: String?
-        /// Its rows in the table.
+        /// The numbers of its rows in the table.
         package let rows: [Int]
         package let prediction: ActivityPrediction
     }
 
-    /// What a model, which any program may have trained, says of the recordings of a table, in the order in which they first
-    /// come.
+    /// The predictions of a model of any origin for the recordings of a table, in the order of their first rows.
     /// - Parameters:
-    ///   - features: the columns of the sensors in the order of the model's; `nil` when the file names them.
-    ///   - recordingColumn: rows with the same value there follow one another in time; a table without it is one recording.
-    /// - Throws: for a model that is no classifier of activities, columns that are missing or hold no finite numbers, and what
-    ///   predictions throw.
+    ///   - model: An activity classifier.
+    ///   - data: The table.
+    ///   - features: The names of the sensors' columns in the order of the model's; `nil` if the file names them.
+    ///   - recordingColumn: The name of the column of recordings, whose rows are in the order of time; a table without
+    ///     it is one recording.
+    /// - Returns: The predictions of each recording.
+    /// - Throws: `MLCreateError` for a model that is no activity classifier and for columns that are missing or hold no
+    ///   finite numbers, and the errors of prediction.
     package static func predictions(
         of model: MLModel,
         from data: DataFrame,
@@ -70,7 +73,7 @@ extension MLActivityClassifier {
 }
 
 extension MLCreateError {
-    /// Says in which recording it happened.
+    /// Runs `body`, whose errors then name the recording.
     static func naming<Result>(_ recording: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as MLCreateError {
             guard let recording else { throw error }

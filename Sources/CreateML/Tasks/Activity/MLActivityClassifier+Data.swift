@@ -2,12 +2,14 @@ public import Foundation
 public import TabularData
 
 extension MLActivityClassifier {
-    /// Where labelled recordings come from.
+    /// Labelled recordings of motion sensors for training and evaluation.
     public enum DataSource {
-        /// A table with a column for each sensor, the labels and the recordings.
+        /// A data frame with columns of the sensors, the labels and the recordings.
         case dataFrame(DataFrame)
-        /// A folder of CSV or JSON files, one a recording, and a table in it that says for each (in the recording column)
-        /// from when to when which label holds.  Rows outside all such times are left out.
+        /// A folder of CSV or JSON files, one for each recording, and a file in it that labels spans of time.
+        ///
+        /// A row of the annotation file names a recording (in the recording column), a label, and the first and last
+        /// time at which it holds.  Samples outside all spans are left out; each span is a recording of its own.
         case directoryWithDataAndAnnotation(
             at: URL,
             annotationFileName: String,
@@ -15,10 +17,16 @@ extension MLActivityClassifier {
             labelStartTimeColumn: String,
             labelEndTimeColumn: String
         )
-        /// A folder with a folder for each label, which holds CSV or JSON files, one a recording.
+        /// A folder with a folder for each label, which holds CSV or JSON files, one for each recording.
         case labeledDirectories(at: URL)
 
-        /// All recordings as one table: the sensors, the labels and the recordings.
+        /// Gathers all recordings in a data frame of the sensors, the labels and the recordings.
+        /// - Parameters:
+        ///   - featureColumns: The names of the sensors' columns, at least one.
+        ///   - labelColumn: The name of the column of labels.
+        ///   - recordingFileColumn: The name of the column of recordings; "recordingFile" if `nil`.
+        /// - Returns: The rows of all recordings.
+        /// - Throws: `MLCreateError` for columns, numbers and labels that are missing, and files that cannot be read.
         public func gatherAnnotatedFeatures(
             featureColumns: [String],
             labelColumn: String = "label",
@@ -41,7 +49,8 @@ extension MLActivityClassifier {
             return result
         }
 
-        /// - Throws: for tables without the columns, and numbers and labels that are missing.
+        /// The recordings.
+        /// - Throws: `MLCreateError` for columns, numbers and labels that are missing.
         func recordings(
             _ features: [String],
             _ labelColumn: String,
@@ -80,22 +89,25 @@ extension MLActivityClassifier {
         }
     }
 
-    /// How to train.
+    /// The parameters of training.
     public struct ModelParameters {
-        /// What validates.
+        /// The choice of validation data.
         public enum Validation {
+            /// No validation.
             case none
+            /// Other labelled recordings.
             case dataSource(MLActivityClassifier.DataSource)
-            /// A share of the recordings.
+            /// A part of the training recordings.
             case split(strategy: MLSplitStrategy)
         }
 
-        /// What validates, as it was given.
+        /// The choice of validation data as it was given.
         enum Validating {
             case validation(Validation)
             case table(MLDataTable)
 
-            /// - Throws: why the table is not valid.
+            /// The choice, with a table as a data source.
+            /// - Throws: The table's error if it is invalid.
             func resolved() throws -> Validation {
                 switch self {
                 case .validation(let validation): validation
@@ -106,7 +118,9 @@ extension MLActivityClassifier {
 
         var validating: Validating
 
-        /// What validates; a table that is not valid is one without rows here.
+        /// The validation data; the automatic split of the training recordings by default.
+        ///
+        /// An invalid table reads as an empty data frame; training throws its error.
         public var validation: Validation {
             get {
                 // Training says why a table is not valid.
@@ -115,14 +129,17 @@ extension MLActivityClassifier {
             set { validating = .validation(newValue) }
         }
 
-        /// Sequences of up to 20 windows that a step takes; 32 when `nil`.
+        /// The number of sequences of up to 20 windows in an optimisation step, at least 1; 32 by default and if `nil`.
         public var batchSize: Int?
-        /// Iterations, each of which is as many passes over the data as 50 steps need; `nil`: until the validation loss
-        /// stops becoming less.
+        /// The maximum number of iterations, at least 1; 10 by default.
+        ///
+        /// An iteration is as many passes over the data as 50 steps need, at least one.  `nil` continues until the
+        /// validation loss has not fallen for 10 iterations, for at most 200, or 50 without validation data.
         public var maximumIterations: Int?
-        /// Rows of a window; 100 when `nil`.
+        /// The number of rows in a window; 100 by default and if `nil`.
         public var predictionWindowSize: Int?
 
+        /// Creates training parameters; see the properties of the same names.
         public init(
             validation: Validation = .split(strategy: .automatic),
             batchSize: Int? = 32,
@@ -135,6 +152,7 @@ extension MLActivityClassifier {
             self.predictionWindowSize = predictionWindowSize
         }
 
+        /// Creates training parameters with a data source for validation.
         public init(
             validationData: DataSource,
             batchSize: Int? = 32,
@@ -152,6 +170,7 @@ extension MLActivityClassifier {
 }
 
 extension MLActivityClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters, one a line.
     public var description: String {
         func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "automatic" }
         return """
@@ -161,6 +180,7 @@ extension MLActivityClassifier.ModelParameters: CustomStringConvertible, CustomD
             """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 
@@ -170,7 +190,7 @@ struct ActivityTable {
     static let recordingColumn = "recordingFile"
 
     var name: String
-    /// By feature column and row.
+    /// The samples by feature column and row.
     var sensors: [[Float]]
     var labels: [String]
 
@@ -180,7 +200,7 @@ struct ActivityTable {
         }
     }
 
-    /// The recordings of a table, in the order in which they first come.
+    /// The recordings of a table, in the order of their first rows.
     static func tables(
         _ frame: DataFrame,
         _ features: [String],
@@ -206,7 +226,7 @@ struct ActivityTable {
         }
     }
 
-    /// Recordings whose labels another table gives by times.
+    /// The recordings that a table of times labels.
     static func annotated(
         _ folder: URL,
         _ annotations: String,
@@ -259,7 +279,7 @@ struct ActivityTable {
 }
 
 extension DataFrame {
-    /// Times as seconds; dates count from 2001 on.
+    /// Times in seconds; dates count from 2001.
     fileprivate func seriesTimes(_ name: String) throws -> [Double] {
         let column = try seriesColumn(name, for: "times")
         return try (0..<column.count).map { row in

@@ -2,7 +2,13 @@ package import CoreML
 public import TabularData
 
 extension MLActivityClassifier {
-    /// Holds the model against labelled recordings, row by row: each has the label that its window is given.
+    /// Evaluates the model on labelled recordings, row by row: each row has the predicted label of its window.
+    /// - Parameters:
+    ///   - testingData: The labelled recordings.
+    ///   - featureColumns: The names of the sensors' columns, in the order of the model's inputs.
+    ///   - labelColumn: The name of the column of labels; that of training if `nil`.
+    ///   - recordingFileColumn: The name of the column of recordings; that of training if `nil`.
+    /// - Returns: The metrics, which hold an error if there is one.
     public func evaluation(
         on testingData: DataSource,
         featureColumns: [String],
@@ -19,11 +25,15 @@ extension MLActivityClassifier {
         )
     }
 
-    /// Holds a model, which any program may have trained, against labelled recordings, row by row.
-    ///
+    /// Evaluates a model of any origin on labelled recordings, row by row.
     /// - Parameters:
-    ///   - featureColumns: the columns of the sensors in the order of the model's; `nil` when the file names them.
-    ///   - labels: classes that metrics have besides those that occur.
+    ///   - model: An activity classifier.
+    ///   - testingData: The labelled recordings.
+    ///   - featureColumns: The names of the sensors' columns in the order of the model's; `nil` if the file names them.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column of recordings.
+    ///   - labels: Classes that the metrics have besides those that occur.
+    /// - Returns: The metrics, which hold an error if there is one.
     package static func evaluation(
         of model: MLModel,
         on testingData: DataSource,
@@ -50,7 +60,12 @@ extension MLActivityClassifier {
         } catch { return MLClassifierMetrics(error) }
     }
 
-    /// The label of each row, or of each window when `perWindowPrediction` is true.
+    /// Predicts the label of each row or of each window.
+    /// - Parameters:
+    ///   - data: Rows of the sensors and, optionally, the recordings.
+    ///   - perWindowPrediction: Whether there is a label for each window, recording by recording, not for each row.
+    /// - Returns: The labels.
+    /// - Throws: `MLCreateError` for columns that are missing or hold no finite numbers.
     public func predictions(from data: DataFrame, perWindowPrediction: Bool? = false) throws -> [String] {
         let recordings = try Self.predictions(
             of: model,

@@ -4,41 +4,52 @@ import MLFeatures
 import MLSeriesTraining
 import MLSpecification
 
-/// Recognises what somebody does from the samples of motion sensors.
+/// Classifies activities by the samples of motion sensors.
 ///
-/// The model (Documentation/Behaviour.md) takes a window of each sensor and the state that the prediction before left:
-/// MiniRocket's features of the window, a linear classifier of them, and what is likely after the windows before; for
-/// windows of less than 9 rows and more than 3,000 windows Turi Create's network with memory.  The last window of a recording
-/// and one that is shorter than a window are filled up with the last row, which the file's metadata say: `windowFilling` is
-/// `lastRow` (`zeros` in files trained with these, and in those of other programs, which have no such key).
+/// The model (Documentation/Behaviour.md) takes a window of each sensor and the state of the previous prediction.  It
+/// classifies MiniRocket features of the window linearly and weighs the result by the classes of the preceding windows;
+/// windows of less than 9 rows, and more than 3,000 windows, are learned by Turi Create's recurrent network.  An
+/// incomplete last window is padded with the last row; the file's metadata record this as `windowFilling` = `lastRow`.
+/// Files without that key, as other programs write them, are padded with zeros.
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
 public struct MLActivityClassifier: @unchecked Sendable {
-    /// The trained model.  Another one that is put in its place is used for predictions; `write` writes the trained one.
+    /// The trained model.
+    ///
+    /// A model that is set here is used for predictions; `write` writes the trained one.
     public var model: MLModel {
         get { outcome.model }
         set { outcome.model = newValue }
     }
+    /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
-    /// The columns of the sensors, in the order of the model's inputs.
+    /// The names of the sensors' columns, in the order of the model's inputs.
     public var featureColumns: [String]
+    /// The name of the column of labels.
     public var labelColumn: String
+    /// The name of the column that identifies the recording of a row.
     public var recordingFileColumn: String
-    /// Of the rows of all recordings, each with the class of its window, as `evaluation` counts.
+    /// The performance on the rows of the training recordings, each with the class of its window.
     public var trainingMetrics: MLClassifierMetrics { outcome.training }
+    /// The performance on the rows of the validation recordings; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics { outcome.validation }
-    /// How many recordings that trained or validated are shorter than a window and were filled up.
+    /// The number of training and validation recordings that are shorter than a window and were padded.
     package var shortRecordings: Int { outcome.shortRecordings }
-    /// How many recordings were left out because they have no rows.
+    /// The number of recordings that were left out because they have no rows.
     package var emptyRecordings: Int { outcome.options.emptyRecordings ?? 0 }
 
     var outcome: SeriesOutcome
 
-    /// Trains.
+    /// Trains on labelled recordings.
     /// - Parameters:
-    ///   - labelColumn: "label" when `nil`.
-    ///   - recordingFileColumn: rows with the same value there follow one another in time; "recordingFile" when `nil`, and
-    ///     a table without that column is one recording.
+    ///   - trainingData: The labelled recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels; "label" if `nil`.
+    ///   - recordingFileColumn: The name of the column that identifies the recording, whose rows are in the order of
+    ///     time; "recordingFile" if `nil`.  A table without that column is one recording.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for columns that are missing or cannot be used, parameters out of range, and labels
+    ///   that only validation data have.
     public init(
         trainingData: DataSource,
         featureColumns: [String],
@@ -50,7 +61,9 @@ public struct MLActivityClassifier: @unchecked Sendable {
         self.init(try run.run().outcome, parameters)
     }
 
-    /// The model of a checkpoint.
+    /// Makes the model of a checkpoint.
+    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
+    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
     public init(checkpoint: MLCheckpoint) throws {
         self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
     }
@@ -63,15 +76,34 @@ public struct MLActivityClassifier: @unchecked Sendable {
         recordingFileColumn = outcome.options.recordingColumn ?? ActivityTable.recordingColumn
     }
 
+    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = MLModelMetadata()) throws {
         try outcome.write(to: fileURL, metadata)
     }
 
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = MLModelMetadata()) throws {
         try write(to: URL(fileURLWithPath: path), metadata: metadata)
     }
 
-    /// Trains in the background.
+    /// Starts to train in the background, or resumes the session in the session directory.
+    /// - Parameters:
+    ///   - trainingData: The labelled recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column that identifies the recording.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The running job.
+    /// - Throws: The errors of `makeTrainingSession`.
     public static func train(
         trainingData: DataSource,
         featureColumns: [String],
@@ -92,7 +124,17 @@ public struct MLActivityClassifier: @unchecked Sendable {
         )
     }
 
-    /// A session, new or of the session directory.
+    /// Makes a training session, or restores the one in the session directory, without starting it.
+    /// - Parameters:
+    ///   - trainingData: The labelled recordings.
+    ///   - featureColumns: The names of the sensors' columns.
+    ///   - labelColumn: The name of the column of labels.
+    ///   - recordingFileColumn: The name of the column that identifies the recording.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The session, for `resume(_:)`.
+    /// - Throws: `MLCreateError.modifiedTrainingData` and `.incompatibleParameters` if the session in the directory has
+    ///   other data or parameters, and the errors of training.
     public static func makeTrainingSession(
         trainingData: DataSource,
         featureColumns: [String],
@@ -105,13 +147,20 @@ public struct MLActivityClassifier: @unchecked Sendable {
         return try MLTrainingSession(run, sessionParameters)
     }
 
-    /// The session of the session directory.
+    /// Restores the session in the session directory with the data that it was begun with.
+    /// - Parameter sessionParameters: Session parameters with a directory.
+    /// - Returns: The session, for `resume(_:)`.
+    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
     public static func restoreTrainingSession(
         sessionParameters: MLTrainingSessionParameters
     ) throws -> MLTrainingSession<MLActivityClassifier> {
         try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
     }
 
+    /// Starts or resumes the training of a session in the background.
+    /// - Parameter session: A session that no job is training.
+    /// - Returns: The running job.
+    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
     public static func resume(_ session: MLTrainingSession<MLActivityClassifier>) throws -> MLJob<MLActivityClassifier>
     {
         try session.resume()
@@ -217,11 +266,13 @@ extension MLActivityClassifier: SeriesTask {
 }
 
 extension MLActivityClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The sensors, parameters and metrics.
     public var description: String {
         var recordings = ""
         if shortRecordings > 0 { recordings += "\nShort recordings: \(shortRecordings), filled up to a window" }
         if emptyRecordings > 0 { recordings += "\nEmpty recordings: \(emptyRecordings), left out" }
         return outcome.text("Activity classifier of \(featureColumns)", "\(modelParameters)" + recordings)
     }
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

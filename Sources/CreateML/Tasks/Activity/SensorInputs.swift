@@ -3,15 +3,16 @@ import MLFeatures
 import MLSeriesTraining
 package import MLSpecification
 
-/// What a classifier of activities takes: a window of rows of each sensor, and the state that the prediction before left.
+/// The inputs of an activity classifier: a window of rows of each sensor, and the state of the previous prediction.
 ///
-/// Ours, Create ML's and Turi Create's files have an input [window] for each sensor, `stateIn` and `stateOut`; those of Turi
-/// Create before its version 6 one input [1, window, sensors], `hiddenIn` and `cellIn`, and the outputs that belong to them.
+/// Files of this package, Create ML and Turi Create have an input [window] for each sensor, `stateIn` and `stateOut`;
+/// those of Turi Create before version 6 have one input [1, window, sensors], `hiddenIn` and `cellIn`, and the
+/// corresponding outputs.
 package struct SensorInputs {
-    /// The sensors' names; `nil` when the file has one input for all of them and does not name them.
+    /// The sensors' names; `nil` if the file has one input for all of them and does not name them.
     package let names: [String]?
     package let sensorCount: Int
-    /// Rows of a window.
+    /// The number of rows in a window.
     package let window: Int
     private let layout: Layout
     /// The inputs that take a state.
@@ -19,7 +20,7 @@ package struct SensorInputs {
 
     private enum Layout {
         case inputEach([String])
-        /// Row by row all sensors.
+        /// One input with all sensors of each row.
         case together(String)
     }
 
@@ -29,8 +30,8 @@ package struct SensorInputs {
         var isOptional: Bool
     }
 
-    /// The inputs of a classifier, in the order of its file; `nil` for a model that is none with a state and windows of
-    /// equal length.
+    /// The inputs of a classifier in the order of its file; `nil` for a model without a state or windows of equal
+    /// length.
     package init?(_ interface: SpecModelDescription) {
         let arrays = interface.input.filter { if case .multiArrayType? = $0.type.type { true } else { false } }
         let states = arrays.compactMap { input -> State? in
@@ -65,7 +66,7 @@ package struct SensorInputs {
     }
 
     /// The inputs of a model.
-    /// - Throws: `MLCreateError.type` for one that is no classifier of activities.
+    /// - Throws: `MLCreateError.type` for a model that is no activity classifier.
     package init(of model: MLModel) throws {
         guard let inputs = Self(model.engine.interface) else {
             throw MLCreateError.type(
@@ -77,8 +78,9 @@ package struct SensorInputs {
     }
 
     /// The columns of a table that hold the sensors.
-    /// - Parameter given: in the order of the model's sensors; `nil` when the file names them.
-    /// - Throws: `MLCreateError.generic` for another number than the model takes, and when nobody names them.
+    /// - Parameter given: Names in the order of the model's sensors; `nil` if the file names them.
+    /// - Returns: The names of the columns.
+    /// - Throws: `MLCreateError.generic` for another number of columns than the model takes, or if neither names them.
     package func columns(_ given: [String]?) throws -> [String] {
         guard let columns = given ?? names else {
             throw MLCreateError.generic(
@@ -94,9 +96,13 @@ package struct SensorInputs {
         return columns
     }
 
-    /// What the model says of the windows of a recording: a stream of its own, whose state begins with zeros.
-    /// - Parameter sensors: the rows of each of `sensorCount` sensors, in the order of `names`.
-    /// - Throws: for numbers that are not finite and metadata that fill windows up in an unknown way; what predictions throw.
+    /// The model's predictions for a recording, whose first window begins with states of zeros.
+    /// - Parameters:
+    ///   - sensors: The rows of each sensor, in the order of `names`.
+    ///   - model: The classifier.
+    /// - Returns: The predictions window by window.
+    /// - Throws: `MLCreateError` for numbers that are not finite and an unknown kind of padding, and the errors of
+    ///   prediction.
     func predictions(of sensors: [[Float]], by model: MLModel) throws -> ActivityPrediction {
         let count = sensors.first?.count ?? 0
         for (number, values) in sensors.enumerated() {
@@ -136,7 +142,7 @@ package struct SensorInputs {
         return ActivityPrediction(windows: found, windowing: windows, rowCount: count)
     }
 
-    /// Zeros for the states that the model demands.
+    /// Zeros for the states that the model requires.
     private func firstStates(of model: MLModel) throws -> [String: MLFeatureValue] {
         var result: [String: MLFeatureValue] = [:]
         for state in states where !state.isOptional {
@@ -145,7 +151,7 @@ package struct SensorInputs {
         return result
     }
 
-    /// Numbers in the shape and type that the model states.
+    /// Numbers in the shape and type of the model's input.
     private func array(_ values: [Float], _ name: String, _ model: MLModel) throws -> MLFeatureValue {
         let array = try zeros(name, model)
         guard array.count == values.count else {

@@ -3,32 +3,39 @@ import MLSeriesTraining
 public import TabularData
 
 extension MLHandPoseClassifier {
-    /// Where labelled poses come from.  Of these, tables of key points can be read here; the others hold pictures, and say
-    /// what to do instead.
+    /// Labelled poses for training and evaluation.
+    ///
+    /// Tables of key points can be read; images cannot, and give an error that names the alternatives.
     public enum DataSource {
+        /// A folder of images and a file that labels them; not supported here.
         case directoryWithImagesAndAnnotation(at: URL, annotationFile: URL, imageColumn: String, labelColumn: String)
         /// A folder with a folder for each label, which holds tables of key points (JSON, CSV).
         case labeledDirectories(at: URL)
-        /// A folder of tables of key points (JSON, CSV): `label.1.json`.
+        /// A folder of tables of key points (JSON, CSV), named like `label.1.json`.
         case labeledFiles(at: URL)
+        /// A table of images and labels; not supported here.
         case labeledImageData(
             table: MLDataTable,
             imageColumn: String = __Defaults.imageColumnName,
             labelColumn: String = __Defaults.labelColumnName
         )
+        /// A data frame of images and labels; not supported here.
         case labeledImageDataFrame(
             DataFrame,
             imageColumn: String = __Defaults.imageColumnName,
             labelColumn: String = __Defaults.labelColumnName
         )
-        /// The same as `labeledKeypointsDataFrame`, in a data table.
+        /// A table of key points; the same as `labeledKeypointsDataFrame` for an `MLDataTable`.
         case labeledKeypointsData(
             table: MLDataTable,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
         )
-        /// A table whose rows hold poses.
+        /// A data frame of key points with a session and a label in every row.
+        ///
+        /// A row holds one or more poses, 3 × 21 numbers each: all x, all y, all confidences.  The rows of a session
+        /// have the same label; a split for validation keeps them together.
         case labeledKeypointsDataFrame(
             DataFrame,
             sessionIdColumn: String = __Defaults.sessionIdColumnName,
@@ -36,49 +43,67 @@ extension MLHandPoseClassifier {
             featureColumn: String = __Defaults.featureColumnName
         )
 
-        /// The key points as a table: session, label and the pose.
+        /// Returns the key points as a data frame with the columns `session_id`, `label` and `keypoints`, a row for
+        /// each pose.
         public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
 
-        /// The names of the files and their labels; `nil` for key points in memory.
+        /// Returns the paths of the files and their labels; `nil` for key points in memory.
         public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
 
-        /// The files of each label.
+        /// Returns the files of each label; throws an error for anything but labelled folders and files.
         public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
     }
 
-    /// Changes of poses that training adds examples of, one for each pose and change.
+    /// Augmentations, each of which adds a changed copy of every training pose.
     public struct ImageAugmentationOptions: OptionSet, Codable, Sendable {
+        /// The bits of the options.
         public let rawValue: Int
 
+        /// Creates options of bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// Mirrors poses horizontally.
         public static let horizontallyFlip = ImageAugmentationOptions(rawValue: 1 << 0)
+        /// Rotates poses by up to 20 degrees either way.
         public static let rotate = ImageAugmentationOptions(rawValue: 1 << 1)
+        /// Scales poses by a factor from 0.8 to 1.2.
         public static let scale = ImageAugmentationOptions(rawValue: 1 << 2)
+        /// Moves poses by up to 0.1 of the picture in each direction.
         public static let translate = ImageAugmentationOptions(rawValue: 1 << 3)
     }
 
-    /// How to train.
+    /// The parameters of training.
     public struct ModelParameters {
+        /// The algorithm.
         public enum ModelAlgorithmType: Hashable, Sendable {
-            /// A graph network over the joints.
+            /// A graph convolutional network over the joints.
             case gcn
         }
 
-        /// What validates.
+        /// The choice of validation data.
         public enum ValidationData {
+            /// No validation.
             case none
+            /// Other labelled poses.
             case dataSource(MLHandPoseClassifier.DataSource)
-            /// A share of the sessions.
+            /// A part of the training sessions.
             case split(strategy: MLSplitStrategy)
         }
 
+        /// The algorithm; `.gcn` is the only one.
         public var algorithm: ModelAlgorithmType
+        /// The augmentations of training poses; none by default.
         public var augmentationOptions: ImageAugmentationOptions
+        /// The number of poses in an optimisation step, at least 1; 32 by default.
         public var batchSize: Int
+        /// The maximum number of iterations, at least 1; 80 by default.
+        ///
+        /// An iteration is as many passes over the data as 50 steps need, at least one.
         public var maximumIterations: Int
+        /// The validation data; the automatic split of the training sessions by default.
         public var validation: ValidationData
 
+        /// Creates training parameters; see the properties of the same names.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
             batchSize: Int = MLHandPoseClassifier.__Defaults.batchSize,
@@ -140,6 +165,7 @@ extension MLHandPoseClassifier.ModelParameters: KeypointParameters {
 }
 
 extension MLHandPoseClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters, one a line.
     public var description: String {
         """
         Batch size: \(batchSize)
@@ -147,5 +173,6 @@ extension MLHandPoseClassifier.ModelParameters: CustomStringConvertible, CustomD
         """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

@@ -6,30 +6,38 @@ import MLNumerics
 import MLSpecification
 public import TabularData
 
-/// Recommends items to users by the items that they chose.
+/// An item-similarity recommender: it recommends items that are similar to those a user chose.
 ///
-/// Two items are similar when the same users chose them; an item is recommended to whom chose items that are similar to
-/// it.  The model takes what a user chose as `items` (a dictionary from item to rating) and a number `k`, and optionally
-/// items to choose from (`restrict`) and to leave out (`exclude`; otherwise those that the user chose); it gives
-/// `recommendations`, the best item first, and their `scores`.
+/// Items are similar if the same users chose them.  The model takes a user's choices as `items` (a dictionary from item
+/// to rating) and a number `k`, and optionally the items to choose from (`restrict`) and to leave out (`exclude`, by
+/// default those that the user chose).  It gives `recommendations`, the best item first, and their `scores`.
 public struct MLRecommender {
+    /// The trained model.
+    ///
+    /// The methods of the recommender use the similarities that were trained, even if another model is set here.
     public var model: MLModel
+    /// The name of the column of users.
     public var userIdentifierColumn: String
+    /// The name of the column of items.
     public var itemIdentifierColumn: String
+    /// The name of the column of ratings; `nil` without ratings.
     public var ratingColumn: String?
+    /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
 
     private let observations: Observations
     private let similarities: ItemSimilarities
     private let specification: SpecModel
 
+    /// Trains on the choices of users.
     /// - Parameters:
-    ///   - trainingData: a row for each choice.
-    ///   - userColumn: who chose: strings or whole numbers.
-    ///   - itemColumn: what was chosen: strings or whole numbers.
-    ///   - ratingColumn: how much the user likes the item, a number; when a user rated an item more than once the last
-    ///     rating counts.  Without it every choice counts 1.
-    /// - Throws: `MLCreateError` for columns that are not there or of another type, missing values, and parameters out of
+    ///   - trainingData: A row for each choice.
+    ///   - userColumn: The name of the column of users: strings or integers.
+    ///   - itemColumn: The name of the column of items: strings or integers.
+    ///   - ratingColumn: The name of the column of ratings, of numbers; the last of several ratings of an item by a
+    ///     user counts.  Without it every choice has the rating 1.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for columns that are missing or of another type, missing values, and parameters out of
     ///   range.
     public init(
         trainingData: DataFrame,
@@ -104,10 +112,12 @@ public struct MLRecommender {
 
     // MARK: Recommendations
 
-    /// The items most similar to each of some, as rows of item, similar item (`similar`), `score` and `rank` from 1.
-    ///
-    /// Items that the training data do not have have no rows.
-    /// - Throws: `MLCreateError` when items are not of the item column's type.
+    /// Returns the items most similar to each given item.
+    /// - Parameters:
+    ///   - items: Items of the item column's type; those that the training data lack have no rows in the result.
+    ///   - maxCount: The maximum number of similar items for each; the model keeps at most `ModelParameters.maxCount`.
+    /// - Returns: A table with columns of the item (named as in training), `similar`, `score` and `rank` from 1.
+    /// - Throws: `MLCreateError.type` for identifiers of another type.
     public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
         let places = try items.map { try observations.items.place($0, "item") }
         var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []
@@ -124,14 +134,17 @@ public struct MLRecommender {
         )
     }
 
-    /// The best items for each of some users, as rows of user, item, `score` and `rank` from 1.
+    /// Returns the best items for each given user.
     ///
-    /// For a user whom the training data do not have all scores are 0: the items come in the order of the data.
+    /// All scores are 0 for a user that the training data lack; the items then come in the order of the data.
     /// - Parameters:
-    ///   - restrictingToItems: the items to choose from; all when `nil`.
-    ///   - userItemObservations: rows of the user's and the item's column that are not to be recommended.
-    ///   - excludingObserved: whether items that the user chose in the training data are left out.
-    /// - Throws: `MLCreateError` when identifiers are not of their columns' types.
+    ///   - users: Users of the user column's type.
+    ///   - maxCount: The maximum number of items for each user, at least 0.
+    ///   - restrictingToItems: The items to choose from; all if `nil`.
+    ///   - userItemObservations: Rows of users and items, in the columns of training, that are not recommended.
+    ///   - excludingObserved: Whether the items that a user chose in the training data are left out.
+    /// - Returns: A table with columns of the user and item (named as in training), `score` and `rank` from 1.
+    /// - Throws: `MLCreateError` for identifiers of another type, an invalid table, and a negative `maxCount`.
     public func recommendations(
         fromUsers users: [any MLIdentifier],
         maxCount: Int = 10,
@@ -193,11 +206,15 @@ public struct MLRecommender {
 
     // MARK: Metrics
 
-    /// How many of the items in test data are among those recommended to their users.
-    ///
+    /// Evaluates the recommendations by the choices in test data.
     /// - Parameters:
-    ///   - cutoffs: numbers of recommendations, above 0.
-    ///   - excludingObserved: whether items that a user chose in the training data are left out of the recommendations.
+    ///   - testingData: A row for each choice.
+    ///   - userColumn: The name of the column of users.
+    ///   - itemColumn: The name of the column of items.
+    ///   - ratingColumn: The name of a column of ratings, which is checked but does not affect the metrics.
+    ///   - cutoffs: The numbers of recommendations for which metrics are computed, above 0.
+    ///   - excludingObserved: Whether the items that a user chose in the training data are not recommended.
+    /// - Returns: Mean precision and recall over the users, or an error.
     public func evaluation(
         on testingData: DataFrame,
         userColumn: String,
@@ -245,12 +262,20 @@ public struct MLRecommender {
 
     // MARK: Writing
 
-    /// Writes the model that was trained as `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try write(toFile: fileURL.path, metadata: metadata)
     }
 
-    /// Writes the model that was trained as `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         var model = specification
         if let metadata { model.apply(metadata) }
@@ -259,33 +284,41 @@ public struct MLRecommender {
 }
 
 extension MLRecommender {
+    /// The measure of similarity between two items.
     public enum SimilarityType: Hashable, Sendable {
-        /// Of two items' users, how many chose both.
+        /// The number of users of both items divided by the number of users of either; ratings of 0 do not count.
         case jaccard
-        /// The angle between the items' ratings.
+        /// The cosine of the angle between the items' vectors of ratings.
         case cosine
-        /// How the items' ratings go together, each compared with its mean; needs ratings.
+        /// The correlation of the items' ratings, less their means, over common users; training throws an error without
+        /// ratings.
         case pearson
     }
 
+    /// The algorithm.
     public enum ModelAlgorithmType: Sendable {
+        /// Recommendation by the similarity of items.
         case itemSimilarity(SimilarityType)
     }
 
+    /// The parameters of training.
     public struct ModelParameters {
+        /// The algorithm and its measure of similarity; the cosine by default.
         public var algorithm: ModelAlgorithmType
-        /// Similarities up to this are left out.
+        /// The similarity up to which neighbours are dropped; 0.001 by default.
         public var threshold: Double
-        /// Similar items that are kept for an item, at most.
+        /// The maximum number of similar items kept for each item, at least 1; 64 by default.
         public var maxCount: Int
-        /// Similarities to use instead of those of the data: rows of the item column's name, `similar` and `score`.
+        /// Similarities that replace those of the data; `nil` by default.
+        ///
+        /// The columns are the items (named as in training), `similar` and `score`.
         public var nearestItemsDataFrame: DataFrame?
-        /// The same as a table; `nearestItemsDataFrame` goes before it.
+        /// The same similarities as a table; `nearestItemsDataFrame` takes precedence.
         public var nearestItems: MLDataTable?
-        /// Has no effect: similarities are found in one pass, whatever there is of them.
+        /// Without effect, as similarities are found in one pass; at least 1, 1024 by default.
         public var maxSimilarityIterations: Int
 
-        /// Parameters whose similarities come from the data.
+        /// Creates parameters whose similarities are computed from the data.
         public init(
             algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
             threshold: Double = 0.001,
@@ -301,6 +334,7 @@ extension MLRecommender {
             )
         }
 
+        /// Creates parameters with given similarities in a data frame; `nil` computes them from the data.
         public init(
             algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
             threshold: Double = 0.001,
@@ -315,6 +349,7 @@ extension MLRecommender {
             self.maxSimilarityIterations = maxSimilarityIterations
         }
 
+        /// Creates parameters with given similarities in a table; `nil` computes them from the data.
         public init(
             algorithm: ModelAlgorithmType = .itemSimilarity(.cosine),
             threshold: Double = 0.001,
@@ -390,6 +425,7 @@ extension MLRecommender.ModelParameters {
 }
 
 extension MLRecommender.SimilarityType: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The measure's name.
     public var description: String {
         switch self {
         case .jaccard: "Jaccard"
@@ -398,15 +434,18 @@ extension MLRecommender.SimilarityType: CustomStringConvertible, CustomDebugStri
         }
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 
 extension MLRecommender.ModelAlgorithmType: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The algorithm's name and measure.
     public var description: String {
         switch self {
         case .itemSimilarity(let type): "Item similarity (\(type))"
         }
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

@@ -1,13 +1,15 @@
 public import TabularData
 
-/// How many of the items that users chose are among those recommended to them.
+/// The performance of a recommender: how many chosen items are among the recommended ones.
 public struct MLRecommenderMetrics {
-    /// A row for each number of recommendations (`cutoff`): the share of them that users chose (`precision`), and the
-    /// share of what users chose that is among them (`recall`), both the mean over users.
+    /// Precision and recall for each number of recommendations: the columns `cutoff`, `precision` and `recall`.
+    ///
+    /// Precision is the share of the recommendations that a user chose, recall the share of the user's choices that
+    /// were recommended, both averaged over users.  The frame is empty if the metrics are invalid.
     public var precisionRecallDataFrame: DataFrame { table }
-    /// Whether items of the training data were left out of the recommendations.
+    /// Whether items that a user chose in the training data were not recommended.
     public let excludingObserved: Bool
-    /// Why there are no metrics.
+    /// The reason why there are no metrics; `nil` if they are valid.
     public let error: (any Error)?
     private let table: DataFrame
 
@@ -21,7 +23,10 @@ public struct MLRecommenderMetrics {
         error = nil
     }
 
-    /// Metrics that somebody else computed; not valid when the table is not.
+    /// Creates metrics from given values; they are invalid if the table is.
+    /// - Parameters:
+    ///   - precisionRecall: Precision and recall as columns `cutoff`, `precision` and `recall`.
+    ///   - excludingObserved: Whether items that a user chose in the training data were not recommended.
     public init(precisionRecall: MLDataTable, excludingObserved: Bool) {
         self.excludingObserved = excludingObserved
         do {
@@ -40,5 +45,6 @@ public struct MLRecommenderMetrics {
         self.error = error
     }
 
+    /// Whether the metrics could be computed.
     public var isValid: Bool { error == nil }
 }

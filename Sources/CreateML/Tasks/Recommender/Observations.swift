@@ -2,21 +2,23 @@ import MLLinearTraining
 import MLNumerics
 import TabularData
 
-/// What names a user or an item.
+/// The identifier of a user or an item.
 public protocol MLIdentifier {
-    /// A string or an integer.
+    /// The identifier as a value, a string or an integer.
     var identifierValue: MLDataValue { get }
 }
 
 extension String: MLIdentifier {
+    /// The string as a value.
     public var identifierValue: MLDataValue { .string(self) }
 }
 
 extension Int: MLIdentifier {
+    /// The integer as a value.
     public var identifierValue: MLDataValue { .int(self) }
 }
 
-/// A user's or an item's name.
+/// The identifier of a user or an item.
 enum Identifier: Hashable, Sendable, CustomStringConvertible {
     case text(String)
     case number(Int64)
@@ -29,7 +31,7 @@ enum Identifier: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Different names, in the order in which they first appear.
+/// Distinct identifiers, in the order in which they first appear.
 struct Identifiers: Sendable {
     private(set) var identifiers: [Identifier] = []
     private(set) var places: [Identifier: Int] = [:]
@@ -47,8 +49,8 @@ struct Identifiers: Sendable {
         identifiers.map { if case .number(let number) = $0 { number } else { 0 } }
     }
 
-    /// Reads a column of names; `rows` receives the place of each row's.
-    /// - Throws: `MLCreateError.type` for other columns, `.generic` for missing names.
+    /// Reads a column of identifiers; `rows` receives the index of each row's identifier.
+    /// - Throws: `MLCreateError.type` for columns of other types, `.generic` for missing identifiers.
     init(_ column: AnyColumn, _ role: String, rows: inout [Int32]) throws {
         columnName = column.name
         let values: [Identifier?]
@@ -96,7 +98,7 @@ struct Identifiers: Sendable {
         }
     }
 
-    /// The place of a name, if it is one of these.
+    /// The index of an identifier; `nil` if it is not among these.
     func place(_ value: any MLIdentifier, _ role: String) throws -> Int? { places[try identifier(value, role)] }
 
     func column(_ name: String, _ places: [Int]) -> AnyColumn {
@@ -117,11 +119,11 @@ struct Identifiers: Sendable {
 struct Observations: Sendable {
     let users: Identifiers
     let items: Identifiers
-    /// By row.
+    /// The index of the user by row.
     let userPlaces: [Int32]
     let itemPlaces: [Int32]
     let values: [Double]
-    /// The same as what similarities are found in.
+    /// The same ratings in the form in which similarities are computed.
     let trained: ItemSimilarities.Ratings
     private let byUser: [[(item: Int, rating: Double)]]
 
@@ -159,7 +161,7 @@ struct Observations: Sendable {
         }
     }
 
-    /// What a user chose, ascending by the item.
+    /// A user's items and ratings, sorted by item.
     func ratings(of user: Int) -> [(item: Int, rating: Double)] { byUser[user] }
 
     private static func ratings(_ column: AnyColumn) throws -> [Double] {

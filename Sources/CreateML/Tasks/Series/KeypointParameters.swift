@@ -1,6 +1,6 @@
 import MLSeriesTraining
 
-/// Parameters of a classifier of key points, whatever a task calls them.
+/// The parameters of a classifier of key points, independent of the task.
 protocol KeypointParameters {
     associatedtype Source: KeypointDataSource
     associatedtype Augmentations: KeypointAugmentations
@@ -8,14 +8,14 @@ protocol KeypointParameters {
     var batchSize: Int { get }
     var maximumIterations: Int { get }
     var augmentationOptions: Augmentations { get }
-    /// Frames of a window; `nil` for poses one by one.
+    /// The number of frames in a window; `nil` for single poses.
     var frames: Int? { get }
-    /// What the model's parameters say besides.
+    /// The frame rate that the parameters record, if they have one.
     var frameRate: Double? { get }
     var validating: KeypointValidation<Source> { get }
 }
 
-/// Parameters of a classifier of what hands or bodies do.
+/// The parameters of a classifier of actions.
 protocol ActionParameters: KeypointParameters {
     var predictionWindowSize: Int { get }
     var targetFrameRate: Double { get }
@@ -26,12 +26,12 @@ extension ActionParameters {
     var frameRate: Double? { targetFrameRate }
 }
 
-/// Options that stand for changes of poses.
+/// Options that stand for augmentations of poses.
 protocol KeypointAugmentations: OptionSet where RawValue == Int {
     var augmentations: [PoseAugmentation] { get }
 }
 
-/// What validates.
+/// The choice of validation data.
 enum KeypointValidation<Source: KeypointDataSource> {
     case none
     case source(Source)
@@ -39,7 +39,9 @@ enum KeypointValidation<Source: KeypointDataSource> {
 }
 
 extension KeypointTask {
-    /// - Throws: for data that cannot be read, parameters out of range, and labels that only the validation data have.
+    /// The training of a task.
+    /// - Throws: `MLCreateError` for data that cannot be read, parameters out of range, and labels that only validation
+    ///   data have.
     static func run<Parameters: KeypointParameters>(
         _ source: Parameters.Source,
         _ parameters: Parameters

@@ -2,7 +2,7 @@ import Foundation
 import MLSeriesTraining
 import TabularData
 
-/// Where labelled key points come from, whatever the data source of a task calls it.
+/// A data source of labelled key points, independent of the task.
 enum KeypointSource {
     /// Poses in a table.
     case keypoints(DataFrame, session: String, label: String, feature: String)
@@ -10,12 +10,12 @@ enum KeypointSource {
     case directories(URL)
     /// Tables of key points whose names begin with their labels.
     case files(URL)
-    /// Pictures or videos that a table in a file names, in `columns`.
+    /// Pictures or videos that a table in a file lists, in `columns`.
     case annotated(URL, columns: [String])
-    /// Pictures or videos that a table names, in `columns`.
+    /// Pictures or videos that a table lists, in `columns`.
     case media(DataFrame, columns: [String])
 
-    /// The names of the files and their labels; `nil` for key points in memory.
+    /// The paths of the files and their labels; `nil` for key points in memory.
     func annotatedFileNames() throws -> DataFrame? {
         switch self {
         case .directories(let url): KeypointTable.table(try LabeledFolders.directories(at: url))
@@ -36,7 +36,13 @@ enum KeypointSource {
         }
     }
 
-    /// - Parameter medium: what the task's files are besides, for errors.
+    /// Reads the sessions of key points.
+    /// - Parameters:
+    ///   - skeleton: The joints of a pose.
+    ///   - medium: The kind of file that the task cannot read, for errors.
+    ///   - task: The name of the task, for errors.
+    /// - Returns: The sessions with their labels.
+    /// - Throws: `MLCreateError` for pictures and videos, and for data that cannot be used.
     func sessions(_ skeleton: Skeleton, _ medium: String, _ task: String) throws -> [KeypointTable.Session] {
         switch self {
         case .keypoints(let frame, let session, let label, let feature):
@@ -50,15 +56,16 @@ enum KeypointSource {
 /// A classifier of key points.
 protocol KeypointTask: SeriesTask {
     static var skeleton: Skeleton { get }
-    /// What key points are extracted from, for errors.
+    /// The kind of file that key points are extracted from, for errors.
     static var medium: String { get }
 }
 
-/// A data source of such a task.
+/// The data source of a classifier of key points.
 protocol KeypointDataSource {
     associatedtype Classifier: KeypointTask
 
-    /// - Throws: why a data table is not valid.
+    /// The source independent of the task.
+    /// - Throws: The error of a data table if it is invalid.
     func source() throws -> KeypointSource
 }
 

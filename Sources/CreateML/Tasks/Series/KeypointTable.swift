@@ -4,19 +4,19 @@ import MLNumerics
 import MLSeriesTraining
 import TabularData
 
-/// Key points of hands and bodies as tables say them.
+/// Tables of key points of hands and bodies.
 struct KeypointTable {
-    /// The columns of tables that are made, and of files.
+    /// The columns of files and of tables that are made here.
     static let (sessionColumn, labelColumn, featureColumn) = ("session_id", "label", "keypoints")
 
-    /// A session: its name, its label and its poses in the order of the rows.
+    /// A session: its name, its label, and its poses in the order of the rows.
     struct Session {
         var name: String
         var label: String
         var poses: PoseSequence
     }
 
-    /// What data sources are told that hold pictures or videos.
+    /// The error of data sources that hold pictures or videos.
     static func needsKeypoints(_ what: String, _ task: String) -> MLCreateError {
         .generic(
             reason:
@@ -26,7 +26,7 @@ struct KeypointTable {
         )
     }
 
-    /// The sessions of a table, in the order in which they first come.
+    /// The sessions of a table, in the order of their first rows.
     ///
     /// A row holds one or more poses, 3 × joints numbers each: all x, all y, all confidences.
     static func sessions(
@@ -82,8 +82,9 @@ struct ActionWindows {
     let skeleton: Skeleton
     let frames: Int
 
-    /// Windows of a session, each half covered by the next; a session shorter than a window is one whose last pose stands
-    /// still.
+    /// The windows of a session, each of which overlaps the next by half.
+    ///
+    /// A session shorter than a window is one window, in which its last pose is repeated.
     func windows(_ poses: PoseSequence) -> [[Float]] {
         let hop = max(1, frames / 2)
         return stride(from: 0, through: max(0, poses.frameCount - frames), by: hop).map {
@@ -91,7 +92,7 @@ struct ActionWindows {
         }
     }
 
-    /// What the model says of each window of a session: the frames that it shows, and the classes, the likeliest first.
+    /// The model's prediction for each window: its frames, and the classes, the most probable first.
     func results(
         of model: MLModel,
         _ poses: PoseSequence
@@ -121,7 +122,7 @@ struct ActionWindows {
         return outcome.metrics(truth, predictions)
     }
 
-    /// Every window of the sessions, and for each augmentation another one changed by chance.
+    /// All windows of the sessions, and for each augmentation a randomly changed copy.
     func examples(
         _ sessions: [KeypointTable.Session],
         _ numbers: LabelNumbers,
@@ -143,11 +144,16 @@ struct ActionWindows {
     }
 }
 
-/// A change of poses under which they still show the same.
+/// A change of poses that preserves their class.
 enum PoseAugmentation: Sendable {
     case flip, rotate, scale, translate, dropFrames, interpolateFrames
 
-    /// - Parameter window: [frames, 3, joints].
+    /// A changed copy of a window.
+    /// - Parameters:
+    ///   - window: The poses: [frames, 3, joints].
+    ///   - skeleton: The joints of a pose.
+    ///   - source: The source of random numbers.
+    /// - Returns: The changed poses: [frames, 3, joints].
     func changed(_ window: [Float], _ skeleton: Skeleton, _ source: inout SplitMix64) -> [Float] {
         func unit() -> Float { Float(source.next() >> 40) * 0x1p-24 }
         let joints = skeleton.jointCount
@@ -155,7 +161,7 @@ enum PoseAugmentation: Sendable {
         let count = window.count / size
         var result = window
         func isSeen(_ frame: Int, _ joint: Int) -> Bool { window[frame * size + 2 * joints + joint] > 0 }
-        /// The centre of what was seen.
+        /// The centre of the joints that were detected.
         func centre() -> (Float, Float) {
             var (x, y, number): (Float, Float, Float) = (0, 0, 0)
             for frame in 0..<count {
@@ -229,7 +235,7 @@ enum PoseAugmentation: Sendable {
 }
 
 extension KeypointTable {
-    /// Each file as a session.
+    /// Every file as a session.
     static func sessions(
         _ files: [String: [URL]],
         _ skeleton: Skeleton,
@@ -246,7 +252,7 @@ extension KeypointTable {
         }
     }
 
-    /// Sessions as a table: a row a frame.
+    /// Sessions as a table with a row for each frame.
     static func table(_ sessions: [Session]) -> DataFrame {
         var (names, labels, poses): ([String], [String], [[Double]]) = ([], [], [])
         for session in sessions {

@@ -1,10 +1,13 @@
 import Foundation
 
-/// Files by label, as folders and file names say it.  Links to folders and to files count as what they stand for.
+/// Files by label, which are named by folders or file names.
+///
+/// Symbolic links count as the folders and files that they point to.
 enum LabeledFolders {
-    /// The files in each folder of `url`; the folder's name is their label.  Hidden files are left out, nothing deeper is
-    /// read.
-    /// - Throws: `MLCreateError.io` when there is no such folder or it holds no folders with files.
+    /// The files in each folder of `url`, whose name is their label.
+    ///
+    /// Hidden files are left out, and nested folders are not read.
+    /// - Throws: `MLCreateError.io` if there is no such folder or it holds no folders with files.
     static func directories(at url: URL) throws -> [String: [URL]] {
         var result: [String: [URL]] = [:]
         for folder in try contents(of: url) where isFolder(folder) {
@@ -19,7 +22,7 @@ enum LabeledFolders {
         return result
     }
 
-    /// The files of `url`; what stands before the first dot of a file's name is its label, as in `dog.1.wav`.
+    /// The files of `url`; the part of a name before the first dot is its label, as in `dog.1.wav`.
     static func files(at url: URL) throws -> [String: [URL]] {
         var result: [String: [URL]] = [:]
         for file in try contents(of: url) where !isFolder(file) {
@@ -32,7 +35,7 @@ enum LabeledFolders {
         return result
     }
 
-    /// What is in a folder, or in the one that a link stands for, hidden files left out, by name.
+    /// The contents of a folder or of a link to one, sorted by name, without hidden files.
     static func contents(of url: URL) throws -> [URL] {
         do {
             // Listed by path: Foundation finds nothing in the URL of a link to a folder.
@@ -50,7 +53,7 @@ enum LabeledFolders {
 }
 
 extension LabeledFolders {
-    /// Shares out the files of each label by proportions.
+    /// Divides the files of each label by proportions.
     static func split(
         _ files: [String: [URL]],
         _ proportions: [Double],

@@ -3,7 +3,7 @@ import Foundation
 import TabularData
 
 extension DataFrame {
-    /// The column `name`, or an error that lists those that there are.
+    /// The column `name`, or an error that lists the existing ones.
     func seriesColumn(_ name: String, for purpose: String) throws -> AnyColumn {
         guard containsColumn(name) else {
             let names = columns.map { "'\($0.name)'" }.joined(separator: ", ")
@@ -14,14 +14,15 @@ extension DataFrame {
         return self[name]
     }
 
-    /// Some columns, or an error that says which is not there.
+    /// Some columns, or an error that names a missing one.
     func seriesColumns(_ names: [String]) throws -> DataFrame {
         for name in names { _ = try seriesColumn(name, for: "of files and what they show") }
         return selecting(columnNames: names)
     }
 
     /// The numbers of a column.
-    /// - Throws: `MLCreateError.type` for a column of something else, `.generic` where a number is missing or none.
+    /// - Throws: `MLCreateError.type` for a column of other elements, `.generic` for a number that is missing or not
+    ///   finite.
     func seriesNumbers(_ name: String) throws -> [Float] {
         let column = try seriesColumn(name, for: "a feature column")
         var result: [Float] = []
@@ -123,7 +124,7 @@ extension DataFrame {
     }
 }
 
-/// Rows that belong together, in the order in which they first come.
+/// The rows of each name, in the order of their first rows.
 struct RowGroups {
     let names: [String]
     let rows: [[Int]]
@@ -146,7 +147,7 @@ struct RowGroups {
     }
 }
 
-/// Labels in the order of the alphabet and the number of each.
+/// Labels in alphabetical order, and the index of each.
 struct LabelNumbers {
     let labels: [String]
     private let numbers: [String: Int]
@@ -156,7 +157,8 @@ struct LabelNumbers {
         numbers = Dictionary(uniqueKeysWithValues: labels.enumerated().map { ($1, $0) })
     }
 
-    /// - Throws: `MLCreateError.generic` for a label that the training data does not have.
+    /// The index of a label.
+    /// - Throws: `MLCreateError.generic` for a label that the training data lack.
     func number(of label: String) throws -> Int {
         guard let number = numbers[label] else {
             throw MLCreateError.generic(

@@ -4,14 +4,14 @@ import MLFeatures
 import MLSeriesTraining
 package import MLSpecification
 
-/// What a classifier says of a part of a sound or a recording.
+/// The prediction of a classifier for a window of a sound or a recording.
 package struct WindowPrediction: Sendable {
-    /// The samples, frames or rows that the window shows, without what fills it up.
+    /// The samples, frames or rows of the window, without its padding.
     package var range: Range<Int>
-    /// The classes with their probabilities, the likeliest first.
+    /// The classes and their probabilities, the most probable first.
     package var results: [(label: String, confidence: Double)]
 
-    /// The classes of a whole file: each with the mean of its probabilities in all windows, the likeliest first.
+    /// The mean probabilities of all windows of a file, the most probable class first.
     package static func mean(of windows: [WindowPrediction]) -> [(label: String, confidence: Double)] {
         var sums: [String: Double] = [:]
         for window in windows {
@@ -23,14 +23,16 @@ package struct WindowPrediction: Sendable {
 }
 
 extension MLSoundClassifier {
-    /// Samples a second of the ranges of `predictions(of:from:overlapFactor:)`.
+    /// The sample rate, in samples per second, of the ranges of `predictions(of:from:overlapFactor:)`.
     package static var sampleRate: Int { SoundWindows.rate }
 
-    /// What a model, which any program may have trained, says of a sound file, window by window.
+    /// The predictions of a model of any origin for a sound file, window by window.
     /// - Parameters:
-    ///   - model: takes `audioSamples`, 15,600 of them.
-    ///   - overlapFactor: the part of a window that the next one repeats, at least 0 and below 1.
-    /// - Returns: windows whose ranges count samples at 16 kHz.
+    ///   - model: A model whose input `audioSamples` takes 15,600 samples.
+    ///   - file: The sound file.
+    ///   - overlapFactor: The fraction of a window that the next one overlaps, at least 0 and below 1.
+    /// - Returns: The windows, whose ranges count samples at 16 kHz.
+    /// - Throws: `MLCreateError` for a file that cannot be read, and the errors of prediction.
     package static func predictions(
         of model: MLModel,
         from file: URL,
@@ -53,10 +55,12 @@ package enum KeypointPredictions {
     /// Whether a model takes poses: an input `poses` of [frames, 3, joints] with the joints of a hand or a body.
     package static func areTaken(by interface: SpecModelDescription) -> Bool { windows(of: interface) != nil }
 
-    /// What a model, which any program may have trained, says of a file of key points, window by window, each half covered
-    /// by the next; of single poses pose by pose.
-    /// - Parameter file: a JSON or CSV table with the column `keypoints`.
-    /// - Returns: windows whose ranges count frames.
+    /// The predictions of a model of any origin for a file of key points: for overlapping windows, or pose by pose.
+    /// - Parameters:
+    ///   - model: A model that takes poses.
+    ///   - file: A JSON or CSV table with the column `keypoints`.
+    /// - Returns: The windows, whose ranges count frames.
+    /// - Throws: `MLCreateError` for a file that cannot be read, and the errors of prediction.
     package static func predictions(of model: MLModel, from file: URL) throws -> [WindowPrediction] {
         guard let windows = windows(of: model.engine.interface) else {
             throw MLCreateError.type(reason: "the model takes no poses; one takes 'poses', [frames, 3, joints]")

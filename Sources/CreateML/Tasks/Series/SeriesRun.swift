@@ -3,10 +3,10 @@ import Foundation
 import MLNumerics
 import MLSeriesTraining
 
-/// The training of a classifier of time series: a step is an iteration of its learner.
+/// The training of a classifier of time series; a step is an iteration of its learner.
 ///
-/// Examples are kept with the session, so that it can be resumed without the files that they were read from.  What is made
-/// before the first iteration (features, the linear classifier to start from) is made by that iteration.
+/// Examples are kept with the session, so that it can be resumed without the files that they were read from.  Features
+/// and the initial linear classifier are computed in the first iteration.
 struct SeriesRun<Product: SeriesTask>: TrainingRun {
     static var taskName: String { Product.taskName }
 
@@ -28,7 +28,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
         fingerprint = try Self.fingerprint(problem)
     }
 
-    /// Of the examples: a session may go on for more iterations than it was begun with.
+    /// The fingerprint of the examples; a session may be resumed with another number of iterations.
     private static func fingerprint(_ problem: SeriesProblem) throws -> UInt64 {
         var problem = problem
         problem.settings = SequenceTrainingSettings()
@@ -50,7 +50,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     }
     var isFinished: Bool { learner?.isDone ?? false }
 
-    /// The learner, made when it is first needed.
+    /// The learner, made on first use.
     private mutating func current() throws -> SeriesLearner {
         if let learner { return learner }
         let made = try MLCreateError.translating { try SeriesLearner(problem) }

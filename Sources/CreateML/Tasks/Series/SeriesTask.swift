@@ -6,14 +6,15 @@ import MLSpecification
 
 /// A public type that is a trained classifier of time series.
 protocol SeriesTask {
-    /// Written into session folders.
+    /// The name in session folders.
     static var taskName: String { get }
 
     init(_ outcome: SeriesOutcome)
 }
 
-/// What a user asked for, as far as it stands in the public parameters: kept with a session so that a model that is made of
-/// a checkpoint says it, too.  A task uses those that it has.
+/// The public parameters of a task, kept with a session for models that are made of its checkpoints.
+///
+/// A task uses those that it has.
 struct SeriesOptions: Codable, Hashable, Sendable {
     var batchSize: Int?
     var iterations: Int?
@@ -26,35 +27,35 @@ struct SeriesOptions: Codable, Hashable, Sendable {
     var featureColumns: [String]?
     var labelColumn: String?
     var recordingColumn: String?
-    /// Recordings without rows, which were left out.
+    /// The number of recordings without rows, which were left out.
     var emptyRecordings: Int?
 }
 
-/// A finished training.
+/// The result of training.
 struct SeriesOutcome: Sendable {
-    /// What is written to a file.
+    /// The model that is written to a file.
     let specification: SpecModel
     var model: MLModel
     let training: MLClassifierMetrics
     let validation: MLClassifierMetrics
     let options: SeriesOptions
     let labels: [String]
-    /// Recordings that were filled up to a window.
+    /// The number of recordings that were padded to a window.
     let shortRecordings: Int
 
-    /// The classes of examples and those that the model gives them, as metrics.
+    /// The metrics of true and predicted classes.
     func metrics(_ truth: [String], _ predictions: [String]) -> MLClassifierMetrics {
         MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
-    /// Writes the trained model with Create ML's metadata.
+    /// Writes the trained model with metadata.
     func write(to url: URL, _ metadata: MLModelMetadata?) throws {
         var specification = specification
         specification.apply(metadata ?? MLModelMetadata())
         try specification.write(to: url.path)
     }
 
-    /// What is printed of a classifier.
+    /// The description of a classifier.
     func text(_ title: String, _ parameters: String) -> String {
         """
         \(title)
@@ -78,7 +79,7 @@ extension SpecModel {
 }
 
 extension SeriesOutcome {
-    /// What the model says of an example, the likeliest class first.
+    /// The model's prediction for an example, the most probable class first.
     static func results(
         of model: MLModel,
         _ input: String,

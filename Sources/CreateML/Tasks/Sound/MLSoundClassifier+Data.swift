@@ -3,29 +3,33 @@ import MLSeriesTraining
 public import TabularData
 
 extension MLSoundClassifier {
-    /// Where labelled sounds come from.
+    /// Labelled sounds for training and evaluation.
     public enum DataSource {
-        /// The same as `featuresDataFrame`, in a data table.
+        /// A table of extracted features; the same as `featuresDataFrame` for an `MLDataTable`.
         case features(
             table: MLDataTable,
             featureColumn: String = __Defaults.featureColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             parameters: FeatureExtractionParameters = FeatureExtractionParameters()
         )
-        /// Features that were extracted before: see `extractFeatures`.
+        /// A data frame of features that `extractFeatures` extracted, with the parameters of their extraction.
         case featuresDataFrame(
             DataFrame,
             featureColumn: String = __Defaults.featureColumnName,
             labelColumn: String = __Defaults.labelColumnName,
             parameters: FeatureExtractionParameters = FeatureExtractionParameters()
         )
+        /// The sound files of each label.
         case filesByLabel([String: [URL]])
         /// A folder with a folder of sound files for each label.
         case labeledDirectories(at: URL)
-        /// A folder of sound files: `label.1.wav`.
+        /// A folder of sound files named like `label.1.wav`.
         case labeledFiles(at: URL)
 
-        /// The files of each label.
+        /// Returns the files of each label.
+        /// - Returns: The files by label.
+        /// - Throws: `MLCreateError.generic` for extracted features, `.io` if the folder cannot be read or has no
+        ///   files.
         public func labeledSounds() throws -> [String: [URL]] {
             switch self {
             case .filesByLabel(let files): return files
@@ -36,8 +40,8 @@ extension MLSoundClassifier {
             }
         }
 
-        /// Features that were extracted; `nil` for files.
-        /// - Throws: why a table is not valid.
+        /// The extracted features; `nil` for files.
+        /// - Throws: The table's error if it is invalid.
         func extracted() throws -> SoundFeatures.Extracted? {
             switch self {
             case .features(let table, let feature, let label, let parameters):
@@ -58,7 +62,12 @@ extension MLSoundClassifier {
             }
         }
 
-        /// Shares out the files of each label by proportions.
+        /// Divides the files of each label at random by proportions.
+        /// - Parameters:
+        ///   - proportions: The share of each part; all are above 0, and their sum is 1.
+        ///   - seed: The seed of the assignment; taken from the clock by default.
+        /// - Returns: The files by label of each part.
+        /// - Throws: `MLCreateError` for proportions out of range, and the errors of `labeledSounds()`.
         public func stratifiedSplit(
             proportions: [Double],
             seed: Int = timestampSeed()
@@ -67,7 +76,12 @@ extension MLSoundClassifier {
             return try stratifiedSplit(proportions: proportions, generator: &generator)
         }
 
-        /// Shares out the files of each label by proportions.
+        /// Divides the files of each label at random by proportions, using a given generator.
+        /// - Parameters:
+        ///   - proportions: The share of each part; all are above 0, and their sum is 1.
+        ///   - generator: The source of random numbers.
+        /// - Returns: The files by label of each part.
+        /// - Throws: `MLCreateError` for proportions out of range, and the errors of `labeledSounds()`.
         public func stratifiedSplit<RNG>(
             proportions: [Double],
             generator: inout RNG
@@ -76,13 +90,16 @@ extension MLSoundClassifier {
         }
     }
 
-    /// How features are extracted.
+    /// The parameters of feature extraction.
     public struct FeatureExtractionParameters: Sendable {
+        /// The fraction of a window that the next one overlaps, at least 0 and below 1; 0.5 by default.
         public var overlapFactor: Double
+        /// The feature extractor; `.vggish()` by default.
         public var featureExtractor: ModelParameters.FeatureExtractorType
-        /// Seconds; 0.975 is what can be.
+        /// The length of a window in seconds; 0.975, the default, is the only one supported.
         public var featureExtractionTimeWindowSize: TimeInterval
 
+        /// Creates parameters with the default window of 0.975 seconds.
         public init(
             overlapFactor: Double = __Defaults.overlapFactor,
             featureExtractor: ModelParameters.FeatureExtractorType = __Defaults.featureExtractor
@@ -94,6 +111,7 @@ extension MLSoundClassifier {
             )
         }
 
+        /// Creates parameters with a given window; 0.975 seconds if `nil`.
         public init(
             overlapFactor: Double = __Defaults.overlapFactor,
             featureExtractor: ModelParameters.FeatureExtractorType = __Defaults.featureExtractor,
@@ -106,48 +124,63 @@ extension MLSoundClassifier {
         }
     }
 
-    /// How to train.
+    /// The parameters of training.
     public struct ModelParameters {
-        /// What follows the features.
+        /// The classifier that is trained on the features.
         public enum ClassifierType: Hashable, Sendable {
+            /// A linear classifier with probabilities.
             case logisticRegressor
             /// Dense layers of these sizes with ReLU.
             case multilayerPerceptron(layerSizes: [Int])
         }
 
+        /// The kind of Apple's audio feature print.
         public enum FeaturePrintType: Hashable, Sendable {
+            /// Sounds of any kind.
             case sound
         }
 
-        /// What makes features of sounds.
+        /// The extractor of features from sounds.
         public enum FeatureExtractorType: Equatable, Sendable {
-            /// A part of Apple's systems, which there is not here: training with it is an error.
+            /// A part of Apple's systems that is not available here: training throws an error.
             case audioFeaturePrint(type: FeaturePrintType = .sound, revision: Int = 1)
-            /// VGGish's spectrogram; Apple's network behind it is not public, in its place stand MiniRocket's features.
+            /// VGGish's spectrogram, followed by MiniRocket features, as Apple's network is not public; revision 1 is
+            /// the only one.
             case vggish(revision: Int = 1)
         }
 
+        /// The algorithm.
         public enum ModelAlgorithmType: Equatable, Sendable {
+            /// A classifier of extracted features.
             case transferLearning(featureExtractor: FeatureExtractorType, classifier: ClassifierType)
         }
 
-        /// What validates.
+        /// The choice of validation data.
         public enum ValidationData {
+            /// No validation.
             case none
+            /// Other labelled sounds.
             case dataSource(MLSoundClassifier.DataSource)
+            /// Other sound files by label.
             case dictionary([String: [URL]])
-            /// A share of the files.
+            /// A part of the training files.
             case split(strategy: MLSplitStrategy)
         }
 
+        /// The feature extractor and the classifier; VGGish and a logistic regression by default.
         public var algorithm: ModelAlgorithmType
-        /// Seconds; 0.975 is what can be.
+        /// The length of a window in seconds; 0.975, the default, is the only one supported.
         public var featureExtractionTimeWindowSize: TimeInterval
+        /// The maximum number of iterations, at least 1; 25 by default.
+        ///
+        /// An iteration is as many passes over the data as 50 steps need, at least one.
         public var maxIterations: Int
-        /// The part of a window that the next one repeats, at least 0 and below 1.
+        /// The fraction of a window that the next one overlaps, at least 0 and below 1; 0.5 by default.
         public var overlapFactor: Double
+        /// The validation data; the automatic split of the training files by default.
         public var validation: ValidationData
 
+        /// Creates training parameters for the default algorithm and window.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
             maxIterations: Int = 25,
@@ -162,6 +195,7 @@ extension MLSoundClassifier {
             )
         }
 
+        /// Creates training parameters for a given algorithm and the default window.
         public init(
             validation: ValidationData = __Defaults.validation,
             maxIterations: Int = __Defaults.maximumIterations,
@@ -177,6 +211,7 @@ extension MLSoundClassifier {
             )
         }
 
+        /// Creates training parameters for a given algorithm and window; see the properties of the same names.
         public init(
             validation: ValidationData = __Defaults.validation,
             maxIterations: Int = __Defaults.maximumIterations,
@@ -192,8 +227,15 @@ extension MLSoundClassifier {
         }
     }
 
-    /// Extracts the features of all sounds in the background: the windows' spectrograms, as a data source to train with
-    /// again and again.
+    /// Extracts the features of sounds in the background, so that several classifiers can be trained on them.
+    ///
+    /// The features are the spectrograms of the windows.
+    /// - Parameters:
+    ///   - trainingData: The sound files and their labels.
+    ///   - parameters: The parameters of extraction.
+    ///   - sessionParameters: The session's directory and intervals.
+    /// - Returns: A job whose result is the data source `featuresDataFrame`.
+    /// - Throws: `MLCreateError` for parameters that are not supported, and for data sources without files.
     public static func extractFeatures(
         trainingData: DataSource,
         parameters: FeatureExtractionParameters = FeatureExtractionParameters(),
@@ -207,6 +249,7 @@ extension MLSoundClassifier {
 }
 
 extension MLSoundClassifier.ModelParameters.ClassifierType: CustomStringConvertible {
+    /// The classifier's name and layer sizes.
     public var description: String {
         switch self {
         case .logisticRegressor: "Logistic regressor"
@@ -216,10 +259,12 @@ extension MLSoundClassifier.ModelParameters.ClassifierType: CustomStringConverti
 }
 
 extension MLSoundClassifier.ModelParameters.FeaturePrintType: CustomStringConvertible {
+    /// The kind's name.
     public var description: String { "sound" }
 }
 
 extension MLSoundClassifier.ModelParameters.FeatureExtractorType: CustomStringConvertible {
+    /// The extractor's name and revision.
     public var description: String {
         switch self {
         case .audioFeaturePrint(let type, let revision): "Audio feature print (\(type), revision \(revision))"
@@ -229,6 +274,7 @@ extension MLSoundClassifier.ModelParameters.FeatureExtractorType: CustomStringCo
 }
 
 extension MLSoundClassifier.ModelParameters.ModelAlgorithmType: CustomStringConvertible {
+    /// The extractor and the classifier.
     public var description: String {
         switch self {
         case .transferLearning(let featureExtractor, let classifier): "\(featureExtractor), \(classifier)"
@@ -237,6 +283,7 @@ extension MLSoundClassifier.ModelParameters.ModelAlgorithmType: CustomStringConv
 }
 
 extension MLSoundClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters, one a line.
     public var description: String {
         """
         Algorithm: \(algorithm)
@@ -246,5 +293,6 @@ extension MLSoundClassifier.ModelParameters: CustomStringConvertible, CustomDebu
         """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

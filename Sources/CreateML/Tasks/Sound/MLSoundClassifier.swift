@@ -4,49 +4,75 @@ import MLSeriesTraining
 import MLSpecification
 import TabularData
 
-/// Recognises sounds.
+/// Classifies sounds.
 ///
-/// The model (Documentation/Behaviour.md) takes 15,600 samples at 16 kHz, 0.975 s: the spectrogram of Core ML's sound
-/// preprocessing, MiniRocket's features of its 64 bands, and a linear classifier or dense layers.
+/// The model takes 15,600 samples at 16 kHz (0.975 s): the spectrogram of Core ML's sound preprocessing, MiniRocket
+/// features of its 64 bands, and a linear classifier or dense layers (Documentation/Behaviour.md).
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
 public struct MLSoundClassifier: @unchecked Sendable {
-    /// What stands in the place of values that are not given.
+    /// The default values of parameters.
     public struct __Defaults {
+        /// The default validation: the automatic split of the training files.
         public static var validation: ModelParameters.ValidationData { .split(strategy: .automatic) }
+        /// The default maximum number of iterations.
         public static let maximumIterations = 25
+        /// The default overlap of successive windows.
         public static let overlapFactor = 0.5
+        /// The length of VGGish's window in seconds.
         public static let defaultVGGishTimeWindow: TimeInterval = 0.975
+        /// The default feature extractor.
         public static let featureExtractor = ModelParameters.FeatureExtractorType.vggish()
+        /// The default algorithm: VGGish's spectrogram and a logistic regression.
         public static let algorithm = ModelParameters.ModelAlgorithmType.transferLearning(
             featureExtractor: .vggish(),
             classifier: .logisticRegressor
         )
+        /// The default name of the column of features.
         public static let featureColumnName = "features"
+        /// The default name of the column of labels.
         public static let labelColumnName = "label"
     }
 
-    /// The trained model.  Another one that is put in its place is used for predictions; `write` writes the trained one.
+    /// The trained model.
+    ///
+    /// A model that is set here is used for predictions; `write` writes the trained one.
     public var model: MLModel {
         get { outcome.model }
         set { outcome.model = newValue }
     }
+    /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
+    /// The performance on the windows that the model was trained on.
     public var trainingMetrics: MLClassifierMetrics { outcome.training }
+    /// The performance on the validation windows; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics { outcome.validation }
 
     private var outcome: SeriesOutcome
 
+    /// Trains on labelled sounds.
+    /// - Parameters:
+    ///   - trainingData: The sounds and their labels.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for files that cannot be read, parameters out of range, algorithms that are not
+    ///   available here, and labels that only validation data have.
     public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
         var run = try Self.run(trainingData, parameters)
         self.init(try run.run().outcome, parameters)
     }
 
+    /// Trains on the sound files of each label.
+    /// - Parameters:
+    ///   - trainingData: The files by label.
+    ///   - parameters: The parameters of training.
+    /// - Throws: The errors of training on a data source.
     public init(trainingData: [String: [URL]], parameters: ModelParameters = ModelParameters()) throws {
         try self.init(trainingData: .filesByLabel(trainingData), parameters: parameters)
     }
 
-    /// The model of a checkpoint.
+    /// Makes the model of a checkpoint.
+    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
+    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
     public init(checkpoint: MLCheckpoint) throws {
         self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
     }
@@ -56,7 +82,9 @@ public struct MLSoundClassifier: @unchecked Sendable {
         modelParameters = parameters
     }
 
-    /// Holds the model against labelled sounds, window by window.
+    /// Evaluates the model on labelled sounds, window by window; an error is in the metrics.
+    ///
+    /// Extracted features are classified by the trained model even if `model` was set.
     public func evaluation(on testingData: DataSource) -> MLClassifierMetrics {
         do {
             guard let extracted = try testingData.extracted() else {
@@ -68,8 +96,12 @@ public struct MLSoundClassifier: @unchecked Sendable {
         } catch { return MLClassifierMetrics(error) }
     }
 
-    /// Holds a model, which any program may have trained, against labelled files, window by window.
-    /// - Parameter model: takes `audioSamples`, 15,600 of them.
+    /// Evaluates a model of any origin on labelled files, window by window.
+    /// - Parameters:
+    ///   - model: A model whose input `audioSamples` takes 15,600 samples.
+    ///   - testingData: The labelled files.
+    ///   - overlapFactor: The fraction of a window that the next one overlaps.
+    /// - Returns: The metrics, which hold an error if there is one.
     package static func evaluation(
         of model: MLModel,
         on testingData: DataSource,
@@ -97,11 +129,15 @@ public struct MLSoundClassifier: @unchecked Sendable {
         return MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
+    /// Evaluates the model on the sound files of each label, window by window; an error is in the metrics.
     public func evaluation(on testingData: [String: [URL]]) -> MLClassifierMetrics {
         evaluation(on: .filesByLabel(testingData))
     }
 
-    /// The sound of each file: the label whose probability is greatest in the mean of all windows.
+    /// Predicts the label of each file: the one with the highest mean probability over all windows.
+    /// - Parameter audioFiles: The sound files.
+    /// - Returns: A label for each file.
+    /// - Throws: `MLCreateError` for files that cannot be read.
     public func predictions(from audioFiles: [URL]) throws -> [String] {
         try predictions(
             from: audioFiles,
@@ -110,6 +146,13 @@ public struct MLSoundClassifier: @unchecked Sendable {
         )
     }
 
+    /// Predicts the label of each file with another overlap of windows.
+    /// - Parameters:
+    ///   - audioFiles: The sound files.
+    ///   - overlapFactor: The fraction of a window that the next one overlaps, at least 0 and below 1.
+    ///   - predictionTimeWindowSize: The length of a window in seconds, which must be 0.975.
+    /// - Returns: A label for each file.
+    /// - Throws: `MLCreateError` for files that cannot be read and values out of range.
     public func predictions(
         from audioFiles: [URL],
         overlapFactor: Double,
@@ -132,7 +175,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
         try SeriesOutcome.results(of: model, "audioSamples", samples, [SoundWindows.samples])
     }
 
-    /// What the part of the model behind the spectrogram says.
+    /// The classes that the part of the model behind the spectrogram predicts.
     private func results(spectrogram: [Float]) throws -> [(label: String, confidence: Double)] {
         let models = outcome.specification.pipelineClassifier.pipeline.models
         let features = try models[1].loaded()
@@ -153,15 +196,31 @@ public struct MLSoundClassifier: @unchecked Sendable {
         return try SeriesOutcome.results(of: models[2].loaded(), "features", values, [values.count])
     }
 
+    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try outcome.write(to: fileURL, metadata)
     }
 
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try write(to: URL(fileURLWithPath: path), metadata: metadata)
     }
 
-    /// Trains in the background.
+    /// Starts to train in the background, or resumes the session in the session directory.
+    /// - Parameters:
+    ///   - trainingData: The sounds and their labels.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The running job.
+    /// - Throws: The errors of `makeTrainingSession`.
     public static func train(
         trainingData: DataSource,
         parameters: ModelParameters = ModelParameters(),
@@ -176,6 +235,13 @@ public struct MLSoundClassifier: @unchecked Sendable {
         )
     }
 
+    /// Starts to train on the sound files of each label, or resumes the session in the session directory.
+    /// - Parameters:
+    ///   - trainingData: The files by label.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The running job.
+    /// - Throws: The errors of `makeTrainingSession`.
     public static func train(
         trainingData: [String: [URL]],
         parameters: ModelParameters = .init(),
@@ -188,7 +254,14 @@ public struct MLSoundClassifier: @unchecked Sendable {
         )
     }
 
-    /// A session, new or of the session directory.
+    /// Makes a training session, or restores the one in the session directory, without starting it.
+    /// - Parameters:
+    ///   - trainingData: The sounds and their labels.
+    ///   - parameters: The parameters of training.
+    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
+    /// - Returns: The session, for `resume(_:)`.
+    /// - Throws: `MLCreateError.modifiedTrainingData` and `.incompatibleParameters` if the session in the directory has
+    ///   other data or parameters, and the errors of training.
     public static func makeTrainingSession(
         trainingData: DataSource,
         parameters: ModelParameters = .init(),
@@ -197,13 +270,20 @@ public struct MLSoundClassifier: @unchecked Sendable {
         try MLTrainingSession(run(trainingData, parameters), sessionParameters)
     }
 
-    /// The session of the session directory.
+    /// Restores the session in the session directory with the data that it was begun with.
+    /// - Parameter sessionParameters: Session parameters with a directory.
+    /// - Returns: The session, for `resume(_:)`.
+    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
     public static func restoreTrainingSession(
         sessionParameters: MLTrainingSessionParameters
     ) throws -> MLTrainingSession<MLSoundClassifier> {
         try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
     }
 
+    /// Starts or resumes the training of a session in the background.
+    /// - Parameter session: A session that no job is training.
+    /// - Returns: The running job.
+    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
     public static func resume(_ session: MLTrainingSession<MLSoundClassifier>) throws -> MLJob<MLSoundClassifier> {
         try session.resume()
     }
@@ -291,6 +371,8 @@ extension MLSoundClassifier: SeriesTask {
 }
 
 extension MLSoundClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters and metrics.
     public var description: String { outcome.text("Sound classifier", "\(modelParameters)") }
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

@@ -4,12 +4,12 @@ import MLNumerics
 import MLSeriesTraining
 import TabularData
 
-/// The spectrograms that a classifier of sounds is trained with.
+/// The spectrograms on which a sound classifier is trained.
 enum SoundFeatures {
     /// A sound file.
     struct Clip {
         var label: String
-        /// [windows, 64, 96].
+        /// The spectrograms: [windows, 64, 96].
         var spectrograms: [Float]
     }
 
@@ -20,7 +20,7 @@ enum SoundFeatures {
         var labelColumn: String
         var parameters: MLSoundClassifier.FeatureExtractionParameters
 
-        /// A clip a row.
+        /// The rows of the table, each of which is a clip.
         func clips() throws -> [Clip] {
             let labels = try frame.seriesTexts(labelColumn, for: "the labels")
             return zip(try SoundFeatures.spectrograms(frame, featureColumn), labels)
@@ -28,7 +28,7 @@ enum SoundFeatures {
         }
     }
 
-    /// Numbers of a window.
+    /// The number of values in a window.
     static let size = SoundWindows.bands * SoundWindows.frames
 
     static func check(window: TimeInterval) throws {
@@ -51,7 +51,7 @@ enum SoundFeatures {
         }
     }
 
-    /// The sounds of a data source; features that were extracted are a clip a window.
+    /// The sounds of a data source; every window of extracted features is a clip.
     static func clips(_ source: MLSoundClassifier.DataSource, _ reader: SoundWindows) throws -> [Clip] {
         if let extracted = try source.extracted() {
             try check(extracted.parameters.featureExtractor)
@@ -83,12 +83,12 @@ enum SoundFeatures {
         return rows
     }
 
-    /// [64, 96] as [96, 64].
+    /// Transposes a spectrogram from [64, 96] to [96, 64].
     static func framesFirst(_ spectrogram: [Float]) -> [Float] {
         (0..<size).map { spectrogram[$0 % SoundWindows.bands * SoundWindows.frames + $0 / SoundWindows.bands] }
     }
 
-    /// The column of features in the form that `extractFeatures` gives.
+    /// The column of features in the form of `extractFeatures`.
     static func frame(_ clips: [Clip]) -> DataFrame {
         var (features, labels): ([MLShapedArray<Float>], [String]) = ([], [])
         for clip in clips {
@@ -205,7 +205,7 @@ struct SoundFeaturesRun: TrainingRun {
     }
 }
 
-/// Draws from a seed that a caller gives.
+/// A random number generator with a seed from the caller.
 struct SeededGenerator: RandomNumberGenerator {
     private var source: SplitMix64
 

@@ -4,29 +4,42 @@ import MLModels
 import MLNumerics
 public import NaturalLanguage
 
-/// Terms and their labels.  Terms match exactly.
+/// A gazetteer: a lookup table from terms to labels.
+///
+/// Terms are compared exactly; letter case counts.
 public struct MLGazetteer: Sendable {
+    /// The parameters of the gazetteer.
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+        /// The language of the terms; `nil` by default.
         public var language: NLLanguage?
 
+        /// Creates parameters.
         public init(language: NLLanguage? = nil) { self.language = language }
 
+        /// The language.
         public var description: String { "language: \(language?.rawValue ?? "not specified")" }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 
+    /// The parameters of the gazetteer.
     public let modelParameters: ModelParameters
     private var task: TextTaskModel
 
-    /// The model: a string `text` in, `label` out, empty for a term that is not there.
+    /// The model, with a string `text` as input and the output `label`, which is empty for an unknown term.
+    ///
+    /// A model that is set here is used for predictions; it cannot be written.
     public var model: MLModel {
         get { task.model }
         set { task.model = newValue }
     }
 
-    /// - Parameter dictionary: terms by their labels.
-    /// - Throws: `MLCreateError` naming a term of two labels, or when there are no terms.
+    /// Creates a gazetteer of given terms.
+    /// - Parameters:
+    ///   - dictionary: The terms of each label.
+    ///   - parameters: The parameters of the gazetteer.
+    /// - Throws: `MLCreateError` naming a term with two labels, or if there are no terms.
     public init(dictionary: [String: [String]], parameters: ModelParameters = ModelParameters()) throws {
         var labels: [String: String] = [:]
         for (label, terms) in dictionary.sorted(by: { $0.key < $1.key }) {
@@ -45,28 +58,41 @@ public struct MLGazetteer: Sendable {
         task = try TextTaskModel(TextModelFiles.gazetteer(dictionary, language: parameters.language))
     }
 
-    /// The label of a term, empty when it is not there.
+    /// Looks up the label of a term; empty if the term is unknown.
     public func prediction(from text: String) throws -> String {
         try task.engine(Gazetteer.self).label(of: text) ?? ""
     }
 
+    /// Looks up the label of each term; empty for unknown terms.
     public func predictions(from texts: [String]) throws -> [String] {
         let engine = try task.engine(Gazetteer.self)
         return texts.map { engine.label(of: $0) ?? "" }
     }
 
-    /// Writes the model to a file whose name ends in `.mlmodel`, or a package `.mlpackage`.
+    /// Writes the model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: fileURL.path, metadata)
     }
 
+    /// Writes the model to a path, in which a leading tilde is expanded.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: (path as NSString).expandingTildeInPath, metadata)
     }
 }
 
 extension MLGazetteer: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters.
     public var description: String { "Gazetteer\nParameters\n\(modelParameters)" }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }

@@ -8,21 +8,24 @@ import MLTextTraining
 public import NaturalLanguage
 public import TabularData
 
-/// A classifier of texts: topics, moods, languages, spam.
+/// A classifier of texts, for example by topic, mood or language.
 ///
-/// A text's features are its words and pairs of neighbouring words (ICU's, by the rules of the language), weighted by
-/// their inverse document frequency; see `TextClassifierTrainer` for how they are weighed.
+/// The features of a text are its words and pairs of neighbouring words (by ICU's rules for the language), weighted by
+/// their inverse document frequency; `TextClassifierTrainer` describes their weights.
 public struct MLTextClassifier: Sendable {
+    /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
-    /// How well the texts that were trained on are recognised.
+    /// The performance on the training texts.
     public let trainingMetrics: MLClassifierMetrics
-    /// How well texts that were set aside are recognised; not valid when there were none.
+    /// The performance on the validation texts; invalid if there are none.
     public let validationMetrics: MLClassifierMetrics
     private var task: TextTaskModel
-    /// The columns of the data that was trained on; those of Create ML's examples when it was no table.
+    /// The names of the columns of the training table; those of Create ML's examples without a table.
     private(set) var columns = (text: "text", label: "label")
 
-    /// The model: a string `text` in, `label` and `labelProbability` out.
+    /// The model, with a string `text` as input and the outputs `label` and `labelProbability`.
+    ///
+    /// A model that is set here is used for predictions and evaluations; it cannot be written.
     public var model: MLModel {
         get { task.model }
         set { task.model = newValue }
@@ -55,10 +58,15 @@ public struct MLTextClassifier: Sendable {
         }
     }
 
+    /// Trains on the labelled texts of a data frame.
     /// - Parameters:
-    ///   - textColumn: strings.
-    ///   - labelColumn: strings (or integers, whose digits are the labels).
-    /// - Throws: `MLCreateError` naming what is missing or cannot be used.
+    ///   - trainingData: A row for each text.
+    ///   - textColumn: The name of the column of texts, of strings.
+    ///   - labelColumn: The name of the column of labels: strings, or integers and Booleans, which are converted to
+    ///     strings.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for columns and values that are missing or cannot be used, and parameters out of
+    ///   range.
     public init(
         trainingData: DataFrame,
         textColumn: String,
@@ -69,6 +77,11 @@ public struct MLTextClassifier: Sendable {
         columns = (textColumn, labelColumn)
     }
 
+    /// Trains on the labelled texts of a data source.
+    /// - Parameters:
+    ///   - trainingData: The labelled texts.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for texts that cannot be read or used, and parameters out of range.
     public init(
         trainingData: DataSource,
         parameters: ModelParameters = ModelParameters(validation: .split(strategy: .automatic))
@@ -76,7 +89,11 @@ public struct MLTextClassifier: Sendable {
         try self.init(Examples(trainingData.labeledTexts()), parameters)
     }
 
-    /// - Parameter trainingData: texts by their labels.
+    /// Trains on texts by label.
+    /// - Parameters:
+    ///   - trainingData: The texts of each label.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for texts that cannot be used, and parameters out of range.
     public init(
         trainingData: [String: [String]],
         parameters: ModelParameters = ModelParameters(validation: .split(strategy: .automatic))
@@ -98,7 +115,7 @@ public struct MLTextClassifier: Sendable {
         return try TextRun(training, validation, parameters, measuresValidation: measuresValidation)
     }
 
-    /// Trains in the background: what Apple's interface has for other tasks.
+    /// Trains in the background; an addition to Apple's API, which has this for other tasks.
     package static func train(
         trainingData: DataFrame,
         textColumn: String,
@@ -126,7 +143,7 @@ public struct MLTextClassifier: Sendable {
         } catch { return MLClassifierMetrics(error) }
     }
 
-    /// How well a model, which any program may have trained, recognises labelled texts.
+    /// The performance of a model of any origin on labelled texts.
     package static func evaluation(
         of model: MLModel,
         on dataFrame: DataFrame,
@@ -145,31 +162,35 @@ public struct MLTextClassifier: Sendable {
         }
     }
 
-    /// How well labelled texts are recognised; what cannot be used is in the metrics' `error`.
+    /// Evaluates the model on the labelled texts of a data frame; an error is in the metrics.
     public func evaluation(on dataFrame: DataFrame, textColumn: String, labelColumn: String) -> MLClassifierMetrics {
         evaluation { try Examples(dataFrame, textColumn, labelColumn) }
     }
 
+    /// Evaluates the model on the labelled texts of a data source; an error is in the metrics.
     public func evaluation(on labeledTexts: DataSource) -> MLClassifierMetrics {
         evaluation { Examples(try labeledTexts.labeledTexts()) }
     }
 
+    /// Evaluates the model on texts by label; an error is in the metrics.
     public func evaluation(on labeledTexts: [String: [String]]) -> MLClassifierMetrics {
         evaluation { Examples(labeledTexts) }
     }
 
-    /// The label of a text.
+    /// Predicts the label of a text.
     public func prediction(from text: String) throws -> String { try predictions(from: [text])[0] }
 
+    /// Predicts the label of each text.
     public func predictions(from texts: [String]) throws -> [String] {
         try Self.labels(task.engine(TextClassifier.self), texts)
     }
 
-    /// The probability of every label.
+    /// Predicts the probability of every label for a text.
     public func predictionWithConfidence(from text: String) throws -> [String: Double] {
         try predictionsWithConfidence(from: [text])[0]
     }
 
+    /// Predicts the probability of every label for each text.
     public func predictionsWithConfidence(from texts: [String]) throws -> [[String: Double]] {
         let engine = try task.engine(TextClassifier.self)
         let rows = try MLCreateError.translating { try engine.probabilities(of: texts) }
@@ -179,11 +200,21 @@ public struct MLTextClassifier: Sendable {
         }
     }
 
-    /// Writes the model to a file whose name ends in `.mlmodel`, or a package `.mlpackage`.
+    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: fileURL.path, metadata)
     }
 
+    /// Writes the trained model to a path, in which a leading tilde is expanded.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: (path as NSString).expandingTildeInPath, metadata)
     }
@@ -212,6 +243,7 @@ extension MLTextClassifier: TextTask {
 }
 
 extension MLTextClassifier: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters and metrics.
     public var description: String {
         """
         Text classifier
@@ -224,17 +256,19 @@ extension MLTextClassifier: CustomStringConvertible, CustomDebugStringConvertibl
         """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 
 extension MLTextClassifier {
-    /// Where labelled texts are.
+    /// The location of labelled texts.
     public enum DataSource: Sendable {
-        /// A folder with a folder for each label, whose files are UTF-8 texts.
+        /// A folder with a folder of UTF-8 text files for each label.
         case labeledDirectories(at: URL)
 
-        /// The texts by their labels; hidden files are left out.
-        /// - Throws: `MLCreateError.io` naming what cannot be read.
+        /// Reads the texts of each label; hidden files are left out.
+        /// - Returns: The texts by label.
+        /// - Throws: `MLCreateError.io` naming the file or folder that cannot be read.
         public func labeledTexts() throws -> [String: [String]] {
             switch self {
             case .labeledDirectories(let url):
@@ -265,19 +299,20 @@ extension MLTextClassifier {
         }
     }
 
-    /// What a classifier that transfers learning sees of words.
+    /// The source of word features for transfer learning.
     public enum FeatureExtractorType: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-        /// Apple's; its weights are not part of this package.
+        /// Apple's static word embedding, whose weights are not available here: training throws an error.
         case staticEmbedding
-        /// Apple's; its weights are not part of this package.
+        /// Apple's dynamic word embedding, whose weights are not available here: training throws an error.
         case dynamicEmbedding
-        /// Apple's; its weights are not part of this package.
+        /// Apple's ELMo embedding, whose weights are not available here: training throws an error.
         case elmoEmbedding
-        /// Apple's; its weights are not part of this package.
+        /// Apple's BERT embedding, whose weights are not available here: training throws an error.
         case bertEmbedding
-        /// A word embedding of one's own, such as `MLWordEmbedding` writes.
+        /// The file of a word embedding, such as `MLWordEmbedding` writes.
         case customEmbedding(URL)
 
+        /// The name of the case, and the path of a custom embedding.
         public var description: String {
             switch self {
             case .staticEmbedding: "staticEmbedding"
@@ -288,9 +323,10 @@ extension MLTextClassifier {
             }
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
 
-        /// The vectors, by words as texts have them.
+        /// The vectors of an embedding by the words of texts.
         func vectors(language: String) throws -> TextModel.Vectors {
             guard case .customEmbedding(let url) = self else {
                 throw MLCreateError.generic(
@@ -309,14 +345,16 @@ extension MLTextClassifier {
         }
     }
 
+    /// The algorithm; revision 1, or `nil` for the newest, is the only one.
     public enum ModelAlgorithmType: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-        /// A conditional random field over one label, which is a maximum-entropy model.
+        /// A conditional random field over a single label, which is the same as `maxEnt`.
         case crf(revision: Int?)
-        /// A maximum-entropy model: probabilities are the softmax of weighted sums of features.
+        /// A maximum-entropy model: the softmax of weighted sums of features.
         case maxEnt(revision: Int?)
-        /// The same with the words' vectors of an embedding among the features.
+        /// A maximum-entropy model that also takes the words' vectors of an embedding as features.
         case transferLearning(FeatureExtractorType, revision: Int?)
 
+        /// The algorithm's name.
         public var description: String {
             switch self {
             case .crf: "crf"
@@ -325,22 +363,27 @@ extension MLTextClassifier {
             }
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 
+    /// The parameters of training.
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-        /// Which texts the model is held against.
+        /// The choice of validation data.
         ///
-        /// `@unchecked Sendable`: nothing changes a data frame or a table that somebody else holds.
+        /// `@unchecked Sendable`: nothing changes a data frame or a table that is shared.
         public enum ValidationData: @unchecked Sendable {
+            /// No validation.
             case none
             /// A part of the training data.
             case split(strategy: MLSplitStrategy)
+            /// The labelled texts of a data frame.
             case dataFrame(DataFrame, textColumn: String, labelColumn: String)
+            /// The labelled texts of a data source.
             case dataSource(DataSource)
-            /// Texts by their labels.
+            /// Texts by label.
             case dictionary([String: [String]])
-            /// A column without a name is that of the training data.
+            /// The labelled texts of a table; an empty column name stands for that of the training data.
             case table(MLDataTable, textColumn: String, labelColumn: String)
 
             func split(_ examples: Examples) throws -> (training: Examples, validation: Examples?) {
@@ -371,13 +414,16 @@ extension MLTextClassifier {
             }
         }
 
+        /// The validation data; the automatic split of the training data by default.
         public var validation: ValidationData
+        /// The algorithm; `maxEnt` by default.
         public var algorithm: ModelAlgorithmType
-        /// The language by whose rules texts are divided into words; `nil` for none in particular.
+        /// The language whose rules divide texts into words; `nil`, the default, for none in particular.
         public var language: NLLanguage?
-        /// The most passes over the texts; 15 when `nil`.
+        /// The maximum number of passes over the texts, at least 1; 15 if `nil`, the default.
         public var maxIterations: Int?
 
+        /// Creates training parameters; see the properties of the same names.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
             algorithm: ModelAlgorithmType = .maxEnt(revision: 1),
@@ -388,6 +434,7 @@ extension MLTextClassifier {
             self.language = language
         }
 
+        /// Creates training parameters with a data source for validation.
         @available(*, deprecated, message: "Use init(validation:algorithm:language:).")
         public init(
             validationData: DataSource,
@@ -397,6 +444,7 @@ extension MLTextClassifier {
             self.init(validation: .dataSource(validationData), algorithm: algorithm, language: language)
         }
 
+        /// Creates training parameters with validation texts by label.
         @available(*, deprecated, message: "Use init(validation:algorithm:language:).")
         public init(
             validationData: [String: [String]],
@@ -420,6 +468,7 @@ extension MLTextClassifier {
             return settings
         }
 
+        /// The parameters, one a line.
         public var description: String {
             """
             algorithm: \(algorithm)
@@ -429,6 +478,7 @@ extension MLTextClassifier {
             """
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 }

@@ -6,21 +6,25 @@ import MLTextTraining
 public import NaturalLanguage
 public import TabularData
 
-/// A tagger of words: parts of speech, names, products, whatever the tokens of its examples are labelled with.
+/// A tagger that labels the words of a text, for example by part of speech or as names.
 ///
-/// A linear-chain conditional random field over the tokens, their beginnings, endings and forms, and their neighbours; see
-/// `TaggerFeatures` and `SequenceTrainer`.
+/// It is a linear-chain conditional random field over the tokens, their prefixes, suffixes and shapes, and their
+/// neighbours; see `TaggerFeatures` and `SequenceTrainer`.
 public struct MLWordTagger: Sendable {
+    /// A word or punctuation mark.
     public typealias Token = String
 
+    /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
-    /// How well the tokens that were trained on are labelled.
+    /// The performance on the training tokens.
     public let trainingMetrics: MLWordTaggerMetrics
-    /// How well tokens that were set aside are labelled; not valid when there were none.
+    /// The performance on the validation tokens; invalid if there are none.
     public let validationMetrics: MLWordTaggerMetrics
     private var task: TextTaskModel
 
-    /// The model: a string `text` in, the sequences `tokens`, `labels`, `locations` and `lengths` out.
+    /// The model, with a string `text` as input and the outputs `tokens`, `labels`, `locations` and `lengths`.
+    ///
+    /// A model that is set here is used for predictions and evaluations; it cannot be written.
     public var model: MLModel {
         get { task.model }
         set { task.model = newValue }
@@ -28,10 +32,14 @@ public struct MLWordTagger: Sendable {
 
     typealias Sentence = (tokens: [Token], labels: [String])
 
+    /// Trains on the labelled sentences of a data frame.
     /// - Parameters:
-    ///   - tokenColumn: arrays of strings, a sentence in each row.
-    ///   - labelColumn: arrays of as many strings.
-    /// - Throws: `MLCreateError` naming what is missing or cannot be used.
+    ///   - trainingData: A row for each sentence.
+    ///   - tokenColumn: The name of the column of tokens, arrays of strings.
+    ///   - labelColumn: The name of the column of labels, arrays of as many strings.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for columns and values that are missing or cannot be used, and parameters out of
+    ///   range.
     public init(
         trainingData: DataFrame,
         tokenColumn: String,
@@ -44,7 +52,11 @@ public struct MLWordTagger: Sendable {
         )
     }
 
-    /// - Parameter trainingData: sentences: their tokens, and as many labels.
+    /// Trains on labelled sentences.
+    /// - Parameters:
+    ///   - trainingData: The tokens of each sentence, and as many labels.
+    ///   - parameters: The parameters of training.
+    /// - Throws: `MLCreateError` for sentences that cannot be used, and parameters out of range.
     public init(
         trainingData: [(tokens: [Token], labels: [String])],
         parameters: ModelParameters = ModelParameters(validation: .split(strategy: .automatic))
@@ -67,7 +79,7 @@ public struct MLWordTagger: Sendable {
         )
     }
 
-    /// Trains in the background: what Apple's interface has for other tasks.
+    /// Trains in the background; an addition to Apple's API, which has this for other tasks.
     package static func train(
         trainingData: [(tokens: [Token], labels: [String])],
         parameters: ModelParameters,
@@ -77,7 +89,7 @@ public struct MLWordTagger: Sendable {
         return try MLTrainingSession(run, sessionParameters).resume()
     }
 
-    /// How well a model, which any program may have trained, labels the tokens of sentences.
+    /// The performance of a model of any origin on labelled sentences.
     package static func evaluation(
         of model: MLModel,
         on labeledTokens: [(tokens: [Token], labels: [String])]
@@ -115,7 +127,7 @@ public struct MLWordTagger: Sendable {
         return MLWordTaggerMetrics(MLClassifierMetrics(counted(truth, predictions, labels: engine.tags)))
     }
 
-    /// How well labelled sentences are tagged; what cannot be used is in the metrics' `error`.
+    /// Evaluates the model on the labelled sentences of a data frame; an error is in the metrics.
     public func evaluation(on labeledTokens: DataFrame, tokenColumn: String, labelColumn: String) -> MLWordTaggerMetrics
     {
         do { return evaluation(on: try Self.sequences(labeledTokens, tokenColumn, labelColumn)) } catch {
@@ -123,26 +135,27 @@ public struct MLWordTagger: Sendable {
         }
     }
 
+    /// Evaluates the model on labelled sentences; an error is in the metrics.
     public func evaluation(on labeledTokens: [(tokens: [Token], labels: [String])]) -> MLWordTaggerMetrics {
         do { return Self.metrics(try task.engine(WordTagger.self), labeledTokens) } catch {
             return MLWordTaggerMetrics(error)
         }
     }
 
-    /// The labels of a text's tokens: its words and marks, as the model divides it.
+    /// Predicts the labels of a text's tokens, into which the model divides it.
     public func prediction(from text: String) throws -> [String] {
         try prediction(from: tokens(of: text))
     }
 
-    /// The labels of these tokens.
+    /// Predicts the label of each token.
     public func prediction(from tokens: [Token]) throws -> [String] { try task.engine(WordTagger.self).best(tokens) }
 
-    /// The probability of every label for each token of a text.
+    /// Predicts the probability of every label for each token of a text.
     public func predictionWithConfidence(from text: String) throws -> [[String: Double]] {
         try predictionWithConfidence(from: tokens(of: text))
     }
 
-    /// The probability of every label for each of these tokens.
+    /// Predicts the probability of every label for each token.
     public func predictionWithConfidence(from tokens: [Token]) throws -> [[String: Double]] {
         let engine = try task.engine(WordTagger.self)
         let rows = engine.probabilities(tokens)
@@ -152,7 +165,7 @@ public struct MLWordTagger: Sendable {
         }
     }
 
-    /// Columns `tokens` and `labels`: arrays of strings, a row for each text.
+    /// Tags texts: a data frame of the arrays `tokens` and `labels`, with a row for each text.
     public func predictions<S>(from texts: S) throws -> DataFrame where S: Sequence, S.Element == String {
         let engine = try task.engine(WordTagger.self)
         let tokens = try texts.map { text in try MLCreateError.translating { try engine.tokens(of: text) } }
@@ -166,11 +179,21 @@ public struct MLWordTagger: Sendable {
         try MLCreateError.translating { try task.engine(WordTagger.self).tokens(of: text) }
     }
 
-    /// Writes the model to a file whose name ends in `.mlmodel`, or a package `.mlpackage`.
+    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    /// - Parameters:
+    ///   - fileURL: The file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: fileURL.path, metadata)
     }
 
+    /// Writes the trained model to a path, in which a leading tilde is expanded.
+    /// - Parameters:
+    ///   - path: The path of the file or package, which is replaced if it exists.
+    ///   - metadata: The metadata to write; default metadata if `nil`.
+    /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
         try task.write(to: (path as NSString).expandingTildeInPath, metadata)
     }
@@ -199,6 +222,7 @@ extension MLWordTagger: TextTask {
 }
 
 extension MLWordTagger: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters and metrics.
     public var description: String {
         """
         Word tagger
@@ -211,16 +235,21 @@ extension MLWordTagger: CustomStringConvertible, CustomDebugStringConvertible {
         """
     }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 }
 
 extension MLWordTagger {
-    /// Networks of Apple's systems, whose weights are not part of this package.
+    /// Apple's networks for word features, whose weights are not available here: training throws an error.
     public enum FeatureExtractorType: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+        /// Apple's dynamic word embedding.
         case dynamicEmbedding
+        /// Apple's ELMo embedding.
         case elmoEmbedding
+        /// Apple's BERT embedding.
         case bertEmbedding
 
+        /// The name of the case.
         public var description: String {
             switch self {
             case .dynamicEmbedding: "dynamicEmbedding"
@@ -229,15 +258,18 @@ extension MLWordTagger {
             }
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 
+    /// The algorithm; revision 1, or `nil` for the newest, is the only one.
     public enum ModelAlgorithmType: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-        /// A conditional random field.
+        /// A linear-chain conditional random field.
         case crf(revision: Int?)
-        /// Needs weights of Apple's, and is an error here.
+        /// Transfer learning, which needs Apple's weights: training throws an error.
         case transferLearning(FeatureExtractorType, revision: Int = 1)
 
+        /// The algorithm's name.
         public var description: String {
             switch self {
             case .crf: "crf"
@@ -245,20 +277,25 @@ extension MLWordTagger {
             }
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 
+    /// The parameters of training.
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-        /// Which sentences the model is held against.
+        /// The choice of validation data.
         ///
-        /// `@unchecked Sendable`: nothing changes a data frame or a table that somebody else holds.
+        /// `@unchecked Sendable`: nothing changes a data frame or a table that is shared.
         public enum ValidationData: @unchecked Sendable {
+            /// No validation.
             case none
-            /// A part of the training data.
+            /// A part of the training sentences.
             case split(strategy: MLSplitStrategy)
+            /// The labelled sentences of a data frame.
             case dataFrame(DataFrame, tokenColumn: String, labelColumn: String)
+            /// Labelled sentences: their tokens, and as many labels.
             case tuples([(tokens: [Token], labels: [String])])
-            /// A column without a name is that of the training data.
+            /// The labelled sentences of a table; an empty column name stands for that of the training data.
             case table(MLDataTable, tokenColumn: String, labelColumn: String)
 
             func split(_ sequences: [Sentence]) throws -> (training: [Sentence], validation: [Sentence]?) {
@@ -287,13 +324,16 @@ extension MLWordTagger {
             }
         }
 
+        /// The validation data; the automatic split of the training sentences by default.
         public var validation: ValidationData
+        /// The algorithm; `crf` by default.
         public var algorithm: ModelAlgorithmType
-        /// The language by whose rules texts are divided into tokens; `nil` for none in particular.
+        /// The language whose rules divide texts into tokens; `nil`, the default, for none in particular.
         public var language: NLLanguage?
-        /// Passes over the sentences; 8 when `nil`.
+        /// The number of passes over the sentences, at least 1; 8 if `nil`, the default.
         public var maxIterations: Int?
 
+        /// Creates training parameters; see the properties of the same names.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
             algorithm: ModelAlgorithmType = .crf(revision: 1),
@@ -304,6 +344,7 @@ extension MLWordTagger {
             self.language = language
         }
 
+        /// Creates training parameters with labelled sentences for validation.
         @available(*, deprecated, message: "Use init(validation:algorithm:language:).")
         public init(
             validationData: [(tokens: [Token], labels: [String])],
@@ -327,6 +368,7 @@ extension MLWordTagger {
             return settings
         }
 
+        /// The parameters, one a line.
         public var description: String {
             """
             algorithm: \(algorithm)
@@ -336,6 +378,7 @@ extension MLWordTagger {
             """
         }
 
+        /// The same text as `description`.
         public var debugDescription: String { description }
     }
 }

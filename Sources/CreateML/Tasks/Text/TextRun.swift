@@ -11,12 +11,12 @@ protocol TextTask {
     associatedtype ModelParameters: TextParameters
     associatedtype Metrics: TextMetrics
 
-    /// Written into session folders.
+    /// The name in session folders.
     static var taskName: String { get }
-    /// What examples are called.
+    /// The plural noun for its examples.
     static var examplesName: String { get }
 
-    /// How well a model recognises examples.
+    /// The performance of a model on examples.
     static func metrics(_ task: TextTaskModel, _ examples: Learner.Examples) throws -> Metrics
 
     init(_ task: TextTaskModel, _ parameters: ModelParameters, training: Metrics, validation: Metrics)
@@ -40,7 +40,7 @@ extension TextTask {
     }
 }
 
-/// How well a text task recognises examples, or why that cannot be said.
+/// The performance of a text task on examples, or the reason why it is not known.
 protocol TextMetrics {
     init(_ error: any Error)
 }
@@ -48,43 +48,52 @@ protocol TextMetrics {
 extension MLClassifierMetrics: TextMetrics {}
 extension MLWordTaggerMetrics: TextMetrics {}
 
-/// What a text task learns from.
+/// The examples of a text task.
 protocol TextExamples: Sendable {
     func write(to writer: inout ArchiveWriter)
-    /// - Throws: for bytes that `write(to:)` did not write; never traps.
+    /// Reads examples.
+    /// - Throws: For bytes that `write(to:)` did not write; never traps.
     init(from reader: inout ArchiveReader) throws
 }
 
-/// How a text task learns.
+/// The parameters of a text task.
 package protocol TextParameters {
-    /// - Throws: for an algorithm that the task does not have.
+    /// Makes parameters of their archived form.
+    /// - Throws: For an algorithm that the task does not have.
     init(_ options: TextOptions) throws
     var options: TextOptions { get }
 }
 
-/// What learns.
+/// The training of a text task.
 protocol TextLearner {
     associatedtype Examples: TextExamples
     associatedtype Parameters: TextParameters
 
-    /// Passes over the examples when the parameters name no number.
+    /// The number of passes if the parameters name none.
     static var defaultPasses: Int { get }
     var passes: Int { get }
     var isFinished: Bool { get }
 
-    /// - Parameter validation: what passes are held against; its labels are learnt, too.
-    /// - Throws: for examples and parameters that nothing can be learnt from.
+    /// Prepares training.
+    /// - Parameters:
+    ///   - training: The training examples.
+    ///   - validation: The validation examples, whose labels are learned, too.
+    ///   - parameters: The parameters.
+    /// - Throws: For examples and parameters that cannot be used.
     init(_ training: Examples, validation: Examples?, _ parameters: Parameters) throws
 
-    /// Asks for another number of passes, at least 1.
+    /// Changes the number of passes, at least 1.
     func limit(passes: Int)
-    /// One pass.
-    /// - Parameter measuresValidation: whether the validation data are held against what has been learnt, too.
+    /// Does one pass and returns its metrics.
+    /// - Parameter measuresValidation: Whether the validation data are evaluated, too.
+    /// - Returns: The metrics.
+    /// - Throws: The errors of evaluation.
     func step(measuresValidation: Bool) throws -> [MLProgress.Metric: Double]
     func specification() throws -> SpecModel
-    /// What changes from pass to pass.
+    /// The state that changes from pass to pass.
     var state: [UInt8] { get }
-    /// - Throws: for bytes that are no state of these examples; never traps.
+    /// Restores a state.
+    /// - Throws: For bytes that are no state of these examples; never traps.
     func resume(_ state: [UInt8]) throws
 }
 
@@ -96,7 +105,7 @@ package struct TextOptions: Codable, Hashable, Sendable {
 
     package var algorithm: Algorithm
     package var revision: Int?
-    /// The file of the word embedding that learning is transferred from.
+    /// The file of the word embedding for transfer learning.
     package var embedding: String?
     /// A BCP 47 tag.
     package var language: String?
@@ -108,10 +117,10 @@ package struct TextOptions: Codable, Hashable, Sendable {
     }
 }
 
-/// The training of a text task: a step is a pass over the examples.
+/// The training of a text task; a step is a pass over the examples.
 ///
-/// The examples are kept with the session; a word embedding that learning is transferred from is not, its file must be
-/// there when the session is gone on with.
+/// The examples are kept with the session; a word embedding for transfer learning is not, so its file must exist when
+/// the session is resumed.
 struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Task.ModelParameters {
     typealias Examples = Task.Learner.Examples
 
@@ -123,7 +132,13 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
     private let measuresValidation: Bool
     private var learner: Task.Learner?
 
-    /// - Parameter measuresValidation: whether every pass says how well the validation data are recognised.
+    /// Prepares training.
+    /// - Parameters:
+    ///   - training: The training examples.
+    ///   - validation: The validation examples.
+    ///   - parameters: The parameters.
+    ///   - measuresValidation: Whether every pass evaluates the validation data.
+    /// - Throws: For examples and parameters that cannot be used.
     init(
         _ training: Examples,
         _ validation: Examples?,
@@ -138,7 +153,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
         _ = try current()
     }
 
-    /// The learner, made when it is first needed.
+    /// The learner, made on first use.
     private mutating func current() throws -> Task.Learner {
         if let learner { return learner }
         let made = try MLCreateError.translating {
@@ -157,7 +172,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
         ]
     }
 
-    /// Of the examples.
+    /// The fingerprint of the examples.
     var fingerprint: UInt64 {
         var writer = ArchiveWriter()
         write(&writer)
@@ -228,7 +243,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
 
 // MARK: - Classifier
 
-/// Learns to tell labels of texts.
+/// The training of a text classifier.
 struct TextClassifierLearner: TextLearner {
     static var defaultPasses: Int { TextClassifierSettings().passes }
 
@@ -326,7 +341,7 @@ extension MLTextClassifier.ModelParameters: TextParameters {
 
 // MARK: - Tagger
 
-/// Learns to label tokens.
+/// The training of a word tagger.
 struct WordTaggerLearner: TextLearner {
     static var defaultPasses: Int { SequenceSettings().passes }
 

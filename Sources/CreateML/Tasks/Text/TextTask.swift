@@ -7,7 +7,7 @@ import MLNumerics
 import MLSpecification
 import TabularData
 
-/// A trained model of text: its file, and the model for the caller.
+/// A trained model of text: the specification that is written, and the model for the caller.
 struct TextTaskModel: Sendable {
     private let specification: SpecModel
     private let original: MLModel
@@ -23,8 +23,8 @@ struct TextTaskModel: Sendable {
         model = original
     }
 
-    /// The engine of the model that is used now.
-    /// - Throws: `MLCreateError.type` when the caller put a model of another kind in its place.
+    /// The engine of the current model.
+    /// - Throws: `MLCreateError.type` if the caller set a model of another kind.
     func engine<Engine>(_ type: Engine.Type) throws -> Engine { try Self.engine(of: model, type) }
 
     static func engine<Engine>(of model: MLModel, _ type: Engine.Type) throws -> Engine {
@@ -36,7 +36,7 @@ struct TextTaskModel: Sendable {
         return engine
     }
 
-    /// Writes the model that was trained.
+    /// Writes the trained model.
     func write(to path: String, _ metadata: MLModelMetadata?) throws {
         guard model === original else {
             throw MLCreateError.generic(
@@ -102,7 +102,7 @@ extension DataFrame {
     }
 }
 
-/// The places of labels in their sorted list.
+/// The index of each label in their sorted list.
 struct LabelPlaces {
     let labels: [String]
     private let places: [String: Int]
@@ -116,7 +116,7 @@ struct LabelPlaces {
     subscript(label: String) -> Int { places[label]! }
 }
 
-/// How often labels were taken for each other.
+/// The confusion matrix of labels.
 func counted(_ truth: [String], _ predictions: [String], labels: [String]) -> ConfusionCounts {
     let places = LabelPlaces(labels + truth + predictions)
     return ConfusionCounts(
@@ -126,6 +126,7 @@ func counted(_ truth: [String], _ predictions: [String], labels: [String]) -> Co
     )
 }
 
+/// Checks the revision of an algorithm.
 /// - Throws: `MLCreateError` for a revision that does not exist.
 func checkRevision(_ revision: Int?, of algorithm: String) throws {
     guard revision == nil || revision == 1 else {
