@@ -1,4 +1,5 @@
-// A program that imports `CreateML` alone has what its declarations name: tables, models, publishers and Foundation.
+// A program that imports `CreateML` alone gets the modules that its declarations use: tables, models, publishers and
+// Foundation.
 @_exported public import Combine
 @_exported public import CoreML
 @_exported public import Foundation

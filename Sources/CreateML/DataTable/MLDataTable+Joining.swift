@@ -36,7 +36,7 @@ extension MLDataTable {
             case .outer: .full
             case .right: .right
             }
-        // The pairs of rows, found by TabularData.
+        // TabularData finds the pairs of rows.
         let pairs = try keyFrame(names).joined(try other.keyFrame(names), on: "key", kind: kind)
         func rows(_ name: String) -> [Int] { pairs[name, Int.self].map { $0 ?? -1 } }
         let (left, right) = (rows("left.row"), rows("right.row"))

@@ -55,7 +55,7 @@ enum TableFile {
                     options: withoutDates
                 )
             } catch CSVReadingError.outOfBounds {
-                // There are fewer.
+                // The file has fewer rows.
                 frame = try DataFrame(csvData: text, columns: options.selectColumns, options: withoutDates)
             }
         } else {
@@ -87,7 +87,7 @@ enum TableFile {
         }
         var options = JSONReadingOptions()
         options.dateParsers = []
-        // Cells that only look like JSON stay the texts that they are.
+        // Cells that only look like JSON remain text.
         guard var parsed = try? DataFrame(jsonData: Data((text + "]").utf8), options: options),
             parsed.shape == (column.count, 1)
         else { return nil }

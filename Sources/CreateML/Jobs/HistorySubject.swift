@@ -106,7 +106,7 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
                     subscriber.receive(completion: .finished)
                 case .nothing: break
                 }
-                // What came in the meantime was left to this thread.
+                // Other threads leave values that arrive in the meantime to this one.
                 let isDone = source.lock.withLock {
                     let waiting =
                         subscriber != nil

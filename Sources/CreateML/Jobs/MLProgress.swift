@@ -10,6 +10,8 @@ public struct MLProgress: Codable {
         /// The content loss of a style transfer, which this package does not have.
         case contentLoss
         /// The loss on the training data.
+        ///
+        /// Linear models report their objective: the sum of the losses, plus the penalties.
         case loss
         /// The largest absolute error of a regressor on the training data.
         case maximumError

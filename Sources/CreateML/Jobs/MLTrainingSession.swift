@@ -68,7 +68,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         state.checkpoints = try folder.checkpoints(of: Run.taskName)
         let last = state.checkpoints.last
         if let last { (state.phase, state.iteration) = (last.phase, last.iteration) }
-        // The data are those of the session's begin, which a split at random may have chosen.
+        // The session keeps the data that it began with, as they may come from a random split.
         var restored = try Self.read(Run.self, folder, last)
         restored.takeLimits(of: run)
         self.run = restored

@@ -259,7 +259,7 @@ struct SessionFolder: Sendable {
         let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard parent >= 0 else { throw failure("bring to the disk the folder of") }
         defer { close(parent) }
-        // Some file systems cannot flush a folder, and say EINVAL; the name is then as safe as they make it.
+        // Some file systems cannot flush a folder, and say EINVAL; the renaming is then as durable as they make it.
         guard fsync(parent) == 0 || errno == EINVAL else { throw failure("bring to the disk the folder of") }
     }
 }

@@ -49,7 +49,7 @@ package struct PermutationImportance: Sendable {
     ) rethrows {
         let base = try value(nil)
         let found = try features.enumerated().map { index, name in
-            // Each feature has orders of its own.
+            // Each feature has its own permutations.
             var generator = SplitMix64(seed: UInt64(bitPattern: Int64(seed)) &+ UInt64(index) &* 0x9E37_79B9)
             let increases = try (0..<extent.repetitions).map { _ in
                 try value((index, Array(0..<extent.rows).shuffled(using: &generator))) - base
@@ -63,7 +63,7 @@ package struct PermutationImportance: Sendable {
             )
         }
         (self.measure, self.base, rowCount, repetitions) = (measure, base, extent.rows, extent.repetitions)
-        // What is no number comes last.
+        // NaN comes last.
         func rank(_ feature: Feature) -> Double { feature.increase.isNaN ? -.infinity : feature.increase }
         self.features = found.enumerated().sorted {
             (rank($1.element), $0.offset) < (rank($0.element), $1.offset)

@@ -51,7 +51,7 @@ extension MLSplitStrategy {
         training.reserveCapacity(count - wanted)
         validation.reserveCapacity(wanted)
         for row in 0..<count {
-            // Each row is chosen with the probability that as many as are wanted come out.
+            // Selection sampling: exactly the wanted number of rows is chosen, each with the same probability.
             let draw = generator.next().multipliedFullWidth(by: UInt64(count - row)).high
             if draw < UInt64(wanted) {
                 validation.append(row)

@@ -41,7 +41,7 @@ struct LinearLearner: TabularLearner {
             fitting.l2Penalty = settings.l2Penalty
             fitting.stepSize = settings.stepSize
         }
-        // The limit is this learner's, which may raise it.
+        // This learner limits the iterations itself, as the limit may be raised.
         fitting.maxIterations = .max
         fitting.convergenceThreshold = settings.convergenceThreshold
         fitting.featureRescaling = settings.featureRescaling
@@ -90,7 +90,7 @@ struct LinearLearner: TabularLearner {
         }
         let (rows, outputs) = (measures.targets, model.offsets.count)
         let losses = rows.indices.map { row in
-            // Class 0 has the score 0.
+            // The score of class 0, the reference, is 0.
             HeldOutRows.logLoss(of: Int(rows[row]), [0] + scores[row * outputs..<(row + 1) * outputs])
         }
         return HeldOutRows(predictions: model.classes(scores).map { Double($0) }, losses: losses)

@@ -15,7 +15,7 @@ public enum MLClassifier: Sendable {
     /// A linear support vector classifier.
     case supportVector(MLSupportVectorClassifier)
 
-    /// Trains the algorithms that suit the data, with several parameters, and keeps the best.
+    /// Trains the algorithms that suit the data, on small tables with several parameters, and keeps the best.
     ///
     /// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated.  The algorithm with the
     /// lowest classification error plus a tenth of the log loss, the first of equal ones, is trained on all rows.

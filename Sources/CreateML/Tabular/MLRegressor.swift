@@ -13,7 +13,7 @@ public enum MLRegressor: Sendable {
     /// A random forest.
     case randomForest(MLRandomForestRegressor)
 
-    /// Trains the algorithms that suit the data, with several parameters, and keeps the best.
+    /// Trains the algorithms that suit the data, on small tables with several parameters, and keeps the best.
     ///
     /// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated.  The algorithm with the
     /// lowest root mean squared error, the first of equal ones, is trained on all rows.  `validationMetrics` are then

@@ -53,7 +53,7 @@ public struct _LearnerSettings: Sendable {
 
 /// The choice of rows on which a tabular task is validated.
 ///
-/// `@unchecked Sendable`: nothing changes a data frame or a table that is shared.
+/// `@unchecked Sendable`: a shared data frame or table is never modified.
 public enum _TabularValidation: @unchecked Sendable {
     /// No validation.
     case none

@@ -214,7 +214,7 @@ struct TreeLearner: TabularLearner {
             node.value = values[place]
             node.gain = gains[place]
             if !node.isLeaf {
-                // Children behind their parent: no way through the tree is endless.
+                // Children come after their parent, so that no path through the tree is endless.
                 guard Int(node.feature) < columns, Int(node.left) > place, Int(node.left) < count,
                     Int(node.right) > place, Int(node.right) < count, !node.threshold.isNaN
                 else { throw reader.damaged("a branch") }

@@ -120,7 +120,7 @@ struct ChoiceTrials: Sendable {
         let squares = differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
         let share = 1 / Double(max(1, (folds.first ?? 2) - 1))
         let error = (squares / max(1, count - 1) * (1 / count + share)).squareRoot()
-        // One that diverged is behind, whatever the difference is.
+        // A candidate that diverged is behind in any case.
         return mean.isNaN || error.isNaN ? -.infinity : mean == 0 ? 0 : mean / error
     }
 

@@ -22,7 +22,7 @@ package struct TableFolds: Sendable {
         held = (0..<repeats).map { number in
             var generator = SplitMix64(seed: 42 &+ UInt64(number))
             var folds = [[Int]](repeating: [], count: count)
-            // One group begins where the one before it has ended, so that folds are of one size.
+            // Each group continues at the fold after the previous group's last one, so that folds are of equal size.
             var place = 0
             for group in groups {
                 for row in group.shuffled(using: &generator) {

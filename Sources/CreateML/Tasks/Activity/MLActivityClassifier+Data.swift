@@ -123,7 +123,7 @@ extension MLActivityClassifier {
         /// An invalid table reads as an empty data frame; training throws its error.
         public var validation: Validation {
             get {
-                // Training says why a table is not valid.
+                // Training throws the error of an invalid table.
                 do { return try validating.resolved() } catch { return .dataSource(.dataFrame(DataFrame())) }
             }
             set { validating = .validation(newValue) }
@@ -251,7 +251,7 @@ struct ActivityTable {
             do { times = try frame.seriesTimes(timeColumn) } catch {
                 throw MLCreateError.io(reason: "\(file.path): \(error)")
             }
-            // Each annotation is a recording of its own: what lies between two was not labelled.
+            // Each annotation is a recording of its own, as the samples between two are not labelled.
             for (number, row) in rows.enumerated() {
                 guard starts[row] <= ends[row] else {
                     throw MLCreateError.generic(

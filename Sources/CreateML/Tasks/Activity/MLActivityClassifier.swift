@@ -186,7 +186,7 @@ public struct MLActivityClassifier: @unchecked Sendable {
         }
         let window = parameters.predictionWindowSize ?? 100
         var empty = 0
-        // A recording without rows shows nothing.
+        // Recordings without rows are counted and left out.
         func recorded(_ source: DataSource) throws -> [ActivityTable] {
             let all = try source.recordings(features, label, file)
             let recorded = all.filter { !$0.labels.isEmpty }

@@ -183,7 +183,7 @@ enum PoseAugmentation: Sendable {
         }
         switch self {
         case .flip:
-            // At the middle of the picture, whose width is 1; joints of the left become those of the right.
+            // Mirrors at the middle of the picture, whose width is 1, and exchanges left and right joints.
             for frame in 0..<count {
                 for (joint, other) in skeleton.mirrored.enumerated() {
                     let place = frame * size + joint
@@ -205,7 +205,7 @@ enum PoseAugmentation: Sendable {
             let (dx, dy) = (0.2 * unit() - 0.1, 0.2 * unit() - 0.1)
             mapped { x, y in (x + dx, y + dy) }
         case .dropFrames:
-            // One pose in ten is replaced by the one before.
+            // Replaces one pose in ten, on average, by the one before.
             for frame in 1..<max(count, 1) where unit() < 0.1 {
                 result.replaceSubrange(
                     frame * size..<(frame + 1) * size,
@@ -213,7 +213,7 @@ enum PoseAugmentation: Sendable {
                 )
             }
         case .interpolateFrames:
-            // Slower by up to a quarter, between poses along a line.
+            // Slows down by up to a quarter, with linear interpolation between poses.
             let speed = 0.75 + 0.25 * unit()
             for frame in 0..<count {
                 let place = Float(frame) * speed

@@ -38,7 +38,7 @@ enum LabeledFolders {
     /// The contents of a folder or of a link to one, sorted by name, without hidden files.
     static func contents(of url: URL) throws -> [URL] {
         do {
-            // Listed by path: Foundation finds nothing in the URL of a link to a folder.
+            // Listed by path, as Foundation lists nothing for the URL of a link to a folder.
             let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
             return names.filter { !$0.hasPrefix(".") }.sorted().map { url.appendingPathComponent($0) }
         } catch {

@@ -19,7 +19,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
         self.problem = problem
         self.options = options
         fingerprint = try Self.fingerprint(problem)
-        // Said now, so that data which nothing can be learnt from begin no session.
+        // Checked before a session begins, so that unusable data start none.
         try MLCreateError.translating { try problem.checkLabels() }
     }
 

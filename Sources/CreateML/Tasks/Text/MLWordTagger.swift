@@ -285,7 +285,7 @@ extension MLWordTagger {
     public struct ModelParameters: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
         /// The choice of validation data.
         ///
-        /// `@unchecked Sendable`: nothing changes a data frame or a table that is shared.
+        /// `@unchecked Sendable`: a shared data frame or table is never modified.
         public enum ValidationData: @unchecked Sendable {
             /// No validation.
             case none

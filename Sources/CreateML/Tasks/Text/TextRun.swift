@@ -149,7 +149,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
         self.validation = validation
         modelParameters = parameters
         self.measuresValidation = measuresValidation
-        // Made now, so that data which nothing can be learnt from begin no session.
+        // Made before a session begins, so that unusable data start none.
         _ = try current()
     }
 
