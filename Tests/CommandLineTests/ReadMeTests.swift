@@ -29,9 +29,11 @@ import Testing
 
     /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
     private static func sources() throws -> [String] {
-        try ["Tests/ReadMeSnippets", "Examples", "Sources/MLOperators/Activations", "Tests/MLOperatorsTests"]
-            .flatMap { try files(below: $0, ".swift") }
-            .map { lines(try text($0)).joined(separator: "\n") }
+        try [
+            "Tests/ReadMeSnippets", "Tests/SourceCompatibility", "Examples", "Sources/MLOperators/Activations",
+            "Tests/MLOperatorsTests/Activations",
+        ]
+        .flatMap { try files(below: $0, ".swift") }.map { lines(try text($0)).joined(separator: "\n") }
     }
 
     /// The program is compiled here; `scripts/readme-check` builds the package that it stands in.
