@@ -24,7 +24,7 @@ import Testing
     /// The files below a folder whose name ends in `suffix`.
     private static func files(below folder: String, _ suffix: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent(folder).path).sorted()
-            .filter { $0.hasSuffix(suffix) }.map { "\(folder)/\($0)" }
+            .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.map { "\(folder)/\($0)" }
     }
 
     /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
