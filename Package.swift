@@ -455,7 +455,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "ReadMeSnippets",
-            dependencies: ["CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML", "TabularData"],
+            dependencies: [
+                "BackgroundTasks", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML", "NaturalLanguage",
+                "TabularData",
+            ],
             path: "Tests/ReadMeSnippets",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         ),

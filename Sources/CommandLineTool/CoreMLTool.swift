@@ -7,7 +7,7 @@ import MLNumerics
 /// The `coreml` command.
 @main
 struct CoreMLTool: ParsableCommand {
-    /// The version of the project (https://semver.org), the same as in Python/pyproject.toml.
+    /// The version of the project (https://semver.org), the same as in the file VERSION.
     static let version = "0.1.0"
 
     // Each command states its name: one that ArgumentParser derives from the type costs every start a search through all

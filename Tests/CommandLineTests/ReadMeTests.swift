@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The README's Swift is what the target `ReadMeSnippets` compiles, with warnings as errors.
+/// The Swift that pages and articles show is in sources that are built, most of them by the target `ReadMeSnippets`, with
+/// warnings as errors.
 @Suite struct ReadMeTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -15,44 +16,65 @@ import Testing
         text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
     }
 
-    @Test func snippetsAreCompiled() throws {
-        let program = Self.lines(try Self.text("Tests/ReadMeSnippets/Classify.swift"))
+    /// The Swift that a page shows.
+    private static func snippets(_ path: String) throws -> [String] {
+        try text(path).components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+    }
+
+    /// The files below a folder whose name ends in `suffix`.
+    private static func files(below folder: String, _ suffix: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent(folder).path).sorted()
+            .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.map { "\(folder)/\($0)" }
+    }
+
+    /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
+    private static func sources() throws -> [String] {
+        try [
+            "Tests/ReadMeSnippets", "Tests/SourceCompatibility", "Examples", "Sources/MLOperators/Activations",
+            "Tests/MLOperatorsTests/Activations",
+        ]
+        .flatMap { try files(below: $0, ".swift") }.map { lines(try text($0)).joined(separator: "\n") }
+    }
+
+    /// The program is compiled here; `scripts/readme-check` builds the package that it stands in.
+    @Test func theReadMesProgramIsCompiled() throws {
+        let snippets = try Self.snippets("README.md")
+        try #require(snippets.count == 2)
+        #expect(snippets[0].hasPrefix("// swift-tools-version"))
+        #expect(Self.lines(snippets[1]) == Self.lines(try Self.text("Tests/ReadMeSnippets/First.swift")))
+    }
+
+    @Test(arguments: ["InSwift", "Training"])
+    func pagesAreCompiled(page: String) throws {
         let parts = Self.lines(try Self.text("Tests/ReadMeSnippets/Parts.swift")).joined(separator: "\n")
-        let snippets = try Self.text("README.md").components(separatedBy: "```swift\n").dropFirst()
-            .map { $0.components(separatedBy: "```")[0] }
-        #expect(snippets.count == 4)
+        let snippets = try Self.snippets("Documentation/\(page).md")
+        #expect(!snippets.isEmpty)
         for snippet in snippets {
-            let lines = Self.lines(snippet)
-            if lines.first?.hasPrefix("import ") == true {
-                #expect(lines == program)
-            } else {
-                #expect(parts.contains(lines.joined(separator: "\n")), "ReadMeSnippets/Parts.swift lacks\n\(snippet)")
+            let text = Self.lines(snippet).joined(separator: "\n")
+            #expect(parts.contains(text), "ReadMeSnippets/Parts.swift lacks\n\(snippet)")
+        }
+    }
+
+    @Test func articlesAreCompiled() throws {
+        let sources = try Self.sources()
+        let articles = try Self.files(below: "Sources", ".md").filter { $0.contains(".docc/") }
+        #expect(articles.count >= 20)
+        for article in articles {
+            for snippet in try Self.snippets(article) {
+                let text = Self.lines(snippet).joined(separator: "\n")
+                #expect(sources.contains { $0.contains(text) }, "no source has what \(article) shows:\n\(snippet)")
             }
         }
     }
 
-    /// The articles' Swift is in sources that are built: those of the target `ReadMeSnippets`, and the example package,
-    /// which `scripts/example-package` builds.
-    @Test func articlesAreCompiled() throws {
-        let manager = FileManager.default
-        var sources: [String] = []
-        for folder in ["Tests/ReadMeSnippets", "Examples/Flowers", "Examples/Flowers/Sources/FlowerGuide"] {
-            let names = try manager.contentsOfDirectory(atPath: Self.root.appendingPathComponent(folder).path)
-            for name in names where name.hasSuffix(".swift") {
-                sources.append(Self.lines(try Self.text("\(folder)/\(name)")).joined(separator: "\n"))
-            }
-        }
-        let catalogue = "Sources/CoreML/CoreML.docc"
-        let articles = try manager.contentsOfDirectory(atPath: Self.root.appendingPathComponent(catalogue).path)
-            .filter { $0.hasSuffix(".md") }
-        #expect(articles.count >= 3)
-        for article in articles {
-            let snippets = try Self.text("\(catalogue)/\(article)").components(separatedBy: "```swift\n").dropFirst()
-                .map { $0.components(separatedBy: "```")[0] }
-            for snippet in snippets {
-                let text = Self.lines(snippet).joined(separator: "\n")
-                #expect(sources.contains { $0.contains(text) }, "no source has what \(article) shows:\n\(snippet)")
-            }
+    /// Each module that clients import has a page that says what it is for.
+    @Test func modulesHaveLandingPages() throws {
+        for module in [
+            "BackgroundTasks", "CoreGraphics", "CoreML", "CoreMLDeployment", "CoreMLEncryption", "CoreMLExtras",
+            "CoreVideo", "CreateML", "ImageIO", "NaturalLanguage", "TabularData", "Vision",
+        ] {
+            let page = try Self.text("Sources/\(module)/\(module).docc/\(module).md")
+            #expect(page.hasPrefix("# ``\(module)``\n"))
         }
     }
 }
