@@ -83,13 +83,13 @@ final class CSVChunks: @unchecked Sendable {
             file?.letGo(part)
             return counts
         }
-        // Where records start that start behind each block's beginning, and how many lines end before.
+        // The first record that starts after each block's beginning, and the number of lines that end before it.
         var starts = [0]
         var lines = [0]
         var inside = counts[0].quotes % 2 == 1
         var ended = Int(counts[0].newlines_even)
         for block in 0..<blocks where block > 0 {
-            // Where no further line ends, the last one, which is open, began before.
+            // When no further line ends, the last one began before and is still open.
             starts.append(firstLine(from: block * Self.size, inside: inside) ?? bytes.count)
             lines.append(ended + 1)
             ended += Int(inside ? counts[block].newlines_odd : counts[block].newlines_even)
@@ -172,7 +172,7 @@ final class CSVChunks: @unchecked Sendable {
             newlines += 1
         }
         guard newlines == part.rows, found == newlines * columns else { return nil }
-        // As many ends of lines as rows, and one at each row's end: all others are delimiters.
+        // There are as many line ends as rows, one at the end of each row: all other separators are delimiters.
         var k = columns - 1
         for _ in 0..<(newlines - 1) {
             if start[Int(positions[k])] != UInt8(ascii: "\n") { return nil }

@@ -51,7 +51,7 @@ struct CSVRecords {
                 offset += length
                 return true
             }
-            // What ends a cell and is no end of a line is a delimiter.
+            // A separator after a cell that is not a line end is a delimiter.
             offset += dialect.delimiter.count
             if offset >= bytes.count {
                 ends.append(contents.count)

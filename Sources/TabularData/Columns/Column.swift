@@ -255,7 +255,7 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     public mutating func withContiguousMutableStorageIfAvailable<R>(
         _ body: (inout UnsafeMutableBufferPointer<WrappedElement?>) throws -> R
     ) rethrows -> R? {
-        // The count of missing elements would not see what is written behind its back.
+        // Writing through a pointer would bypass the count of missing elements.
         nil
     }
 }

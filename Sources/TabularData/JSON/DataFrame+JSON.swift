@@ -66,7 +66,7 @@ private struct JSONTable {
                     values.append(Array(repeating: .null, count: row))
                 }
                 let place = places[key]!
-                // Of a key that appears twice the last counts.
+                // The last of several equal keys counts.
                 if values[place].count > row { values[place][row] = value } else { values[place].append(value) }
             }
             for place in values.indices where values[place].count == row { values[place].append(.null) }

@@ -54,7 +54,7 @@ struct SFrameBytes {
         guard rest > 0 else { throw Self.endsEarly }
         let extra = (~next.load(as: UInt8.self)).trailingZeroBitCount
         if extra >= 7 {
-            // Seven ones, with whatever above: the number is the eight bytes behind.
+            // Seven ones, whatever the highest bit: the number is in the eight bytes that follow.
             _ = try take(1)
             return try word()
         }

@@ -124,7 +124,7 @@ package enum SFrameContents {
     private static let mostEntries = 64
 
     private static func strings(_ strings: [String], _ output: inout SFrameOutput) {
-        // By their bytes: strings that Unicode holds for equal may have different ones.
+        // Compared by bytes: strings that are canonically equivalent may differ in them.
         var places: [[UInt8]: Int] = [:]
         var entries: [String] = []
         var numbers: [Int] = []

@@ -73,7 +73,7 @@ struct SFrameOutput {
             return
         }
         let each = 8 / bits
-        // What does not fill a byte comes first, in its highest bits.
+        // Integers that do not fill a byte come first, in its highest bits.
         var place = (each - numbers.count % each) % each
         var byte: UInt8 = 0
         for number in numbers {

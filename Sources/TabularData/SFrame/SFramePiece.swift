@@ -210,7 +210,7 @@ struct SFrameFiller {
         let areAllUTF8 = block.bytes.isUTF8(start, Int(total))
         for i in 0..<block.present {
             let count = Int(numbers[i])
-            // Where all are UTF-8 together one is unless it begins within a character.
+            // When the whole is valid UTF-8, each string is, unless it begins within a character.
             guard areAllUTF8, count == 0 || start.load(as: UInt8.self) & 0xC0 != 0x80 else {
                 throw .badEncoding("a string is not UTF-8")
             }

@@ -2,7 +2,7 @@
 struct SFrameSettings {
     private(set) var sections: [String: [String: String]] = [:]
 
-    /// - Throws: `badArchive` naming `file` and the line.
+    /// Parses the settings, or throws `.badArchive` naming `file` and the line.
     init(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(SFrameReadingError) {
         var section: String?
         for (number, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {

@@ -60,7 +60,7 @@ extension SFrameBytes {
     mutating func value(depth: Int = 0) throws(SFrameReadingError) -> SFrameValue {
         var code = try byte()
         if code < 128 {
-            // As older versions write it; what the four bytes say follows from the type.
+            // Older versions write four bytes here whose content follows from the type.
             _ = try take(4)
         } else {
             code -= 128

@@ -2,7 +2,7 @@
 ///
 /// Rows with equal keys keep their order. The keys are consumed.
 func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order: Order) -> PlainBuffer<UInt32> {
-    // As many keys together as fit one word.
+    // Combine as many keys as fit into one word.
     var packed: [SortKeys] = []
     for key in keys {
         if let last = packed.last, last.bits + key.bits <= 64 {

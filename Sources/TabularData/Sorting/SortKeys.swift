@@ -24,7 +24,7 @@ struct SortKeys {
     private init?<T>(integers values: _ColumnValues<T>) {
         guard let range = values.integerRange() else { return nil }
         let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
-        // One number more stands for what is missing.
+        // One more number stands for missing values.
         let shift: UInt64 = values.storage.missing > 0 ? 1 : 0
         guard width < .max else { return nil }
         let least = range.lowerBound

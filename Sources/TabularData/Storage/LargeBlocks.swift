@@ -49,7 +49,7 @@ package enum LargeBlocks {
             if let best = fitting.min(by: { kept.blocks[$0].bytes < kept.blocks[$1].bytes }) {
                 return kept.remove(at: best).address
             }
-            // What is kept must not add to what is needed at once.
+            // Kept blocks must not add to the memory that is needed now.
             var freed = 0
             while freed < bytes, !kept.blocks.isEmpty {
                 let block = kept.remove(at: 0)

@@ -24,7 +24,7 @@ final class MappedFile: @unchecked Sendable {
         } else if descriptor >= 0 {
             close(descriptor)
         }
-        // Pipes and the like; also says what is wrong when there is no such file.
+        // Pipes and the like; also throws the proper error when there is no such file.
         let data = try Data(contentsOf: url)
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: data.count)
         _ = copy.initialize(from: data)
