@@ -1,5 +1,5 @@
-// Arithmetic of columns with missing elements: an element missing on either side is missing in the result, which is named
-// after the left side.
+// Arithmetic of columns with missing elements: an element missing on either side is missing in the result, which is
+// named after the left side.
 
 extension OptionalColumnProtocol where WrappedElement: AdditiveArithmetic {
     /// The element-wise sums of two columns of equal length, named after the left one.
