@@ -3,16 +3,18 @@ public import CoreML
 import Synchronization
 
 extension MLUpdateTask {
-    /// A file that the task writes where it stands to, at the end of each epoch, every ten seconds and when it is
-    /// cancelled.  A task for the same model and the same training data that finds the file goes on from there, with
-    /// the same result as one that was never interrupted.  To be set before `resume`; a completed task removes the file.
+    /// The file to which the task saves its progress, or nil to save none.
+    ///
+    /// It is written at the end of each epoch, every ten seconds and when the task is cancelled. A task for the same
+    /// model and the same training data that finds the file continues from it, with the same result as one that was
+    /// never interrupted. Set it before `resume`; a completed task removes the file.
     public var checkpointURL: URL? {
         get { checkpointPath.map { URL(fileURLWithPath: $0) } }
         set { checkpointPath = newValue?.path }
     }
 }
 
-/// An update of a model as background work, in as many pieces as it takes.
+/// An update of a model as background work, divided into as many runs as it takes.
 ///
 /// ```swift
 /// let update = BackgroundUpdate(identifier: "org.example.learn", modelAt: current, writingTo: current) {
@@ -21,24 +23,31 @@ extension MLUpdateTask {
 /// update.register()
 /// try update.submit()
 /// ```
-/// When the scheduler's time budget is used up the update is written to its checkpoint and submitted again.
+/// When the scheduler's time budget is used up the update saves a checkpoint and is submitted again.
 public final class BackgroundUpdate: Sendable {
+    /// The identifier under which the work is registered with the scheduler.
     public let identifier: String
     /// The updatable model, in a form that `MLModel` loads.
     public let modelURL: URL
-    /// Where the updated model goes; may be `modelURL`, which is whole at any time.
+    /// The file to which the updated model is written; it may be `modelURL`, which is replaced as a whole.
     public let outputURL: URL
+    /// The file that holds the progress between runs.
     public let checkpointURL: URL
     private let trainingData: @Sendable () throws -> any MLBatchProvider
     private let configuration: @Sendable () -> MLModelConfiguration?
     private let completion: @Sendable (Result<URL, any Error>) -> Void
     private let last = Mutex<BGProcessingTaskRequest?>(nil)
 
+    /// Creates background work that updates a model.
+    ///
     /// - Parameters:
-    ///   - checkpoint: by default beside the output, with ".checkpoint" after its name.
-    ///   - configuration: made anew for each piece of work.
-    ///   - trainingData: called for each piece of work; must give the same examples each time.
-    ///   - completion: called once, when the updated model is written or the update has failed.
+    ///   - identifier: The identifier for the scheduler, unique in the app.
+    ///   - model: The updatable model, in a form that `MLModel` loads.
+    ///   - output: The file to which the updated model is written; it may be that of the model.
+    ///   - checkpoint: The file that holds the progress; by default that of the output with `.checkpoint` appended.
+    ///   - configuration: Makes the configuration anew for each run; nil, the default, stands for the standard one.
+    ///   - trainingData: Returns the examples, which must be the same for each run.
+    ///   - completion: Called once, when the updated model is written or the update has failed.
     public init(
         identifier: String,
         modelAt model: URL,
@@ -57,13 +66,19 @@ public final class BackgroundUpdate: Sendable {
         self.completion = completion
     }
 
-    /// Registers the work.  False when the scheduler knows the identifier already.
+    /// Registers the work with a scheduler, and returns false when its identifier is registered already.
     @discardableResult
     public func register(with scheduler: BGTaskScheduler = .shared) -> Bool {
         scheduler.register(forTaskWithIdentifier: identifier, using: nil) { task in self.run(task, scheduler) }
     }
 
-    /// Asks the scheduler to begin, or go on with, the update.
+    /// Asks the scheduler to start or continue the update.
+    ///
+    /// - Parameters:
+    ///   - scheduler: The scheduler with which the work is registered.
+    ///   - earliestBeginDate: The time before which the work does not start; nil, the default, sets no limit.
+    ///   - requiresExternalPower: Whether the work waits for external power; false by default.
+    /// - Throws: The scheduler's error when it does not accept the request.
     public func submit(
         to scheduler: BGTaskScheduler = .shared,
         earliestBeginDate: Date? = nil,
@@ -116,7 +131,9 @@ public final class BackgroundUpdate: Sendable {
     }
 }
 
-/// One piece of the work.  Its time may be up before there is an update to cancel.
+/// One run of the work.
+///
+/// Its time may be up before there is an update to cancel.
 private final class Turn: Sendable {
     private let state = Mutex<(update: MLUpdateTask?, isOver: Bool)>((nil, false))
 
@@ -128,7 +145,7 @@ private final class Turn: Sendable {
         update?.cancel()
     }
 
-    /// False when the time is up already.
+    /// Sets the update of this run; false when its time is up already.
     func begin(_ update: MLUpdateTask) -> Bool {
         state.withLock { state in
             state.update = update

@@ -1,8 +1,13 @@
 public import CoreML
 
-/// The classes that custom models ask for, found and registered as those of custom layers are (`CustomLayers`).
+/// The registry of classes that compute custom models, which follows the rules of `CustomLayers`.
 public enum CustomModels {
-    /// - Parameter name: what files call the class; by default its name without the module's.
+    /// Registers a class that computes custom models.
+    ///
+    /// - Parameters:
+    ///   - type: The class.
+    ///   - name: The name by which model files refer to the class; nil, the default, stands for its name without the
+    ///     module's.
     public static func register(_ type: any MLCustomModel.Type, as name: String? = nil) {
         CustomModelClasses.register(type, as: name ?? "\(type)")
     }

@@ -2,10 +2,12 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// Other names for the features of a model.
+/// Renames the features of a model.
 enum FeatureNames {
-    /// Renames a feature in the interface, and what carries its name inside: blobs of networks, features of a
-    /// pipeline's models, inputs of a program's functions.
+    /// Renames a feature in the interface and wherever its name occurs inside.
+    ///
+    /// That is in values of networks and in features of a pipeline's models. A name that does not exist or is in use is
+    /// an error.
     static func rename(_ name: String, to other: String, in model: inout SpecModel) throws(ModelError) {
         let description = model.description_p
         let features = description.input + description.output + description.trainingInput + description.state
@@ -18,7 +20,7 @@ enum FeatureNames {
         try replace(name, other, in: &model)
     }
 
-    /// Names that stand for something within the model.
+    /// Returns the names that have a meaning within the model.
     private static func names(inside model: SpecModel) -> Set<String> {
         var result: Set<String> = []
         for layer in model.networkLayers ?? [] { result.formUnion(layer.input + layer.output) }

@@ -4,63 +4,72 @@ import MLSpecification
 
 /// The weights of a layer, in the order that the layer's documentation states (row-major, last axis fastest).
 ///
-/// Full precision: an array of `Float`, `LayerWeights(multiArray)`, `LayerWeights(shapedArray)`.  Smaller files:
-/// `.float16`, `.quantized` (a line for each channel), `.palettized` (a table of values).  Only weights of full
+/// Full precision: an array of `Float`, `LayerWeights(multiArray)`, `LayerWeights(shapedArray)`. Smaller files:
+/// `.float16`, `.quantized` (a linear map for each channel), `.palettized` (a lookup table). Only weights of full
 /// precision can be updated on the device.
 public struct LayerWeights: Hashable, Sendable, ExpressibleByArrayLiteral {
     enum Storage: Hashable, Sendable {
         case float32([Float])
         case float16([Float])
-        /// `codes` below 2^`bits`; value = scale · code + bias, one pair for all or one for each channel.
+        /// `codes` below 2^`bits`; value = scale · code + bias, with one pair for all or one for each channel.
         case linear(bits: Int, codes: [UInt8], scale: [Float], bias: [Float])
-        /// `codes` below 2^`bits` count entries of `table`.
+        /// `codes` below 2^`bits` are indices into `table`.
         case table(bits: Int, codes: [UInt8], table: [Float])
-        /// Signed codes, for layers that quantise their input while they run; value = scale · code.
+        /// Signed codes, for layers that quantise their input at run time; value = scale · code.
         case int8(codes: [Int8], scale: Float)
     }
 
     let storage: Storage
 
+    /// Creates weights of full precision.
     public init(_ values: [Float]) { storage = .float32(values) }
 
+    /// Creates weights of full precision from an array literal.
     public init(arrayLiteral elements: Float...) { storage = .float32(elements) }
 
-    /// The elements of any array, in row-major order.
+    /// Creates weights of full precision from the elements of any array, in row-major order.
     public init(_ array: MLMultiArray) {
         storage = .float32(array.tensor(as: .float32).values.map { Float($0) })
     }
 
+    /// Creates weights of full precision from the elements of a shaped array.
     public init(_ array: MLShapedArray<Float>) { storage = .float32(array.scalars) }
 
+    /// Creates weights of full precision from the elements of a shaped array, rounded to single precision.
     public init(_ array: MLShapedArray<Double>) { storage = .float32(array.scalars.map { Float($0) }) }
 
     private init(_ storage: Storage) { self.storage = storage }
 
-    /// Half precision: values are rounded to the nearest of 16 bits.
+    /// Weights of half precision, rounded to the nearest 16-bit value.
     public static func float16(_ values: [Float]) -> LayerWeights { LayerWeights(.float16(values)) }
 
-    /// Codes of 1 to 8 bits on a line: value = scale · code + bias.
+    /// Linearly quantised weights of 1 to 8 bits: value = scale · code + bias.
+    ///
     /// - Parameters:
-    ///   - codes: one for each weight, below 2^`bits`.
-    ///   - scale: one for all weights, or one for each output channel (the slowest axis).
-    ///   - bias: as many as there are scales.
+    ///   - bits: The number of bits of a code.
+    ///   - codes: One code for each weight, below 2^`bits`.
+    ///   - scale: One scale for all weights, or one for each output channel (the slowest axis).
+    ///   - bias: As many biases as there are scales.
+    /// - Returns: The weights; values that do not fit together are an error of the layer.
     public static func linear(bits: Int, codes: [UInt8], scale: [Float], bias: [Float]) -> LayerWeights {
         LayerWeights(.linear(bits: bits, codes: codes, scale: scale, bias: bias))
     }
 
-    /// Codes of 1 to 8 bits that count the entries of a table of 2^`bits` values.
+    /// Weights as codes of 1 to 8 bits that are indices into a lookup table of 2^`bits` values.
     public static func table(bits: Int, codes: [UInt8], table: [Float]) -> LayerWeights {
         LayerWeights(.table(bits: bits, codes: codes, table: table))
     }
 
-    /// Signed codes for `innerProduct` and `batchedMatMul` with `quantizesInput`: value = scale · code.
+    /// Signed 8-bit weights for `innerProduct` and `batchedMatMul` with `quantizesInput`: value = scale · code.
     public static func int8(_ codes: [Int8], scale: Float) -> LayerWeights {
         LayerWeights(.int8(codes: codes, scale: scale))
     }
 
-    /// Quantises values to 1 to 8 bits: for each channel (the slowest axis), the line from its least to its greatest
-    /// value in 2^`bits` steps.  A number of channels that does not divide the values, or of bits outside 1 to 8, is
-    /// an error of the layer.
+    /// Quantises weights linearly to 1 to 8 bits.
+    ///
+    /// In each channel (the slowest axis) the range from the least to the greatest value is divided into 2^`bits` − 1
+    /// steps. A number of channels that does not divide the number of values, or a number of bits outside 1 to 8, is an
+    /// error of the layer.
     public static func quantized(_ values: [Float], bits: Int, channels: Int = 1) -> LayerWeights {
         guard (1...8).contains(bits), channels > 0, values.count % channels == 0, values.allSatisfy(\.isFinite) else {
             return .linear(bits: bits, codes: [], scale: [], bias: [])
@@ -82,7 +91,7 @@ public struct LayerWeights: Hashable, Sendable, ExpressibleByArrayLiteral {
         return .linear(bits: bits, codes: codes, scale: scales, bias: biases)
     }
 
-    /// Replaces values by the nearest of 2^`bits` (1 to 8), which are chosen by Lloyd's algorithm (k-means).
+    /// Replaces each weight by the nearest of 2^`bits` values (1 to 8 bits), chosen by k-means (Lloyd's algorithm).
     public static func palettized(_ values: [Float], bits: Int) -> LayerWeights {
         guard (1...8).contains(bits), !values.isEmpty, values.allSatisfy(\.isFinite) else {
             return .table(bits: bits, codes: [], table: [])
@@ -92,7 +101,7 @@ public struct LayerWeights: Hashable, Sendable, ExpressibleByArrayLiteral {
         return .table(bits: bits, codes: values.map { UInt8(Palette.nearest(to: $0, in: table)) }, table: table)
     }
 
-    /// How many weights there are.
+    /// The number of weights.
     public var count: Int {
         switch storage {
         case .float32(let values), .float16(let values): values.count
@@ -103,8 +112,10 @@ public struct LayerWeights: Hashable, Sendable, ExpressibleByArrayLiteral {
 }
 
 extension LayerWeights {
-    /// Why the weights cannot be written; `nil` when they can.
-    /// - Parameter channels: how many output channels there are; `nil` for weights with none.
+    /// Returns the reason why the weights cannot be written; nil when they can.
+    ///
+    /// - Parameter channels: The number of output channels; nil for weights without channels.
+    /// - Returns: A message, or nil.
     func problem(channels: Int?) -> String? {
         switch storage {
         case .float32, .float16: return nil
@@ -134,7 +145,7 @@ extension LayerWeights {
         return nil
     }
 
-    /// The message of the model format.  The weights have no `problem`.
+    /// The message of the model format, for weights without a `problem`.
     var specification: SpecWeightParams {
         var weights = SpecWeightParams()
         switch storage {
@@ -163,7 +174,7 @@ extension LayerWeights {
         return weights
     }
 
-    /// Codes one after the other, most significant bit first; zeros fill the last byte.
+    /// Returns the codes packed one after the other, most significant bit first; zeros fill the last byte.
     private static func packed(_ codes: [UInt8], _ bits: Int) -> [UInt8] {
         guard bits < 8 else { return codes }
         var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)

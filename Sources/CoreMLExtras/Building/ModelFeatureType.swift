@@ -2,49 +2,63 @@ public import CoreML
 import MLSpecification
 import SwiftProtobuf
 
-/// The type of an input, an output or a training input of a model under construction.
+/// The type of an input, an output or a training input of a model.
 public enum ModelFeatureType: Hashable, Sendable {
+    /// An integer of 64 bits.
     case int64
+    /// A double-precision number.
     case double
+    /// A string.
     case string
-    /// A picture; see `image(width:height:color:)`.
+    /// An image; see `image(width:height:color:)`.
     case image(ModelImageType)
-    /// An array; see `array(_:_:)`.
+    /// A multidimensional array; see `array(_:_:)`.
     case multiArray(ModelArrayType)
-    /// Numbers by keys.
+    /// A dictionary with double-precision values.
     case dictionary(keys: KeyType)
-    /// A list of integers or strings, of `count` elements.
+    /// A list of integers or strings, whose length is in `count`; nil stands for any length.
     case sequence(of: KeyType, count: ClosedRange<Int>?)
 
-    /// What a dictionary has for keys and a sequence for elements.
+    /// The type of a dictionary's keys or a sequence's elements.
     public enum KeyType: Hashable, Sendable { case int64, string }
 
-    /// An array of one shape.  An empty shape stands for an output whose shape is not stated.
+    /// An array of a fixed shape; an empty shape stands for an output whose shape is not stated.
     public static func array(_ shape: [Int], _ dataType: MLMultiArrayDataType = .float32) -> ModelFeatureType {
         .multiArray(ModelArrayType(shape: shape, dataType: dataType))
     }
 
-    /// A picture of one size, in pixels.
+    /// An image of a fixed size, in pixels.
     public static func image(width: Int, height: Int, color: ModelImageType.Color) -> ModelFeatureType {
         .image(ModelImageType(width: width, height: height, color: color))
     }
 }
 
-/// The type of an array: shape, the other shapes that are allowed, and the type of its elements.
+/// The type of a multidimensional array: its shape, other shapes that are allowed, and its element type.
 public struct ModelArrayType: Hashable, Sendable {
+    /// The shapes that are allowed in addition to the default one.
     public enum Flexibility: Hashable, Sendable {
-        /// One of these shapes; `shape` is the one to prefer.
+        /// One of these shapes; the type's `shape` is the preferred one.
         case shapes([[Int]])
-        /// One range for each axis; an upper bound of `Int.max` stands for none.
+        /// A range of extents for each axis; an upper bound of `Int.max` means no limit.
         case ranges([ClosedRange<Int>])
     }
 
+    /// The default shape: the extent of each axis.
     public var shape: [Int]
+    /// The type of the elements.
     public var dataType: MLMultiArrayDataType
+    /// The other shapes that are allowed; nil for a fixed shape.
     public var flexibility: Flexibility?
-    /// The value of every element when an optional input is left out.
+    /// The value of all elements when an optional input is omitted.
     public var defaultValue: Double?
 
+    /// Creates the type of an array.
+    ///
+    /// - Parameters:
+    ///   - shape: The default shape: the extent of each axis.
+    ///   - dataType: The type of the elements; single precision by default.
+    ///   - flexibility: The other shapes that are allowed; nil, the default, for a fixed shape.
+    ///   - defaultValue: The value of all elements when an optional input is omitted.
     public init(
         shape: [Int],
         dataType: MLMultiArrayDataType = .float32,
@@ -58,39 +72,56 @@ public struct ModelArrayType: Hashable, Sendable {
     }
 }
 
-/// The type of a picture: size, the other sizes that are allowed, and colours.
+/// The type of an image: its size, other sizes that are allowed, and its color layout.
 public struct ModelImageType: Hashable, Sendable {
+    /// The color layout of an image.
     public enum Color: Hashable, Sendable {
-        /// 8 bits of grey.
+        /// 8 bits of gray per pixel.
         case grayscale
-        /// Half-precision grey.
+        /// Half-precision gray.
         case grayscaleFloat16
-        /// Three planes, red first.
+        /// Three channels in the order red, green, blue.
         case rgb
-        /// Three planes, blue first.
+        /// Three channels in the order blue, green, red.
         case bgr
     }
 
+    /// A size in pixels.
     public struct Size: Hashable, Sendable {
+        /// The width in pixels.
         public var width: Int
+        /// The height in pixels.
         public var height: Int
 
+        /// Creates a size in pixels.
         public init(width: Int, height: Int) {
             self.width = width
             self.height = height
         }
     }
 
+    /// The sizes that are allowed in addition to the default one.
     public enum Flexibility: Hashable, Sendable {
+        /// One of these sizes.
         case sizes([Size])
-        /// An upper bound of `Int.max` stands for none.
+        /// Any size within these ranges; an upper bound of `Int.max` means no limit.
         case ranges(width: ClosedRange<Int>, height: ClosedRange<Int>)
     }
 
+    /// The default size.
     public var size: Size
+    /// The color layout.
     public var color: Color
+    /// The other sizes that are allowed; nil for a fixed size.
     public var flexibility: Flexibility?
 
+    /// Creates the type of an image.
+    ///
+    /// - Parameters:
+    ///   - width: The default width in pixels.
+    ///   - height: The default height in pixels.
+    ///   - color: The color layout.
+    ///   - flexibility: The other sizes that are allowed; nil, the default, for a fixed size.
     public init(width: Int, height: Int, color: Color, flexibility: Flexibility? = nil) {
         size = Size(width: width, height: height)
         self.color = color
@@ -99,7 +130,7 @@ public struct ModelImageType: Hashable, Sendable {
 }
 
 extension ModelFeatureType {
-    /// What is wrong with the type; `nil` when it can be written.
+    /// The reason why the type cannot be written; nil when it can.
     var problem: String? {
         switch self {
         case .multiArray(let array):
@@ -141,7 +172,7 @@ extension ModelFeatureType {
         return nil
     }
 
-    /// The message of the model format.  The type has no `problem`.
+    /// The message of the model format, for a type without a `problem`.
     var specification: SpecFeatureType {
         var type = SpecFeatureType()
         switch self {

@@ -1,10 +1,13 @@
 import MLSpecification
 
-/// The labels of a classifier, all of one type; their order is that of the probabilities.
+/// The class labels of a classifier, in the order of its probabilities.
 public enum ModelLabels: Hashable, Sendable {
+    /// Labels that are strings.
     case strings([String])
+    /// Labels that are integers.
     case integers([Int64])
 
+    /// The number of labels.
     public var count: Int {
         switch self {
         case .strings(let labels): labels.count
@@ -19,7 +22,7 @@ public enum ModelLabels: Hashable, Sendable {
         }
     }
 
-    /// The first label that stands in the list twice.
+    /// The first label that occurs twice.
     var duplicate: String? {
         var seen: Set<String> = []
         let labels: [String] =

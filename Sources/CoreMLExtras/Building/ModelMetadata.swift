@@ -1,13 +1,26 @@
 import MLSpecification
 
-/// What a model file says about itself.
+/// The metadata of a model file.
 public struct ModelMetadata: Hashable, Sendable {
+    /// A description of the model.
     public var description: String
+    /// The author of the model.
     public var author: String
+    /// The license of the model.
     public var license: String
+    /// The version of the model, in any form.
     public var version: String
+    /// Further metadata by key.
     public var userDefined: [String: String]
 
+    /// Creates metadata; everything is empty by default.
+    ///
+    /// - Parameters:
+    ///   - description: A description of the model.
+    ///   - author: The author of the model.
+    ///   - license: The license of the model.
+    ///   - version: The version of the model, in any form.
+    ///   - userDefined: Further metadata by key.
     public init(
         description: String = "",
         author: String = "",

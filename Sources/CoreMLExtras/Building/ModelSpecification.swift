@@ -3,32 +3,36 @@ package import MLFiles
 import MLNumerics
 package import MLSpecification
 
-/// A model as its file would hold it: finished by a builder or read from a file, to be written, loaded, changed
-/// (`ModelEditor`) or put into a pipeline (`PipelineBuilder`).
+/// A model in memory, as its file contains it.
+///
+/// It is finished by a builder or read from a file, and can be written, loaded, edited (`ModelEditor`) or appended to a
+/// pipeline (`PipelineBuilder`).
 public struct ModelSpecification: Sendable {
     /// The model, and the weight files that its programs refer to.
     package let file: ModelFile
 
     package init(_ file: ModelFile) { self.file = file }
 
-    /// A model that was just built, with the lowest version of the model format that holds what it uses.
+    /// Creates a model with the lowest version of the model format that supports the features it uses.
     package init(_ specification: SpecModel) {
         file = ModelFile(specification: SpecificationVersion.lowered(specification))
     }
 
-    /// Reads a `.mlmodel` file, a `.mlpackage` or a compiled folder.
+    /// Reads a `.mlmodel` file, a `.mlpackage` or a compiled directory, or throws `MLModelError`.
     public init(contentsOf url: URL) throws {
         do { file = try ModelFile.open(path: url.path) } catch { throw MLModelError(error) }
     }
 
-    /// The version of the model format: the lowest that holds what the model uses.
+    /// The version of the model format: the lowest that supports the features the model uses.
     public var specificationVersion: Int { Int(file.specification.specificationVersion) }
 
+    /// Whether the model can be updated on the device.
     public var isUpdatable: Bool { file.specification.isUpdatable }
 
+    /// The description, author, license, version and further metadata of the model.
     public var metadata: ModelMetadata { ModelMetadata(file.specification.description_p.metadata) }
 
-    /// The bytes of a `.mlmodel` file.
+    /// Returns the bytes of a `.mlmodel` file, or throws `MLModelError` when the model is protected.
     public func data() throws -> Data {
         do throws(ModelError) {
             try file.requireUnprotected("encoding")
@@ -36,8 +40,13 @@ public struct ModelSpecification: Sendable {
         } catch { throw MLModelError(error) }
     }
 
-    /// Writes a `.mlpackage` if the name ends so, else a `.mlmodel` file.  It takes the place of an older one when it
-    /// is complete; a failure leaves the older one as it was.
+    /// Writes a `.mlpackage` if the name has that extension, else a `.mlmodel` file.
+    ///
+    /// The new file replaces an older one when it is complete; a failure leaves the older one unchanged.
+    ///
+    /// - Parameter url: The file or package to write.
+    /// - Throws: `MLModelError` when the model is protected, when it keeps weights in separate files, which a
+    ///   `.mlmodel` cannot hold, or when writing fails.
     public func write(to url: URL) throws {
         do throws(ModelError) {
             try file.requireUnprotected("writing")
@@ -70,6 +79,10 @@ public struct ModelSpecification: Sendable {
     }
 
     /// Loads the model without a file.
+    ///
+    /// - Parameter configuration: The compute units and parameters to use.
+    /// - Returns: The loaded model.
+    /// - Throws: `MLModelError` when the model cannot be loaded.
     public func model(configuration: MLModelConfiguration = MLModelConfiguration()) throws -> MLModel {
         try MLModel(file, configuration: configuration)
     }

@@ -4,7 +4,7 @@ import MLNumerics
 import MLSpecification
 import SwiftProtobuf
 
-/// Builds a nearest-neighbours classifier, empty or with examples; it learns on the device by adding examples.
+/// Builds a nearest-neighbours classifier, empty or with examples; updates on the device add examples.
 ///
 /// ```swift
 /// var builder = NearestNeighborsBuilder(input: "features", dimensions: 48, label: "sticker", default: "unknown")
@@ -12,37 +12,46 @@ import SwiftProtobuf
 /// try builder.finished().write(to: url)
 /// ```
 public struct NearestNeighborsBuilder: Sendable {
-    /// How examples are found; the answers are the same.
+    /// The search for neighbours, which does not change the predictions.
     public enum Index: Hashable, Sendable {
-        /// Looks at every example.
+        /// Compares with every example.
         case linear
-        /// Sorts examples into a tree whose leaves hold at most `leafSize` of them.
+        /// A k-d tree whose leaves hold at most `leafSize` examples.
         case kdTree(leafSize: Int = 30)
     }
 
-    /// How much each neighbour's vote counts.
+    /// The weight of a neighbour's vote.
     public enum Weighting: Hashable, Sendable {
+        /// All votes count the same.
         case uniform
-        /// 1 / squared distance.
+        /// A vote counts 1 / squared distance.
         case inverseDistance
     }
 
-    /// A label: all of a classifier's are of one type.
+    /// A class label; all labels of a classifier are of one type.
     public enum Label: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+        /// A label that is a string.
         case string(String)
+        /// A label that is an integer.
         case integer(Int64)
 
+        /// Creates a string label.
         public init(stringLiteral value: String) { self = .string(value) }
+        /// Creates an integer label.
         public init(integerLiteral value: Int64) { self = .integer(value) }
     }
 
+    /// The search for neighbours; `linear` by default.
     public var index = Index.linear
+    /// The weight of a neighbour's vote; `uniform` by default.
     public var weighting = Weighting.uniform
-    /// How many neighbours vote.
+    /// The number of neighbours that vote, 5 by default, and the numbers that an app may choose instead.
     public var neighbors = IntegerParameter(5, in: 1...1000)
+    /// Whether the classifier can learn further examples on the device; true by default.
     public var isUpdatable = true
+    /// The metadata of the model.
     public var metadata = ModelMetadata()
-    /// The type of the input's elements.
+    /// The element type of the input; single precision by default.
     public var dataType = MLMultiArrayDataType.float32
 
     private let input: String
@@ -53,11 +62,14 @@ public struct NearestNeighborsBuilder: Sendable {
     private var examples: [[Float]] = []
     private var labels: [Label] = []
 
+    /// Creates a builder of a classifier without examples.
+    ///
     /// - Parameters:
-    ///   - input: the name of the input, an array of `dimensions` numbers.
-    ///   - label: the name of the output with the most likely label, which is also a training input.
-    ///   - probabilities: the name of the output with all labels' shares; `label` + "Probs" by default.
-    ///   - default: the answer while there are no examples; its type is that of all labels.
+    ///   - input: The name of the input, an array of `dimensions` numbers.
+    ///   - dimensions: The number of elements of an example, at least 1.
+    ///   - label: The name of the output with the most likely label, which is also a training input.
+    ///   - probabilities: The name of the output with the share of votes of each label; `label` + "Probs" by default.
+    ///   - defaultLabel: The prediction while there are no examples; all labels have its type.
     public init(
         input: String,
         dimensions: Int,
@@ -72,13 +84,13 @@ public struct NearestNeighborsBuilder: Sendable {
         self.defaultLabel = defaultLabel
     }
 
-    /// Adds an example.
+    /// Adds an example of `dimensions` numbers with its label.
     public mutating func add(_ example: [Float], label: Label) {
         examples.append(example)
         labels.append(label)
     }
 
-    /// The classifier as a model.  Throws what is wrong with the examples or the settings.
+    /// Returns the classifier as a model, or throws `MLModelError` when examples or settings are invalid.
     public func finished() throws -> ModelSpecification {
         do throws(ModelError) {
             let model = try specification()

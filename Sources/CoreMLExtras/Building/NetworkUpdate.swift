@@ -4,7 +4,7 @@ import MLNumerics
 import MLSpecification
 import SwiftProtobuf
 
-/// What makes a neural network updatable: the layers to change, the loss, the optimiser.
+/// The settings that make a neural network updatable: layers to change, loss, optimiser.
 struct NetworkUpdate: Hashable, Sendable {
     var layers: [String]
     var loss: UpdateLoss
@@ -14,7 +14,12 @@ struct NetworkUpdate: Hashable, Sendable {
     var seed: IntegerParameter?
 
     /// Marks the layers and writes the parameters.
-    /// - Parameter trainingInputs: those of the caller; by default the network's inputs and the loss's target.
+    ///
+    /// - Parameters:
+    ///   - model: The network to change.
+    ///   - trainingInputs: The caller's training inputs; none, the default, stands for the network's inputs and the
+    ///     loss's target.
+    /// - Throws: `ModelError` when the model is not a neural network or a layer cannot be updatable.
     func apply(to model: inout SpecModel, trainingInputs: [SpecFeatureDescription] = []) throws(ModelError) {
         try UpdateEditing.mark(layers, in: &model)
         model.networkUpdate = .with {
@@ -31,7 +36,7 @@ struct NetworkUpdate: Hashable, Sendable {
 
 /// Changes that make a neural network updatable.
 enum UpdateEditing {
-    /// Marks the named layers, their weights and biases; those of other layers lose the mark.
+    /// Marks the named layers, their weights and biases updatable, and no others.
     static func mark(_ names: [String], in model: inout SpecModel) throws(ModelError) {
         guard var layers = model.networkLayers else {
             throw ModelError(
@@ -64,10 +69,10 @@ enum UpdateEditing {
         model.isUpdatable = true
     }
 
-    /// Takes the mark from a layer.
+    /// Removes the mark from a layer.
     static func unmark(_ layer: inout SpecNeuralNetworkLayer) { layer.markUpdatable(false) }
 
-    /// The network's inputs and what the loss compares with.
+    /// Returns the network's inputs and the loss's target.
     static func trainingInputs(of model: SpecModel, for loss: UpdateLoss) -> [SpecFeatureDescription] {
         let description = model.description_p
         var target = SpecFeatureDescription()
@@ -90,7 +95,7 @@ enum UpdateEditing {
 }
 
 extension SpecModel {
-    /// The value that holds the probabilities of a classifying network.
+    /// The value that holds the probabilities of a network classifier.
     var classifierProbabilities: String? {
         guard case .neuralNetworkClassifier(let network)? = type else { return nil }
         let name = network.labelProbabilityLayerName
@@ -100,7 +105,7 @@ extension SpecModel {
 }
 
 extension SpecNeuralNetworkLayer {
-    /// Marks the layer, or takes the mark away.
+    /// Adds the mark to the layer, or removes it.
     fileprivate mutating func markUpdatable(_ mark: Bool) {
         guard mark || isUpdatable else { return }
         isUpdatable = mark

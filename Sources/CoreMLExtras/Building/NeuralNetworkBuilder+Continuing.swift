@@ -4,11 +4,16 @@ import MLNumerics
 import MLSpecification
 
 extension NeuralNetworkBuilder {
-    /// Continues a finished network, or a part of it.
+    /// Creates a builder that continues a finished network, or a part of it.
     ///
-    /// Inputs, preprocessing and layers are taken over; outputs, the classifier or regressor at its end and what makes
-    /// it updatable are not.
-    /// - Parameter value: the last value to keep; layers that it does not need are left out.  `nil` keeps all.
+    /// Inputs, preprocessing, layers and metadata are adopted. Outputs, the role as a classifier or regressor and the
+    /// update parameters are not.
+    ///
+    /// - Parameters:
+    ///   - model: A model that is a neural network.
+    ///   - value: The last value to keep; layers that it does not depend on are left out. Nil, the default, keeps
+    ///     all.
+    /// - Throws: `MLModelError` when the model is not a neural network, or no layer computes the value.
     public init(continuing model: ModelSpecification, upTo value: Value? = nil) throws {
         let specification = model.file.specification
         let mapping: SpecNeuralNetworkMultiArrayShapeMapping
@@ -34,7 +39,7 @@ extension NeuralNetworkBuilder {
                 )
             }
             let needed = Array(all[...end]).ancestors(of: value)
-            // Layers with networks inside say nothing of what they give: all of them stay.
+            // Layers that contain networks do not list their results: all of them stay.
             layers = all[...end].enumerated().filter { needed.contains($0.offset) || $0.element.output.isEmpty }
                 .map(\.element)
         }
@@ -47,7 +52,7 @@ extension NeuralNetworkBuilder {
         metadata = model.metadata
     }
 
-    /// The weights of a `convolution` or `innerProduct` layer in full precision; `nil` for other layers.
+    /// The weights of a `convolution` or `innerProduct` layer in full precision; nil for other layers.
     public func weights(of layer: String) -> (weights: [Float], bias: [Float]?)? {
         guard let found = layers.first(where: { $0.name == layer }), UpdatableModel.canUpdate(found) else { return nil }
         switch found.layer {

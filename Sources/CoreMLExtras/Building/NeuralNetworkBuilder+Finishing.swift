@@ -6,10 +6,11 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// The network as a model, with the lowest specification version that holds what it uses.
+    /// Returns the network as a model, with the lowest specification version that supports what it uses.
     ///
-    /// Throws the first thing that is wrong: with a call, with a name that stands for nothing, with shapes that do not
-    /// fit, or with an update.  The error names the layer.
+    /// - Returns: The model.
+    /// - Throws: `MLModelError` with the first error: in a call, a name that no value has, shapes that do not fit, or
+    ///   an invalid update. It names the layer.
     public func finished() throws -> ModelSpecification {
         do throws(ModelError) {
             if let problem = problems.first { throw problem }
@@ -20,7 +21,7 @@ extension NeuralNetworkBuilder {
         } catch { throw MLModelError(error) }
     }
 
-    /// Appends the layers of a network inside this one: the body of a loop, a branch.
+    /// Returns a network that is part of this one: the body of a loop, or a branch.
     func nested(_ build: (inout NeuralNetworkBuilder) -> Void) -> (network: SpecNeuralNetwork, problems: [ModelError]) {
         var inner = NeuralNetworkBuilder(arrays: arrays)
         build(&inner)
@@ -87,7 +88,9 @@ extension NeuralNetworkBuilder {
         return model
     }
 
-    /// Names, ranks, shapes and weights, as a runtime reads them.  Layers of an app's own class are taken on trust.
+    /// Checks names, ranks, shapes and weights by reading the model as a runtime does.
+    ///
+    /// Networks with layers of an app's own class are not checked.
     private func check(_ model: SpecModel) throws(ModelError) {
         var names: Set<String> = []
         for layer in layers where !names.insert(layer.name).inserted {

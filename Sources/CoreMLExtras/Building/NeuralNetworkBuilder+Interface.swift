@@ -3,22 +3,27 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// What is done to a picture before the first layer sees it.
+    /// A transformation of an image before the first layer.
     public enum Preprocessing: Hashable, Sendable {
-        /// value · scale + bias of the channel; values are 0…255.
+        /// value · scale + bias of the channel, for values 0…255.
         case scaler(scale: Float, red: Float = 0, green: Float = 0, blue: Float = 0, gray: Float = 0)
-        /// Takes away one value for each value of the picture, [C, H, W].
+        /// Subtracts a mean image, [C, H, W].
         case meanImage([Float])
 
-        /// value · scale.
+        /// A scaler without biases: value · scale.
         public static func scaled(by scale: Float) -> Preprocessing { .scaler(scale: scale) }
     }
 
-    /// Declares an input and gives its name.
+    /// Declares an input and returns its name.
+    ///
     /// - Parameters:
-    ///   - type: an array or a picture.
-    ///   - preprocessing: for pictures.
-    ///   - isOptional: the caller may leave it out; the array's `defaultValue` stands for it.
+    ///   - name: The name of the input, unique in the network.
+    ///   - type: The type of an array or an image; others are an error of `finished()`.
+    ///   - preprocessing: Transformations of an image, in order.
+    ///   - isOptional: Whether a caller may omit the input, for which the array's `defaultValue` is then used; false
+    ///     by default.
+    ///   - description: A description for the model file.
+    /// - Returns: The name.
     @discardableResult
     public mutating func input(
         _ name: String,
@@ -47,8 +52,12 @@ extension NeuralNetworkBuilder {
         return name
     }
 
-    /// Declares that the value `name` is an output.  The outputs of a classifier are declared by `classifier`.
-    /// - Parameter type: an array (an empty shape when it is not known), a picture or a number.
+    /// Declares that a value is an output; `classifier` declares the outputs of a classifier.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the value.
+    ///   - type: The type of an array (with an empty shape when it is not known), an image or a number.
+    ///   - description: A description for the model file.
     public mutating func output(_ name: Value, _ type: ModelFeatureType, description: String = "") {
         switch type {
         case .multiArray, .image, .double, .int64: break
@@ -58,8 +67,9 @@ extension NeuralNetworkBuilder {
         outputs.append(declared(name, type, description, "output"))
     }
 
-    /// Declares a training input of an updatable network in place of the ones that `updates` would declare: the
-    /// network's inputs, and the loss's target.
+    /// Declares a training input of an updatable network.
+    ///
+    /// Declared ones replace the default: the network's inputs and the loss's target.
     public mutating func trainingInput(_ name: String, _ type: ModelFeatureType, description: String = "") {
         if trainingInputs.contains(where: { $0.name == name }) {
             featureProblem("training input", name, "there are two of this name")
@@ -68,11 +78,13 @@ extension NeuralNetworkBuilder {
     }
 
     /// Makes the network a classifier.
+    ///
     /// - Parameters:
-    ///   - labels: one for each element of the value `probabilities`, in its order.
-    ///   - feature: the output with the most likely label.
-    ///   - probabilitiesFeature: the output with a dictionary from label to probability; by default it has the name of
-    ///     the value.
+    ///   - labels: A label for each element of the value `probabilities`, in its order.
+    ///   - probabilities: The value with the probabilities.
+    ///   - feature: The name of the output with the most likely label; `classLabel` by default.
+    ///   - probabilitiesFeature: The name of the output with a dictionary from label to probability; by default that
+    ///     of the value.
     public mutating func classifier(
         labels: ModelLabels,
         probabilities: Value,
@@ -91,8 +103,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Makes the network a regressor; its outputs stay those that are declared.
-    /// - Parameter feature: the output that is the prediction.
+    /// Makes the network a regressor, which predicts the declared output `feature`.
     public mutating func regressor(predicting feature: String) {
         end = .regressor
         if !outputs.contains(where: { $0.name == feature }) {

@@ -2,13 +2,16 @@ import MLNumerics
 import MLSpecification
 
 extension NeuralNetworkBuilder {
-    /// Lets the network learn on the device.
+    /// Makes the network updatable on the device.
+    ///
     /// - Parameters:
-    ///   - layers: `convolution` and `innerProduct` layers in full precision, whose weights and biases change.
-    ///   - loss: what becomes small.  A classifier that is trained on its probabilities takes its predicted feature
-    ///     as the target.
-    ///   - epochs: how often every example is seen.
-    ///   - seed: of the order of examples, when they are shuffled.
+    ///   - layers: The `convolution` and `innerProduct` layers of full precision whose weights and biases change.
+    ///   - loss: The loss to minimize. A classifier that is trained on its probabilities has its predicted feature as
+    ///     the target.
+    ///   - optimizer: The optimiser; stochastic gradient descent by default.
+    ///   - epochs: The number of passes over the examples; 1 by default.
+    ///   - shuffle: Whether examples are shuffled before each epoch; true by default.
+    ///   - seed: The seed of the shuffling; nil, the default, states none.
     public mutating func makeUpdatable(
         layers: [String],
         loss: UpdateLoss,

@@ -16,22 +16,24 @@ import SwiftProtobuf
 /// try builder.finished().write(to: url)
 /// ```
 ///
-/// Each layer takes the names of values and gives the name of its result: `output` if it is stated, else the layer's
-/// own name.  Layers are listed in the order in which they compute.  A call never throws: what is wrong with it is
-/// kept and thrown, with the layer's name, by `finished()`.
+/// Each layer takes the names of values and returns the name of its result: `output` if it is stated, else the layer's
+/// own name. Layers are listed in the order in which they are computed. A call never throws: an error in it is recorded
+/// and thrown, with the layer's name, by `finished()`.
 ///
 /// **Shapes.** With `ArrayMapping.exact` (specification version 4) every value has the rank that its input declares,
-/// and pictures are [1, C, H, W].  With `ArrayMapping.rank5`, the only mapping of older systems, every value is
-/// [Sequence, Batch, C, H, W]; inputs are declared as [C] or [C, H, W].  Layers for images take the last three axes as
-/// C, H, W with either.
+/// and images are [1, C, H, W]. With `ArrayMapping.rank5`, the only mapping of older systems, every value is [Sequence,
+/// Batch, C, H, W]; inputs are declared as [C] or [C, H, W]. Layers for images take the last three axes as C, H, W with
+/// either.
 public struct NeuralNetworkBuilder: Sendable {
-    /// How the arrays that a caller gives relate to the values of layers.
+    /// The relation between a caller's arrays and the values of layers.
     public enum ArrayMapping: Hashable, Sendable { case exact, rank5 }
 
-    /// The name of what an input or a layer gives.
+    /// The name of a value: an input or the result of a layer.
     public typealias Value = String
 
+    /// The relation between a caller's arrays and the values of layers.
     public let arrays: ArrayMapping
+    /// The metadata of the model.
     public var metadata = ModelMetadata()
 
     var layers: [SpecNeuralNetworkLayer] = []
@@ -43,16 +45,17 @@ public struct NeuralNetworkBuilder: Sendable {
     var update: NetworkUpdate?
     /// The output that a regressor predicts.
     var predictedFeature = ""
-    /// What was wrong with the calls so far.
+    /// The errors in the calls so far.
     var problems: [ModelError] = []
 
-    /// What the network is for.
+    /// The kind of model that the network becomes.
     enum End {
         case network
         case regressor
         case classifier(ModelLabels, probabilities: String, feature: String, probabilitiesFeature: String)
     }
 
+    /// Creates a builder of a network without layers; `exact` arrays by default.
     public init(arrays: ArrayMapping = .exact) { self.arrays = arrays }
 
     /// The names of the layers so far, in order.
@@ -60,7 +63,7 @@ public struct NeuralNetworkBuilder: Sendable {
 
     // MARK: Adding
 
-    /// Appends a layer and gives the name of its result.
+    /// Appends a layer and returns the name of its result.
     mutating func add(
         _ name: String,
         _ inputs: [Value],
@@ -90,14 +93,14 @@ public struct NeuralNetworkBuilder: Sendable {
         return outputs
     }
 
-    /// Keeps an error about the layer `name`.
+    /// Records an error about the layer `name`.
     mutating func problem(_ name: String, _ message: String) {
         problems.append(
             ModelError(.invalidModel, message, at: name.isEmpty ? "layer \(layers.count)" : "layer '\(name)'")
         )
     }
 
-    /// The numbers as the model format has them; one below `least` is a problem of the layer.
+    /// Returns the numbers as the model format has them; one below `least` is an error of the layer.
     mutating func natural(_ name: String, _ what: String, _ values: [Int], atLeast least: Int = 0) -> [UInt64] {
         for value in values where value < least { problem(name, "\(what) is \(value); it must be \(least) or more") }
         return values.map { UInt64(clamping: $0) }
@@ -107,13 +110,12 @@ public struct NeuralNetworkBuilder: Sendable {
         natural(name, what, [value], atLeast: least)[0]
     }
 
-    /// As `natural`, for fields of 32 bits.
+    /// The same as `natural`, for fields of 32 bits.
     mutating func natural32(_ name: String, _ what: String, _ value: Int, atLeast least: Int = 0) -> Int32 {
         Int32(clamping: natural(name, what, value, atLeast: least))
     }
 
-    /// The weights as the model format has them.
-    /// - Parameter count: how many there must be, when that is known.
+    /// Returns the weights as the model format has them; `count`, when it is known, is their required number.
     mutating func weights(
         _ name: String,
         _ what: String,
@@ -131,7 +133,7 @@ public struct NeuralNetworkBuilder: Sendable {
         return weights.specification
     }
 
-    /// Weights of a shape: as many as the product of its extents.
+    /// Returns weights of a shape, whose number must be the product of its extents.
     mutating func weights(
         _ name: String,
         _ what: String,

@@ -1,7 +1,8 @@
-/// A few values that stand for many.
+/// Clusters of values, for palettized weights.
 enum Palette {
-    /// At most `count` values in ascending order, by Lloyd's algorithm from evenly spaced quantiles.
-    /// - Parameter values: finite, at least one.
+    /// Returns at most `count` cluster centers in ascending order, by k-means from evenly spaced quantiles.
+    ///
+    /// `values` must be finite and not empty.
     static func entries(of values: [Float], count: Int) -> [Float] {
         let sorted = values.sorted()
         var distinct: [Float] = []
@@ -26,7 +27,7 @@ enum Palette {
         return entries
     }
 
-    /// The place of the value nearest to `value` among ascending `entries`.
+    /// Returns the index of the value nearest to `value` among ascending `entries`.
     static func nearest(to value: Float, in entries: [Float]) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {

@@ -4,7 +4,7 @@ import MLNumerics
 import MLSpecification
 import SwiftProtobuf
 
-/// Builds a pipeline: models one after the other, each fed by name from the pipeline's inputs and the models before.
+/// Builds a pipeline: a sequence of models, each of which takes the pipeline's inputs and earlier outputs by name.
 ///
 /// ```swift
 /// var builder = PipelineBuilder()
@@ -13,28 +13,38 @@ import SwiftProtobuf
 /// try builder.finished().write(to: url)
 /// ```
 ///
-/// Inputs that no earlier model gives are the pipeline's inputs; its outputs are those of the last model, unless
-/// others are named.  A pipeline whose last model predicts a class or a number is a classifier or regressor.
+/// Inputs that no earlier model computes are the pipeline's inputs; its outputs are those of the last model, unless
+/// others are named. A pipeline whose last model predicts a class or a number is a classifier or regressor.
 public struct PipelineBuilder: Sendable {
-    /// What the pipeline says it is.
+    /// The kind of model that the pipeline declares itself to be.
     public enum Kind: Hashable, Sendable {
-        /// What the last model is.
+        /// The kind of the last model.
         case automatic
+        /// A plain pipeline, a classifier or a regressor, of which the last two need a last model with a predicted
+        /// feature.
         case plain, classifier, regressor
     }
 
+    /// The kind of model that the pipeline declares itself to be; `automatic` by default.
     public var kind = Kind.automatic
+    /// The metadata of the pipeline.
     public var metadata = ModelMetadata()
-    /// The names of the pipeline's outputs; `nil` for those of the last model.
+    /// The names of the pipeline's outputs; nil, the default, for those of the last model.
     public var outputs: [String]?
 
     private var models: [SpecModel] = []
     private var names: [String] = []
 
+    /// Creates a builder of a pipeline without models.
     public init() {}
 
-    /// Adds a model behind the others.
-    /// - Parameter name: what parameters of this model are scoped to.
+    /// Appends a model.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - name: Its name in the pipeline, which scopes its parameters; unique and not empty.
+    /// - Throws: `MLModelError` when the name does not fit, or the model keeps weights in separate files, as ML
+    ///   programs do.
     public mutating func append(_ model: ModelSpecification, named name: String) throws {
         guard !name.isEmpty, !names.contains(name) else {
             throw MLModelError(
@@ -55,11 +65,14 @@ public struct PipelineBuilder: Sendable {
         names.append(name)
     }
 
-    /// Adds a link to a compiled model that lies in a file of its own, so that pipelines can share it.
+    /// Appends a link to a compiled model in a file of its own, which several pipelines can share.
+    ///
     /// - Parameters:
-    ///   - compiledName: the name of the compiled folder, such as `Extractor.mlmodelc`.
-    ///   - searchPath: folders with ":" between, relative to the pipeline's file; its own folder by default.
-    ///   - model: the model that is linked to, for its inputs and outputs.
+    ///   - compiledName: The name of the compiled directory, such as `Extractor.mlmodelc`.
+    ///   - searchPath: Directories relative to the pipeline's file, separated by ":"; its own directory by default.
+    ///   - model: The linked model, for its inputs and outputs.
+    ///   - name: Its name in the pipeline, unique and not empty.
+    /// - Throws: `MLModelError` when the name does not fit.
     public mutating func appendLink(
         to compiledName: String,
         searchPath: String = "",
@@ -73,7 +86,11 @@ public struct PipelineBuilder: Sendable {
         try append(ModelSpecification(link), named: name)
     }
 
-    /// The pipeline as a model.  Throws when a model's inputs are not given, or of another type than what gives them.
+    /// Returns the pipeline as a model.
+    ///
+    /// - Returns: The pipeline.
+    /// - Throws: `MLModelError` when there are no models, or an input or output is not computed or is of another
+    ///   type.
     public func finished() throws -> ModelSpecification {
         do throws(ModelError) {
             let model = try specification()
@@ -132,7 +149,7 @@ public struct PipelineBuilder: Sendable {
         return model
     }
 
-    /// The last model's training inputs, those that other models give replaced by the pipeline's inputs.
+    /// Returns the last model's training inputs, with the pipeline's inputs for those that other models compute.
     private func trainingInputs(
         _ last: SpecModel,
         _ inputs: [SpecFeatureDescription]
@@ -158,8 +175,10 @@ extension SpecModel {
 }
 
 extension SpecFeatureType {
-    /// Whether a feature of this type can be an input of `other`: kinds are equal, numbers stand for integers, and the
-    /// elements of fixed arrays are as many.
+    /// Whether a feature of this type can be an input of type `other`.
+    ///
+    /// Kinds must be equal, except that integers and numbers may replace each other; fixed arrays must have equally
+    /// many elements.
     fileprivate func fits(_ other: SpecFeatureType) -> Bool {
         switch (type, other.type) {
         case (.int64Type?, .doubleType?), (.doubleType?, .int64Type?): return true

@@ -44,7 +44,7 @@ extension UpdateOptimizer {
 }
 
 extension UpdateLoss {
-    /// - Parameter shape: of a mean squared error's target.
+    /// Reads a loss of the model format; `shape` is that of a mean squared error's target.
     init?(_ loss: SpecLossLayer, shape: [Int]) {
         switch loss.lossLayerType {
         case .categoricalCrossEntropyLossLayer(let layer)?:

@@ -1,57 +1,77 @@
 import MLSpecification
 import SwiftProtobuf
 
-/// A whole number that an updatable model states, and the values that an app may put in its place.
+/// An integer parameter of an updatable model, and the values that an app may choose instead.
 public struct IntegerParameter: Hashable, Sendable, ExpressibleByIntegerLiteral {
+    /// The values that an app may choose.
     public enum Allowed: Hashable, Sendable {
+        /// Any value in a range.
         case range(ClosedRange<Int64>)
+        /// One of these values.
         case values([Int64])
     }
 
+    /// The value that is used unless an app chooses another.
     public var defaultValue: Int64
+    /// The values that an app may choose.
     public var allowed: Allowed
 
+    /// Creates a parameter that may be replaced by any value in `range`: 1 to a million by default.
     public init(_ defaultValue: Int64, in range: ClosedRange<Int64> = 1...1_000_000) {
         self.defaultValue = defaultValue
         allowed = .range(range)
     }
 
+    /// Creates a parameter that may be replaced by one of `values`.
     public init(_ defaultValue: Int64, of values: [Int64]) {
         self.defaultValue = defaultValue
         allowed = .values(values)
     }
 
-    /// The value, and every whole number from 1 to a million as its replacement.
+    /// Creates a parameter that may be replaced by any integer from 1 to a million.
     public init(integerLiteral value: Int64) { self.init(value) }
 }
 
-/// A number that an updatable model states, and the range from which an app may take another.
+/// A numeric parameter of an updatable model, and the range from which an app may choose another value.
 public struct NumberParameter: Hashable, Sendable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
+    /// The value that is used unless an app chooses another.
     public var defaultValue: Double
+    /// The range from which an app may choose.
     public var range: ClosedRange<Double>
 
-    /// - Parameter range: 0 to 1 by default, or to the value when it is greater.
+    /// Creates a parameter.
+    ///
+    /// - Parameters:
+    ///   - defaultValue: The value that is used unless an app chooses another.
+    ///   - range: The range from which an app may choose; by default from 0 to 1, or to the value when it is greater.
     public init(_ defaultValue: Double, in range: ClosedRange<Double>? = nil) {
         self.defaultValue = defaultValue
         self.range = range ?? 0...Swift.max(1, defaultValue.isFinite ? defaultValue : 1)
     }
 
+    /// Creates a parameter with the default range.
     public init(floatLiteral value: Double) { self.init(value) }
+    /// Creates a parameter with the default range.
     public init(integerLiteral value: Int64) { self.init(Double(value)) }
 }
 
-/// What an update makes small.
+/// The loss function that an update minimizes.
 public enum UpdateLoss: Hashable, Sendable {
-    /// −log of the target class's probability.
+    /// The negative logarithm of the target class's probability.
+    ///
     /// - Parameters:
-    ///   - input: the value that a `softmax` layer gives.
-    ///   - target: the training input with the class, `input` + "_true" by default; a classifier's training input is
+    ///   - input: The value that a `softmax` layer computes.
+    ///   - target: The training input with the class, `input` + "_true" by default; a classifier's training input is
     ///     its predicted feature instead.
+    ///   - name: The name of the loss layer.
     case categoricalCrossEntropy(input: String, target: String? = nil, name: String = "loss")
     /// The mean of the squared differences.
+    ///
     /// - Parameters:
-    ///   - input: the value to bring near to the target.
-    ///   - shape: the shape of the target, which is that of `input`.
+    ///   - input: The value to bring close to the target.
+    ///   - shape: The shape of the target, which is that of `input`.
+    ///   - target: The training input with the target, `input` + "_true" by default.
+    ///   - name: The name of the loss layer.
     case meanSquaredError(input: String, shape: [Int], target: String? = nil, name: String = "loss")
 
     var name: String {
@@ -74,14 +94,15 @@ public enum UpdateLoss: Hashable, Sendable {
     }
 }
 
-/// How an update changes the weights.
+/// The algorithm by which an update changes the weights.
 public enum UpdateOptimizer: Hashable, Sendable {
-    /// Stochastic gradient descent.
+    /// Stochastic gradient descent with momentum.
     case sgd(
         learningRate: NumberParameter = 0.01,
         miniBatchSize: IntegerParameter = 10,
         momentum: NumberParameter = 0
     )
+    /// Adam: steps scaled by running means of the gradients and of their squares.
     case adam(
         learningRate: NumberParameter = 0.01,
         miniBatchSize: IntegerParameter = 10,

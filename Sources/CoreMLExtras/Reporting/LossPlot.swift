@@ -1,4 +1,4 @@
-/// A curve of numbers, such as the loss of each epoch, as lines of text for a terminal.
+/// A curve of numbers, such as the loss of each epoch, drawn as text for a terminal.
 ///
 /// ```
 /// 1.93 ┤█
@@ -8,15 +8,23 @@
 ///       1      8
 /// ```
 public struct LossPlot: Sendable {
+    /// The numbers to draw, from left to right.
     public var values: [Double]
 
+    /// Creates a plot of `values`.
     public init(_ values: [Double] = []) { self.values = values }
 
+    /// Appends a number at the right end.
     public mutating func append(_ value: Double) { values.append(value) }
 
+    /// Returns the plot as lines of text; empty when no number is above 0.
+    ///
+    /// Numbers that are not finite count as 0.
+    ///
     /// - Parameters:
-    ///   - height: lines of the curve.
-    ///   - width: columns at most; more values share columns, which show their mean.
+    ///   - height: The number of lines of the curve.
+    ///   - width: The greatest number of columns; more values share columns, which show their mean.
+    /// - Returns: Lines separated by line feeds.
     public func text(height: Int = 8, width: Int = 60) -> String {
         let shown = columns(max(width, 1)).map { $0.isFinite ? $0 : 0 }
         let rows = max(height, 1)
@@ -56,7 +64,7 @@ public struct LossPlot: Sendable {
         return String(line)
     }
 
-    /// Three digits that count.
+    /// Returns a number with three significant digits.
     private static func number(_ value: Double) -> String {
         var places = 0
         var scaled = value

@@ -2,18 +2,18 @@ import CTabular
 import Foundation
 import Synchronization
 
-/// The records of a CSV text in parts that can be read independently.
+/// The records of a CSV text, divided into chunks that can be read independently.
 final class CSVChunks: @unchecked Sendable {
     // Unchecked: the bytes are not written to while chunks are read.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// Where the bytes are, when they are a file's.
+    /// The file whose mapped bytes are read, if any.
     private let file: MappedFile?
     private let dialect: CSVDialect
     private let columns: Int
-    /// What was taken apart beforehand because its separators cannot be found by their bytes.
+    /// Chunks parsed in advance, because their separators cannot be found by single bytes.
     private var clean: [CSVCleanGrid] = []
     private var parts: [Part] = []
-    /// Addresses of memory for positions that no thread uses now.
+    /// Addresses of scratch buffers for positions that no thread uses at present.
     private let pool = Mutex<[UInt]>([])
     private var longest = 0
 
@@ -44,7 +44,7 @@ final class CSVChunks: @unchecked Sendable {
         }
     }
 
-    /// Takes the text apart byte by byte.
+    /// Parses the text byte by byte.
     private func takeApart(mostRows: Int) throws(CSVReadingError) {
         var records = CSVRecords(bytes, dialect)
         var rows = 0
@@ -68,10 +68,10 @@ final class CSVChunks: @unchecked Sendable {
 
     var count: Int { clean.isEmpty ? parts.count : clean.count }
 
-    /// The most rows that a chunk has.
+    /// Returns the greatest number of rows that a chunk can have.
     func rows(_ chunk: Int) -> Int { clean.isEmpty ? parts[chunk].rows : clean[chunk].rows }
 
-    /// Cuts the text after ends of lines outside quotes.
+    /// Cuts the text at line ends outside quotes.
     private func plan() {
         let blocks = Swift.max(1, (bytes.count + Self.size - 1) / Self.size)
         if bytes.isEmpty { return }
@@ -83,13 +83,13 @@ final class CSVChunks: @unchecked Sendable {
             file?.letGo(part)
             return counts
         }
-        // Where records start that start behind each block's beginning, and how many lines end before.
+        // The first record that starts after each block's beginning, and the number of lines that end before it.
         var starts = [0]
         var lines = [0]
         var inside = counts[0].quotes % 2 == 1
         var ended = Int(counts[0].newlines_even)
         for block in 0..<blocks where block > 0 {
-            // Where no further line ends, the last one, which is open, began before.
+            // When no further line ends, the last one began before and is still open.
             starts.append(firstLine(from: block * Self.size, inside: inside) ?? bytes.count)
             lines.append(ended + 1)
             ended += Int(inside ? counts[block].newlines_odd : counts[block].newlines_even)
@@ -115,7 +115,8 @@ final class CSVChunks: @unchecked Sendable {
         }
     }
 
-    /// Behind the first end of a line outside quotes from `start` on, when quotes are open there or not.
+    /// Returns the offset after the first line end outside quotes from `start` on, where `inside` says whether quotes
+    /// are open.
     private func firstLine(from start: Int, inside: Bool) -> Int? {
         var inside = inside
         var place = start
@@ -128,7 +129,9 @@ final class CSVChunks: @unchecked Sendable {
         return nil
     }
 
-    /// The cells of a chunk.  Rows in errors are counted from the chunk's first.
+    /// Calls `body` with the cells of a chunk.
+    ///
+    /// Rows in errors are counted from the chunk's first row.
     func withGrid<R>(_ chunk: Int, _ body: (CSVGrid) -> R) throws(CSVReadingError) -> R {
         if !clean.isEmpty { return clean[chunk].withGrid(body) }
         let part = parts[chunk]
@@ -139,7 +142,7 @@ final class CSVChunks: @unchecked Sendable {
         return try CSVCleanGrid(&records, columns: columns).withGrid(body)
     }
 
-    /// Nil when lines are not regular.
+    /// Calls `body` with the cells found by vectorised search, or returns nil when lines are irregular.
     private func withFastGrid<R>(_ part: Part, _ body: (CSVGrid) -> R) -> R? {
         let length = part.range.count
         guard length < Int(UInt32.max) else { return nil }
@@ -169,7 +172,7 @@ final class CSVChunks: @unchecked Sendable {
             newlines += 1
         }
         guard newlines == part.rows, found == newlines * columns else { return nil }
-        // As many ends of lines as rows, and one at each row's end: all others are delimiters.
+        // There are as many line ends as rows, one at the end of each row: all other separators are delimiters.
         var k = columns - 1
         for _ in 0..<(newlines - 1) {
             if start[Int(positions[k])] != UInt8(ascii: "\n") { return nil }

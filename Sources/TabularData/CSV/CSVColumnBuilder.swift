@@ -1,14 +1,14 @@
 import CTabular
 import Foundation
 
-/// Takes the cells of one column out of chunks; chunks may be taken at the same time, each once.
+/// Collects the cells of one column from chunks, which may be processed in parallel, each once.
 final class CSVColumnBuilder: @unchecked Sendable {
     // Unchecked: chunks write to parts of the memory that do not overlap, and to their own entry of the lists.
 
-    /// What became of a chunk.
+    /// The result of reading a chunk.
     enum Outcome {
         case done
-        /// A cell is nothing of the type; with it the next type that it may be.
+        /// A cell does not fit the type; the associated value is the next type that fits it.
         case other(Kind)
         case failed(CSVReadingError)
     }
@@ -22,10 +22,10 @@ final class CSVColumnBuilder: @unchecked Sendable {
 
     let kind: Kind
     let name: String
-    /// The column in the file.
+    /// The column's position in the file.
     let index: Int
     private let dialect: CSVDialect
-    /// The type that was asked for; none when it was inferred.
+    /// The type that was asked for, or nil when it is inferred.
     private let type: CSVType?
 
     private let integers: PlainBuffer<Int>?
@@ -36,7 +36,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
     private var arenas: [TextArena?]
     private var missing: [Missing?]
 
-    /// The rows of a chunk that have no value, when there are any.
+    /// The validity of a chunk's rows, when some are missing.
     fileprivate struct Missing {
         var bits: [UInt64]
         var count: Int
@@ -57,7 +57,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         missing = Array(repeating: nil, count: chunks)
     }
 
-    /// Room for what chunks keep, so that they write to it at the same time.
+    /// Gives chunks separate entries of the lists, so that they can write at the same time.
     func withSlots<R>(_ body: (Slots) -> R) -> R {
         arenas.withUnsafeMutableBufferPointer { arenas in
             missing.withUnsafeMutableBufferPointer { missing in
@@ -72,7 +72,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         fileprivate let arenas: UnsafeMutablePointer<TextArena?>?
         fileprivate let missing: UnsafeMutablePointer<Missing?>
 
-        /// Takes the cells of a chunk whose first row will be `first`.
+        /// Reads the cells of a chunk whose first row becomes the row `first`.
         func take(_ grid: CSVGrid, chunk: Int, first: Int) -> Outcome {
             var bits = [UInt64](repeating: .max, count: (grid.rows + 63) / 64)
             var count = 0
@@ -112,7 +112,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
-    /// What a cell is that the type's parser has no use for: missing (nil), or the reason to stop.
+    /// Classifies a cell that the type's parser does not accept: nil for a missing value, or the reason to stop.
     private func odd(_ grid: CSVGrid, _ row: Int) -> Outcome? {
         let cell = grid.cell(row, index)
         if dialect.missing.contains(cell) { return nil }
@@ -129,7 +129,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         missing += 1
     }
 
-    /// Takes numbers, or dates as seconds, to the one of the two targets that is there.
+    /// Reads numbers, or dates as seconds, into whichever of the two targets is not nil.
     private func numbers(
         _ grid: CSVGrid,
         _ cells: inout ctab_cells,
@@ -173,7 +173,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
-    /// The first row until `rows` that is nothing of the type.
+    /// Reads cells until `rows` and returns the first row that does not fit the type.
     private func parse(
         _ cells: inout ctab_cells,
         _ row: Int,
@@ -261,7 +261,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         return .done
     }
 
-    /// The first kind behind `kind` that a cell may be.
+    /// Returns the first type after `kind` that fits a cell.
     static func kind(of cell: UnsafeBufferPointer<UInt8>, after kind: Kind?, _ dialect: CSVDialect) -> Kind {
         if kind == nil, integer(cell) != nil { return .integer }
         if kind ?? .integer < .double, double(cell) != nil { return .double }
@@ -272,7 +272,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         return .string
     }
 
-    /// The column, once all chunks were taken; `rows` says how many rows each has and `starts` where they were put.
+    /// Returns the column once all chunks are read; chunk i holds `rows[i]` rows from `starts[i]` on.
     func finish(starts: [Int], rows: [Int]) -> any ErasedColumn {
         switch kind {
         case .integer:
@@ -305,7 +305,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
-    /// Closes gaps behind chunks that had fewer rows than places, and marks what is missing.
+    /// Closes the gaps after chunks with fewer rows than reserved, and marks missing values.
     private func assembled<T>(_ buffer: PlainBuffer<T>, _ starts: [Int], _ rows: [Int]) -> PlainBuffer<T> {
         var total = 0
         for chunk in rows.indices {

@@ -2,17 +2,17 @@ import CNumberText
 import CTabular
 import Foundation
 
-/// Reading options as bytes.
+/// Reading options in terms of bytes.
 struct CSVDialect {
     let delimiter: [UInt8]
-    /// None when nothing is escaped.
+    /// The escape character, or nil when nothing is escaped.
     let escape: [UInt8]?
     let usesQuoting: Bool
     let ignoresEmptyLines: Bool
     let missing: Encodings
     let trues: Encodings
     let falses: Encodings
-    /// Whether what stands for a missing value may be a number or a date.
+    /// Whether a cell that stands for a missing value may look like a number or a date.
     let missingMayBeNumber: Bool
 
     init(_ options: CSVReadingOptions) {
@@ -28,18 +28,18 @@ struct CSVDialect {
         }
     }
 
-    /// Whether separators can be found without looking at the bytes between them.
+    /// Whether separators can be found without examining the bytes between them.
     var isSimple: Bool {
         guard delimiter.count == 1, escape == nil else { return false }
         return ![UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(delimiter[0])
     }
 
-    /// Some short texts.
+    /// A set of short texts.
     struct Encodings {
         private let texts: [[UInt8]]
-        /// A bit for each length that occurs; the last for all from 63 on.
+        /// One bit for each length that occurs; the last one stands for all from 63 on.
         private let lengths: UInt64
-        /// Those of at most 12 bytes as views.
+        /// The texts of at most 12 bytes as views.
         let views: [TextView]
         let hasLong: Bool
 
@@ -60,7 +60,7 @@ struct CSVDialect {
     }
 }
 
-/// The date of ISO 8601 that a text is.
+/// Returns the date and time that a text states in ISO 8601, or nil.
 func iso8601Date(_ text: String) -> Date? {
     var text = text
     return text.withUTF8 { iso8601Date($0, dateOnly: false) }
@@ -79,7 +79,7 @@ func integer(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     return ctab_int64(start, start + bytes.count, &value) == 1 ? Int(value) : nil
 }
 
-/// The number that a text is, as Swift reads it.
+/// Returns the number that a text states, in Swift's notation, or nil.
 func double(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
     guard let start = bytes.baseAddress else { return nil }
     var value = 0.0

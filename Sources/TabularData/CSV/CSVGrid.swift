@@ -1,16 +1,16 @@
 import CTabular
 import Foundation
 
-/// Cells in rows of one length.
+/// The cells of rows of equal length.
 struct CSVGrid {
     let bytes: UnsafePointer<UInt8>
     let count: Int
-    /// Where the cells end; a cell starts after the end of the one before.
+    /// The end of each cell; a cell starts after the end of the previous one.
     let positions: UnsafePointer<UInt32>
-    /// Cells of a row.
+    /// The number of cells in a row.
     let stride: Int
     let rows: Int
-    /// Whether cells may be in quotes.
+    /// Whether cells may be quoted.
     let usesQuoting: Bool
     /// Whether all bytes are ASCII.
     let isASCII: Bool
@@ -28,7 +28,7 @@ struct CSVGrid {
         )
     }
 
-    /// The bytes of a cell, with quotes around it taken off.
+    /// Returns the bytes of a cell without the quotes around it.
     func cell(_ row: Int, _ column: Int) -> UnsafeBufferPointer<UInt8> {
         let k = row * stride + column
         var end = Int(positions[k])
@@ -41,7 +41,7 @@ struct CSVGrid {
         return UnsafeBufferPointer(start: bytes + start, count: end - start)
     }
 
-    /// What a cell says: quotes that are written twice in it are one.
+    /// Returns the contents of a cell, with doubled quotes reduced to one.
     func contents(_ row: Int, _ column: Int) -> Data {
         let bytes = cell(row, column)
         guard usesQuoting, bytes.contains(UInt8(ascii: "\"")) else { return Data(bytes) }
@@ -55,14 +55,14 @@ struct CSVGrid {
     }
 }
 
-/// A grid whose cells were taken apart byte by byte; it owns their contents, which are not in quotes.
+/// A grid of cells parsed byte by byte; it owns their contents, which are unquoted.
 final class CSVCleanGrid {
     private var contents: [UInt8] = []
     private var positions: [UInt32] = []
     private(set) var rows = 0
     private let columns: Int
 
-    /// Records until the end, or until there is so much that it should be parsed.
+    /// Reads records until the end, or until there are enough for a chunk.
     init(
         _ records: inout CSVRecords,
         columns: Int,

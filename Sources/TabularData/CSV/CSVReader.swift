@@ -2,7 +2,7 @@ import CTabular
 import Foundation
 import Synchronization
 
-/// Makes a frame of a CSV text.
+/// Reads a data frame from CSV text.
 struct CSVReader {
     let options: CSVReadingOptions
     private let dialect: CSVDialect
@@ -16,13 +16,13 @@ struct CSVReader {
     private struct Wanted {
         let index: Int
         let name: String
-        /// The type that was asked for.
+        /// The type that was asked for, or nil when it is inferred.
         let type: CSVType?
         var kind: CSVColumnBuilder.Kind
         var column: (any ErasedColumn)?
     }
 
-    /// `file` is the one whose bytes `data` are, when they are a file's; its memory is let go of behind the reader.
+    /// Reads the frame; `file` is the file whose mapped bytes `data` are, so that pages can be released on the way.
     func frame(
         _ data: UnsafeBufferPointer<UInt8>,
         of file: MappedFile?,
@@ -48,7 +48,7 @@ struct CSVReader {
         return try read(text, of: file, columns, rows, types)
     }
 
-    /// The text behind a mark of its encoding.
+    /// Returns the text after a byte-order mark.
     private static func body(
         of data: UnsafeBufferPointer<UInt8>
     ) throws(CSVReadingError) -> UnsafeBufferPointer<UInt8> {
@@ -105,7 +105,7 @@ struct CSVReader {
         return DataFrame(frame[rows])
     }
 
-    /// The names of the columns, made different from each other.
+    /// Returns the names of the columns, made distinct.
     private func names(_ records: CSVRecords) throws(CSVReadingError) -> [String] {
         var names: [String] = []
         var taken: Set<String> = []
@@ -155,7 +155,7 @@ struct CSVReader {
         return wanted
     }
 
-    /// Chooses the types of columns by the first rows.
+    /// Chooses the types of columns from the first rows.
     private func infer(_ wanted: inout [Wanted], _ chunks: CSVChunks) throws(CSVReadingError) {
         guard chunks.count > 0 else {
             for index in wanted.indices where wanted[index].type == nil { wanted[index].kind = .string }
@@ -197,7 +197,7 @@ struct CSVReader {
         }
     }
 
-    /// Reads the columns that are not there yet; those whose type turns out to be another get that type.
+    /// Reads the columns not yet read; a column that does not fit its type gets the next one to try.
     private func pass(_ wanted: inout [Wanted], _ chunks: CSVChunks) throws(CSVReadingError) {
         var starts: [Int] = []
         var total = 0
@@ -285,7 +285,7 @@ struct CSVReader {
         builders[slots.count].withSlots { withSlots(builders, slots + [$0], body) }
     }
 
-    /// A column without any value is one of strings.
+    /// Makes a column without any value a column of strings.
     private func retypeEmpty(_ item: inout Wanted) {
         guard item.type == nil, item.kind != .string, let column = item.column, column.missing == column.count else {
             return
@@ -295,7 +295,7 @@ struct CSVReader {
         item.column = TypedColumn(strings)
     }
 
-    /// Makes dates of strings by the caller's parsers, each different string once.
+    /// Converts strings to dates by the caller's parsers, each distinct string once.
     private func finishDates(_ item: inout Wanted) throws(CSVReadingError) {
         let parsers = options.dateParsers
         let isDate = item.type == .date

@@ -1,20 +1,27 @@
 public import Foundation
 
-/// What is wrong with a CSV file, and where.  Rows are counted from 0 without the header, columns as in the file.
+/// An error in a CSV file, or in the request to read it.
+///
+/// Rows are counted from 0 without the header, columns from 0 as in the file.
 public enum CSVReadingError: Error, Sendable {
-    /// A row or column that was asked for is not there.
+    /// The file has fewer rows than were asked for, or more than a data frame can hold.
     case outOfBounds(requested: Int, actual: Int)
+    /// The file has no column of a name that was asked for.
     case missingColumn(columnName: String)
+    /// The file is not in UTF-8, but in the encoding named.
     case unsupportedEncoding(String)
-    /// A quote inside a cell that is not in quotes, after the end of one that is, or without an end.
+    /// A quote within an unquoted cell, after the end of a quoted one, or without an end.
     case misplacedQuote(row: Int, column: Int)
+    /// A row has more or fewer cells than the first line.
     case wrongNumberOfColumns(row: Int, columns: Int, expected: Int)
-    /// The cell cannot be read as what its column was said to hold.
+    /// A cell cannot be read as the type that was given for its column.
     case failedToParse(row: Int, column: Int, type: CSVType, cellContents: Data)
-    /// The cell is not UTF-8.
+    /// A cell is not valid UTF-8.
     case badEncoding(row: Int, column: Int, cellContents: Data)
+    /// A column was asked for with an element type that cells cannot be read as.
     case unsupportedColumnType(columnIndex: Int, columnName: String, type: String)
 
+    /// The row of the error; 0 when it belongs to none, and for `outOfBounds` the row that was asked for.
     public var row: Int {
         switch self {
         case .misplacedQuote(let row, _), .wrongNumberOfColumns(let row, _, _), .failedToParse(let row, _, _, _),
@@ -25,6 +32,7 @@ public enum CSVReadingError: Error, Sendable {
         }
     }
 
+    /// The column of the error in the file, or nil when it belongs to none.
     public var column: Int? {
         switch self {
         case .misplacedQuote(_, let column), .failedToParse(_, let column, _, _), .badEncoding(_, let column, _):
@@ -34,7 +42,7 @@ public enum CSVReadingError: Error, Sendable {
         }
     }
 
-    /// The same in a file where `rows` rows stand before.
+    /// Returns the same error for a file in which `rows` rows precede.
     func after(rows: Int) -> CSVReadingError {
         switch self {
         case .misplacedQuote(let row, let column): .misplacedQuote(row: row + rows, column: column)
@@ -50,6 +58,7 @@ public enum CSVReadingError: Error, Sendable {
 }
 
 extension CSVReadingError: CustomStringConvertible, LocalizedError {
+    /// A message that names the place and the cause.
     public var description: String {
         switch self {
         case .outOfBounds(let requested, let actual):
@@ -69,6 +78,7 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
         }
     }
 
+    /// The same text as `description`.
     public var errorDescription: String? { description }
 
     private static func shown(_ contents: Data) -> String {

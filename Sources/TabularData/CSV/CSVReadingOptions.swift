@@ -1,27 +1,32 @@
 public import Foundation
 
-/// How a CSV file is to be understood.
+/// Options for reading CSV files.
 public struct CSVReadingOptions {
-    /// Whether the first line names the columns.
+    /// Whether the first line names the columns, which are otherwise `Column 0`, `Column 1`, …; true by default.
     public var hasHeaderRow: Bool
-    /// Cells that stand for a missing value.
+    /// The cells that stand for a missing value, such as an empty one, `NA` or `null`.
     public var nilEncodings: Set<String>
+    /// The cells that stand for true: `1`, `True`, `TRUE` and `true` by default.
     public var trueEncodings: Set<String>
+    /// The cells that stand for false: `0`, `False`, `FALSE` and `false` by default.
     public var falseEncodings: Set<String>
-    /// The type of columns of numbers with fractions: `.double` or `.float`.
+    /// The type of inferred columns of numbers with fractions: `.double`, the default, or `.float`.
     public var floatingPointType: CSVType
+    /// Whether empty lines are skipped; true by default.
     public var ignoresEmptyLines: Bool
-    /// Whether cells may be in double quotes, in which a double quote is written twice.
+    /// Whether cells may be in double quotes, within which a double quote is written twice; true by default.
     public var usesQuoting: Bool
-    /// Whether a character after the escape character stands for itself.
+    /// Whether the character after an escape character stands for itself; false by default.
     public var usesEscaping: Bool
+    /// The character between the cells of a line: a comma by default.
     public private(set) var delimiter: Character
+    /// The escape character, when `usesEscaping` is true: a backslash by default.
     public private(set) var escapeCharacter: Character
 
-    /// What makes dates of cells; the first that gives one counts.
+    /// The functions that read dates from cells; the first result that is not nil counts.
     ///
-    /// Without others there is one for ISO 8601: a date and time with a zone, and, in columns whose type is given as
-    /// `.date`, a date alone.
+    /// By default there is one for ISO 8601: a date and time with a time zone and, in columns whose type is given as
+    /// `.date`, a date alone. Setting the parsers removes it.
     public var dateParsers: [(String) -> Date?] {
         get { (parsesISO8601 ? [iso8601Date] : []) + otherDateParsers }
         set {
@@ -30,10 +35,24 @@ public struct CSVReadingOptions {
         }
     }
 
-    /// Whether the parser for ISO 8601 stands before the others.
+    /// Whether the parser for ISO 8601 precedes the others.
     private(set) var parsesISO8601 = true
     private(set) var otherDateParsers: [(String) -> Date?] = []
 
+    /// Creates options.
+    ///
+    /// - Parameters:
+    ///   - hasHeaderRow: Whether the first line names the columns.
+    ///   - nilEncodings: The cells that stand for a missing value.
+    ///   - trueEncodings: The cells that stand for true.
+    ///   - falseEncodings: The cells that stand for false.
+    ///   - floatingPointType: The type of inferred columns of numbers with fractions: `.double` or `.float`; others
+    ///     are a fatal error.
+    ///   - ignoresEmptyLines: Whether empty lines are skipped.
+    ///   - usesQuoting: Whether cells may be in double quotes.
+    ///   - usesEscaping: Whether the character after an escape character stands for itself.
+    ///   - delimiter: The character between the cells of a line.
+    ///   - escapeCharacter: The escape character.
     public init(
         hasHeaderRow: Bool = true,
         nilEncodings: Set<String> = ["", "#N/A", "#N/A N/A", "#NA", "N/A", "NA", "NULL", "n/a", "nil", "null"],
@@ -62,6 +81,7 @@ public struct CSVReadingOptions {
         self.escapeCharacter = escapeCharacter
     }
 
+    /// Adds a strategy for reading dates, which is tried after those that are there.
     public mutating func addDateParseStrategy<T: ParseStrategy>(_ strategy: T)
     where T.ParseInput == String, T.ParseOutput == Date {
         otherDateParsers.append { try? strategy.parse($0) }

@@ -1,11 +1,11 @@
-/// Cells of a CSV text, taken apart byte by byte: for headers, unusual dialects and lines that are not regular.
+/// A byte-by-byte CSV parser, for headers, unusual dialects and irregular lines.
 struct CSVRecords {
     let dialect: CSVDialect
     private(set) var offset: Int
     let bytes: UnsafeBufferPointer<UInt8>
-    /// The contents of the cells of the last record, one after the other.
+    /// The contents of the last record's cells, concatenated.
     private(set) var contents: [UInt8] = []
-    /// Where each cell of the last record ends in `contents`.
+    /// The end of each cell of the last record in `contents`.
     private(set) var ends: [Int] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, _ dialect: CSVDialect, from offset: Int = 0) {
@@ -20,14 +20,14 @@ struct CSVRecords {
         return place + text.count <= bytes.count && (1..<text.count).allSatisfy { bytes[place + $0] == text[$0] }
     }
 
-    /// The length of the line's end at `place`: 0 when none is there.
+    /// Returns the length of the line end at `place`, or 0 when there is none.
     private func lineEnd(at place: Int) -> Int {
         if bytes[place] == UInt8(ascii: "\n") { return 1 }
         let isPair = bytes[place] == UInt8(ascii: "\r") && place + 1 < bytes.count
         return isPair && bytes[place + 1] == UInt8(ascii: "\n") ? 2 : 0
     }
 
-    /// Reads the next record; false at the end.  `row` is what an error says.
+    /// Reads the next record, or returns false at the end; `row` is used in errors.
     mutating func next(row: Int) throws(CSVReadingError) -> Bool {
         contents.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
@@ -51,7 +51,7 @@ struct CSVRecords {
                 offset += length
                 return true
             }
-            // What ends a cell and is no end of a line is a delimiter.
+            // A separator after a cell that is not a line end is a delimiter.
             offset += dialect.delimiter.count
             if offset >= bytes.count {
                 ends.append(contents.count)
@@ -60,7 +60,7 @@ struct CSVRecords {
         }
     }
 
-    /// Reads one cell and stops at what ends it.
+    /// Reads one cell, up to the separator that ends it.
     private mutating func cell(row: Int) throws(CSVReadingError) {
         let quote = UInt8(ascii: "\"")
         let misplaced = CSVReadingError.misplacedQuote(row: row, column: ends.count)

@@ -2,8 +2,10 @@ import CTabular
 public import Foundation
 
 extension DataFrameProtocol {
-    /// The rows as CSV.  Cells with delimiters, quotes or ends of lines are put in quotes.
+    /// Returns the rows as CSV text; cells with delimiters, quotes or line ends are quoted.
     ///
+    /// - Parameter options: The header, the encodings of values, the delimiter and the line end.
+    /// - Returns: Text in UTF-8.
     /// - Throws: `CSVWritingError` for data that is not UTF-8.
     public func csvRepresentation(options: CSVWritingOptions = .init()) throws -> Data {
         var data = Data()
@@ -11,7 +13,14 @@ extension DataFrameProtocol {
         return data
     }
 
-    /// Writes the rows as CSV, to another name first when there is a file or nothing: it is whole or as it was.
+    /// Writes the rows as CSV text to a file, which is replaced as a whole or stays as it was.
+    ///
+    /// A pipe or another special file is written to directly.
+    ///
+    /// - Parameters:
+    ///   - url: The file to write.
+    ///   - options: The header, the encodings of values, the delimiter and the line end.
+    /// - Throws: `CSVWritingError` for data that is not UTF-8, or the file system's error.
     public func writeCSV(to url: URL, options: CSVWritingOptions = .init()) throws {
         let writer = CSVWriter(base, selection, options)
         let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
@@ -44,13 +53,13 @@ extension DataFrameProtocol {
     }
 }
 
-/// Makes CSV of rows.
+/// Formats rows as CSV.
 private struct CSVWriter {
     private let frame: DataFrame
     private let selection: RowSelection
     private let options: CSVWritingOptions
 
-    /// Rows of a part.
+    /// The number of rows in a part.
     private static let size = 1 << 14
 
     init(_ frame: DataFrame, _ selection: RowSelection, _ options: CSVWritingOptions) {
@@ -59,7 +68,7 @@ private struct CSVWriter {
         self.options = options
     }
 
-    /// Calls `body` with the text in parts, some of which are made at a time.
+    /// Calls `body` with the text in parts, several of which are formatted in parallel.
     func forEachPart(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         if options.includesHeader, !frame.columns.isEmpty {
             let names = TextBuffer(capacity: frame.columns.count)
@@ -107,12 +116,12 @@ private struct CSVWriter {
         write(cells, rows, newline: options.newline, &out)
     }
 
-    /// The cells of a column as they lie in memory.
+    /// The cells of a column as they are stored.
     private enum Cells {
         case integers(PlainBuffer<Int>)
         case numbers(PlainBuffer<Double>)
         case truths(PlainBuffer<Bool>)
-        /// By row, or one after the other for the rows that are written.
+        /// Strings, by row number or in sequence for the rows being written.
         case text(TextBuffer, byPlace: Bool)
     }
 

@@ -1,22 +1,28 @@
 public import Foundation
 
-/// How a CSV file is to be written.
+/// Options for writing CSV files.
 public struct CSVWritingOptions {
-    /// Whether the first line names the columns.
+    /// Whether the first line names the columns; true by default.
     public var includesHeader: Bool
-    /// What stands for a missing value.
+    /// The cell written for a missing value; empty by default.
     public var nilEncoding: String
+    /// The cell written for true: `true` by default.
     public var trueEncoding: String
+    /// The cell written for false: `false` by default.
     public var falseEncoding: String
+    /// The end of each line: a line feed by default.
     public var newline: String
+    /// The character between the cells of a line: a comma by default.
     public var delimiter: Character
 
-    /// A format of `DateFormatter`; setting it replaces `dateFormatter`.
+    /// A `DateFormatter` pattern for dates, in the locale `en_US_POSIX` and the local time zone; nil by default.
+    ///
+    /// Setting it replaces `dateFormatter`, nil by the default one.
     public var dateFormat: String? {
         didSet { customDateFormatter = dateFormat.map(Self.formatter) }
     }
 
-    /// What writes dates.  Without another it is ISO 8601 in UTC.
+    /// The function that writes dates; ISO 8601 in UTC by default.
     public var dateFormatter: (Date) -> String {
         get { customDateFormatter ?? iso8601Text }
         set { customDateFormatter = newValue }
@@ -24,8 +30,18 @@ public struct CSVWritingOptions {
 
     private(set) var customDateFormatter: ((Date) -> String)?
 
+    /// Creates the default options.
     public init() { self.init(includesHeader: true) }
 
+    /// Creates options under which dates are written in ISO 8601.
+    ///
+    /// - Parameters:
+    ///   - includesHeader: Whether the first line names the columns.
+    ///   - nilEncoding: The cell written for a missing value.
+    ///   - trueEncoding: The cell written for true.
+    ///   - falseEncoding: The cell written for false.
+    ///   - newline: The end of each line.
+    ///   - delimiter: The character between the cells of a line.
     public init(
         includesHeader: Bool = true,
         nilEncoding: String = "",
@@ -45,6 +61,16 @@ public struct CSVWritingOptions {
         )
     }
 
+    /// Creates options under which dates are written by a `DateFormatter` pattern.
+    ///
+    /// - Parameters:
+    ///   - includesHeader: Whether the first line names the columns.
+    ///   - dateFormat: The pattern, in the locale `en_US_POSIX` and the local time zone; nil for ISO 8601 in UTC.
+    ///   - nilEncoding: The cell written for a missing value.
+    ///   - trueEncoding: The cell written for true.
+    ///   - falseEncoding: The cell written for false.
+    ///   - newline: The end of each line.
+    ///   - delimiter: The character between the cells of a line.
     public init(
         includesHeader: Bool = true,
         dateFormat: String?,
@@ -72,7 +98,7 @@ public struct CSVWritingOptions {
     }
 }
 
-/// A date in ISO 8601, in UTC, with milliseconds where there are any.
+/// Returns a date in ISO 8601, in UTC, with milliseconds when they are not zero.
 func iso8601Text(_ date: Date) -> String {
     var bytes: [UInt8] = []
     appendISO8601(date, to: &bytes)

@@ -1,14 +1,16 @@
 public import Foundation
 
 extension DataFrame {
-    /// The rows of a CSV file.
+    /// Reads the rows of a CSV file.
     ///
     /// - Parameters:
-    ///   - columns: the columns to read, in that order; all of them when none are given.
-    ///   - rows: the rows to read, counted without the header.
-    ///   - types: the types of columns.  Others have the first type that fits all their cells: whole numbers, numbers,
-    ///     Booleans, dates, strings.
-    /// - Throws: `CSVReadingError`, or what the file system says.
+    ///   - url: A file in UTF-8.
+    ///   - columns: The columns to read, in that order; all by default.
+    ///   - rows: The rows to read, counted from 0 without the header; all by default.
+    ///   - types: The types of columns by name. Each other column has the first type that fits all its cells:
+    ///     integer, number, Boolean, date, string.
+    ///   - options: The dialect and the encodings of values.
+    /// - Throws: `CSVReadingError`, or the file system's error.
     public init(
         contentsOfCSVFile url: URL,
         columns: [String]? = nil,
@@ -21,7 +23,15 @@ extension DataFrame {
         self = try CSVReader(options).frame(file.bytes, of: file, columns: columns, rows: rows, types: types)
     }
 
-    /// The rows of a CSV text.  Throws `CSVReadingError`.
+    /// Reads the rows of CSV text.
+    ///
+    /// - Parameters:
+    ///   - data: Text in UTF-8.
+    ///   - columns: The columns to read, in that order; all by default.
+    ///   - rows: The rows to read, counted from 0 without the header; all by default.
+    ///   - types: The types of columns by name; those of other columns are inferred.
+    ///   - options: The dialect and the encodings of values.
+    /// - Throws: `CSVReadingError`.
     public init(
         csvData data: Data,
         columns: [String]? = nil,
@@ -40,7 +50,14 @@ extension DataFrame {
         }
     }
 
-    /// Some columns of a CSV file with their types.
+    /// Reads typed columns of a CSV file.
+    ///
+    /// - Parameters:
+    ///   - url: A file in UTF-8.
+    ///   - columns: The columns to read, of type `Int`, `Double`, `Float`, `Bool`, `Date`, `String` or `Data`.
+    ///   - rows: The rows to read, counted from 0 without the header; all by default.
+    ///   - options: The dialect and the encodings of values.
+    /// - Throws: `CSVReadingError`, `.unsupportedColumnType` for columns of other types, or the file system's error.
     public init<each T>(
         contentsOfCSVFile url: URL,
         columns: repeat ColumnID<each T>,
@@ -51,7 +68,14 @@ extension DataFrame {
         try self.init(contentsOfCSVFile: url, columns: names, rows: rows, types: types, options: options)
     }
 
-    /// Some columns of a CSV text with their types.
+    /// Reads typed columns of CSV text.
+    ///
+    /// - Parameters:
+    ///   - data: Text in UTF-8.
+    ///   - columns: The columns to read, of type `Int`, `Double`, `Float`, `Bool`, `Date`, `String` or `Data`.
+    ///   - rows: The rows to read, counted from 0 without the header; all by default.
+    ///   - options: The dialect and the encodings of values.
+    /// - Throws: `CSVReadingError`, `.unsupportedColumnType` for columns of other types.
     public init<each T>(
         csvData data: Data,
         columns: repeat ColumnID<each T>,

@@ -1,5 +1,12 @@
 extension Column {
-    /// The column of what `decoder` makes of each element.  Throws `ColumnDecodingError`, or what else it throws.
+    /// Returns a column of the values that `decoder` decodes from the elements; missing ones stay missing.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: Takes elements of the column's type, such as `JSONDecoder` for `Data`.
+    /// - Returns: A column of the same name.
+    /// - Throws: `ColumnDecodingError` for the first element that causes a `DecodingError`; other errors of `decoder`
+    ///   as they are.
     public func decoded<T: Decodable, Decoder: TopLevelDecoder>(
         _ type: T.Type,
         using decoder: Decoder
@@ -17,7 +24,12 @@ extension Column {
 }
 
 extension Column where WrappedElement: Encodable {
-    /// The column of what `encoder` makes of each element.  Throws `ColumnEncodingError`, or what else it throws.
+    /// Returns a column of the encoded elements; missing ones stay missing.
+    ///
+    /// - Parameter encoder: Encodes the elements, such as `JSONEncoder`.
+    /// - Returns: A column of the same name.
+    /// - Throws: `ColumnEncodingError` for the first element that causes an `EncodingError`; other errors of
+    ///   `encoder` as they are.
     public func encoded<Encoder: TopLevelEncoder>(using encoder: Encoder) throws -> Column<Encoder.Output> {
         var result = Column<Encoder.Output>(name: name, capacity: count)
         for row in 0..<count {
@@ -36,7 +48,7 @@ private enum ColumnKey: String, CodingKey {
 }
 
 extension Column: Encodable where WrappedElement: Encodable {
-    /// A name and a list of elements, nil where one is missing.
+    /// Encodes the keys `name` and `contents`, a list of the elements with nil for missing ones.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: ColumnKey.self)
         try container.encode(name, forKey: .name)
@@ -46,6 +58,7 @@ extension Column: Encodable where WrappedElement: Encodable {
 }
 
 extension Column: Decodable where WrappedElement: Decodable {
+    /// Decodes a column from the keys `name` and `contents`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: ColumnKey.self)
         self.init(name: try container.decode(String.self, forKey: .name), capacity: 0)
@@ -57,7 +70,14 @@ extension Column: Decodable where WrappedElement: Decodable {
 }
 
 extension AnyColumn {
-    /// The column of what `decoder` makes of each element; elements must be what it takes.
+    /// Returns a column of the values that `decoder` decodes from the elements; missing ones stay missing.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: Takes elements of the column's type; another type is a fatal error.
+    /// - Returns: A column of the same name.
+    /// - Throws: `ColumnDecodingError` for the first element that causes a `DecodingError`; other errors of `decoder`
+    ///   as they are.
     public func decoded<T: Decodable, Decoder: TopLevelDecoder>(
         _ type: T.Type,
         using decoder: Decoder
@@ -65,7 +85,14 @@ extension AnyColumn {
         AnyColumn(try assumingType(Decoder.Input.self).decoded(type, using: decoder))
     }
 
-    /// The column of what `encoder` makes of each element; elements must be of the type.
+    /// Returns a column of the encoded elements; missing ones stay missing.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the elements; another type is a fatal error.
+    ///   - encoder: Encodes the elements, such as `JSONEncoder`.
+    /// - Returns: A column of the same name.
+    /// - Throws: `ColumnEncodingError` for the first element that causes an `EncodingError`; other errors of
+    ///   `encoder` as they are.
     public func encoded<T: Encodable, Encoder: TopLevelEncoder>(
         _ type: T.Type,
         using encoder: Encoder
@@ -73,6 +100,12 @@ extension AnyColumn {
         AnyColumn(try assumingType(type).encoded(using: encoder))
     }
 
+    /// Replaces the elements by the values that `decoder` decodes from them.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - decoder: Takes elements of the column's type; another type is a fatal error.
+    /// - Throws: `ColumnDecodingError`, or another error of `decoder`; the column is then unchanged.
     public mutating func decode<T: Decodable, Decoder: TopLevelDecoder>(
         _ type: T.Type,
         using decoder: Decoder
@@ -80,6 +113,12 @@ extension AnyColumn {
         self = try decoded(type, using: decoder)
     }
 
+    /// Replaces the elements by their encoded form.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the elements; another type is a fatal error.
+    ///   - encoder: Encodes the elements, such as `JSONEncoder`.
+    /// - Throws: `ColumnEncodingError`, or another error of `encoder`; the column is then unchanged.
     public mutating func encode<T: Encodable, Encoder: TopLevelEncoder>(
         _ type: T.Type,
         using encoder: Encoder
@@ -89,7 +128,13 @@ extension AnyColumn {
 }
 
 extension DataFrame {
-    /// Puts what `decoder` makes of a column in its place.
+    /// Replaces the elements of a column by the values that `decoder` decodes from them.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - columnName: The column's name or alias.
+    ///   - decoder: Takes elements of the column's type; another type is a fatal error.
+    /// - Throws: `ColumnDecodingError`, or another error of `decoder`; the frame is then unchanged.
     public mutating func decode<T: Decodable, Decoder: TopLevelDecoder>(
         _ type: T.Type,
         inColumn columnName: String,
@@ -98,7 +143,13 @@ extension DataFrame {
         replaceColumn(columnName, with: try self[columnName].decoded(type, using: decoder))
     }
 
-    /// Puts what `decoder` makes of a column in its place.
+    /// Replaces the elements of the column `id` by the values that `decoder` decodes from them.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - id: The column.
+    ///   - decoder: Takes its elements.
+    /// - Throws: `ColumnDecodingError`, or another error of `decoder`; the frame is then unchanged.
     public mutating func decode<T: Decodable, Decoder: TopLevelDecoder>(
         _ type: T.Type,
         inColumn id: ColumnID<Decoder.Input>,
@@ -107,7 +158,13 @@ extension DataFrame {
         try decode(type, inColumn: id.name, using: decoder)
     }
 
-    /// Puts what `encoder` makes of a column in its place.
+    /// Replaces the elements of a column by their encoded form.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias.
+    ///   - type: The type of its elements; another type is a fatal error.
+    ///   - encoder: Encodes the elements, such as `JSONEncoder`.
+    /// - Throws: `ColumnEncodingError`, or another error of `encoder`; the frame is then unchanged.
     public mutating func encodeColumn<T: Encodable, Encoder: TopLevelEncoder>(
         _ columnName: String,
         _ type: T.Type,
@@ -116,7 +173,12 @@ extension DataFrame {
         replaceColumn(columnName, with: try self[columnName].encoded(type, using: encoder))
     }
 
-    /// Puts what `encoder` makes of a column in its place.
+    /// Replaces the elements of the column `id` by their encoded form.
+    ///
+    /// - Parameters:
+    ///   - id: The column.
+    ///   - encoder: Encodes its elements, such as `JSONEncoder`.
+    /// - Throws: `ColumnEncodingError`, or another error of `encoder`; the frame is then unchanged.
     public mutating func encodeColumn<T: Encodable, Encoder: TopLevelEncoder>(
         _ id: ColumnID<T>,
         using encoder: Encoder

@@ -1,4 +1,6 @@
-/// The values of some rows of a column: what columns and their slices compute with.  Public for `_StoredColumn` alone.
+/// The elements of selected rows of a column, which statistics and transformations read.
+///
+/// Public only because `_StoredColumn` mentions it.
 public struct _ColumnValues<Wrapped> {
     @usableFromInline let storage: ColumnStorage<Wrapped>
     @usableFromInline let selection: RowSelection
@@ -18,7 +20,7 @@ public struct _ColumnValues<Wrapped> {
         return absent
     }
 
-    /// Calls `body` with each row and the value that is there.
+    /// Calls `body` with the row number and value of each element that is not missing.
     @inlinable
     func forEachPresent(_ body: (Int, Wrapped) throws -> Void) rethrows {
         if let plain = storage.plain {
@@ -71,7 +73,7 @@ extension _ColumnValues where Wrapped: AdditiveArithmetic {
 }
 
 extension _ColumnValues where Wrapped: FloatingPoint {
-    /// The sum by several chains of additions, which do not wait for each other.
+    /// Returns the sum by several independent chains of additions, which need not wait for each other.
     @inlinable
     func sum() -> Wrapped {
         guard let plain = storage.plain, plain.missing == 0, case .range(let range) = selection else {
@@ -131,7 +133,7 @@ extension _ColumnValues where Wrapped: FloatingPoint {
 }
 
 extension _ColumnValues where Wrapped: BinaryInteger {
-    /// The mean, as exact as a sum of doubles is.
+    /// Returns the mean of the values as doubles, or nil when there are none.
     @inlinable
     func mean() -> Double? {
         let present = selection.count - missingCount
@@ -152,7 +154,7 @@ extension _ColumnValues where Wrapped: BinaryInteger {
 }
 
 extension _ColumnValues where Wrapped: Comparable {
-    /// The first row with the least value, values that equal nothing (NaN) aside.
+    /// Returns the first row with the least value, ignoring values not equal to themselves (NaN).
     @inlinable
     func argmin() -> Int? {
         var best: (row: Int, value: Wrapped)?

@@ -1,6 +1,7 @@
-/// A column of some type, so that frames hold columns of many; `TypedColumn` is the only one there is.
+/// A column with its element type erased, so that a data frame can hold columns of different types.
 ///
-/// It is a value: what holds one may write to it, and copies share their elements until then.
+/// `TypedColumn` is the only conforming type. It has value semantics: copies share their elements until one is written
+/// to.
 protocol ErasedColumn {
     var elementType: any Any.Type { get }
     var name: String { get set }
@@ -11,19 +12,19 @@ protocol ErasedColumn {
     func isMissing(_ row: Int) -> Bool
     mutating func replace(_ row: Int, with element: Any?)
     mutating func append(_ element: Any?)
-    /// The other column must hold elements of the same type.
+    /// Appends `rows` of another column, whose elements must be of the same type.
     mutating func append(_ other: any ErasedColumn, in rows: Range<Int>)
     mutating func appendMissing(_ amount: Int)
     mutating func remove(_ row: Int)
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn
     func gathered(_ rows: Range<Int>) -> any ErasedColumn
-    /// The typed column, or nil when elements are of another type.
+    /// Returns the typed column, or nil when elements are of another type.
     func typed<T>(_ type: T.Type) -> TypedColumn<T>?
-    /// Whether both have one name and share their elements.
+    /// Whether both columns have the same name and share their storage.
     func isSame(as other: any ErasedColumn) -> Bool
     func isEqual(_ other: any ErasedColumn, _ rows: RowSelection, _ otherRows: RowSelection) -> Bool
     func hash(_ rows: RowSelection, into hasher: inout Hasher)
-    /// Nil when elements cannot be compared for equality by a hash.
+    /// Returns a code for each row, equal for equal elements; nil when elements are not `Hashable`.
     func codes(_ rows: RowSelection) -> RowCodes?
     func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter
 }

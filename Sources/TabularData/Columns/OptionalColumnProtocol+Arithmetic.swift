@@ -1,32 +1,42 @@
-// Arithmetic of columns with missing elements: what is missing on either side is missing in the result, which is named
-// after the left side.
+// Arithmetic of columns with missing elements: an element missing on either side is missing in the result, which is
+// named after the left side.
 
 extension OptionalColumnProtocol where WrappedElement: AdditiveArithmetic {
+    /// The element-wise sums of two columns of equal length, named after the left one.
+    ///
+    /// An element that is missing on either side is missing in the result; different lengths are a fatal error.
     @inlinable
     public static func + (lhs: Self, rhs: Self) -> Column<WrappedElement> {
         combined(lhs, rhs) { $0 + $1 }
     }
 
+    /// A column of the sums of each element and `rhs`; missing elements stay missing.
     @inlinable
     public static func + (lhs: Self, rhs: WrappedElement) -> Column<WrappedElement> {
         mappedPresent(lhs) { $0 + rhs }
     }
 
+    /// A column of the sums of `lhs` and each element; missing elements stay missing.
     @inlinable
     public static func + (lhs: WrappedElement, rhs: Self) -> Column<WrappedElement> {
         mappedPresent(rhs) { lhs + $0 }
     }
 
+    /// The element-wise differences of two columns of equal length, named after the left one.
+    ///
+    /// An element that is missing on either side is missing in the result; different lengths are a fatal error.
     @inlinable
     public static func - (lhs: Self, rhs: Self) -> Column<WrappedElement> {
         combined(lhs, rhs) { $0 - $1 }
     }
 
+    /// A column of the differences of each element and `rhs`; missing elements stay missing.
     @inlinable
     public static func - (lhs: Self, rhs: WrappedElement) -> Column<WrappedElement> {
         mappedPresent(lhs) { $0 - rhs }
     }
 
+    /// A column of the differences of `lhs` and each element; missing elements stay missing.
     @inlinable
     public static func - (lhs: WrappedElement, rhs: Self) -> Column<WrappedElement> {
         mappedPresent(rhs) { lhs - $0 }
@@ -34,16 +44,21 @@ extension OptionalColumnProtocol where WrappedElement: AdditiveArithmetic {
 }
 
 extension OptionalColumnProtocol where WrappedElement: Numeric {
+    /// The element-wise products of two columns of equal length, named after the left one.
+    ///
+    /// An element that is missing on either side is missing in the result; different lengths are a fatal error.
     @inlinable
     public static func * (lhs: Self, rhs: Self) -> Column<WrappedElement> {
         combined(lhs, rhs) { $0 * $1 }
     }
 
+    /// A column of the products of each element and `rhs`; missing elements stay missing.
     @inlinable
     public static func * (lhs: Self, rhs: WrappedElement) -> Column<WrappedElement> {
         mappedPresent(lhs) { $0 * rhs }
     }
 
+    /// A column of the products of `lhs` and each element; missing elements stay missing.
     @inlinable
     public static func * (lhs: WrappedElement, rhs: Self) -> Column<WrappedElement> {
         mappedPresent(rhs) { lhs * $0 }
@@ -51,16 +66,21 @@ extension OptionalColumnProtocol where WrappedElement: Numeric {
 }
 
 extension OptionalColumnProtocol where WrappedElement: BinaryInteger {
+    /// The element-wise integer quotients of two columns of equal length, named after the left one.
+    ///
+    /// An element that is missing on either side is missing in the result; different lengths are a fatal error.
     @inlinable
     public static func / (lhs: Self, rhs: Self) -> Column<WrappedElement> {
         combined(lhs, rhs) { $0 / $1 }
     }
 
+    /// A column of the integer quotients of each element and `rhs`; missing elements stay missing.
     @inlinable
     public static func / (lhs: Self, rhs: WrappedElement) -> Column<WrappedElement> {
         mappedPresent(lhs) { $0 / rhs }
     }
 
+    /// A column of the integer quotients of `lhs` and each element; missing elements stay missing.
     @inlinable
     public static func / (lhs: WrappedElement, rhs: Self) -> Column<WrappedElement> {
         mappedPresent(rhs) { lhs / $0 }
@@ -68,23 +88,28 @@ extension OptionalColumnProtocol where WrappedElement: BinaryInteger {
 }
 
 extension OptionalColumnProtocol where WrappedElement: FloatingPoint {
+    /// The element-wise floating-point quotients of two columns of equal length, named after the left one.
+    ///
+    /// An element that is missing on either side is missing in the result; different lengths are a fatal error.
     @inlinable
     public static func / (lhs: Self, rhs: Self) -> Column<WrappedElement> {
         combined(lhs, rhs) { $0 / $1 }
     }
 
+    /// A column of the floating-point quotients of each element and `rhs`; missing elements stay missing.
     @inlinable
     public static func / (lhs: Self, rhs: WrappedElement) -> Column<WrappedElement> {
         mappedPresent(lhs) { $0 / rhs }
     }
 
+    /// A column of the floating-point quotients of `lhs` and each element; missing elements stay missing.
     @inlinable
     public static func / (lhs: WrappedElement, rhs: Self) -> Column<WrappedElement> {
         mappedPresent(rhs) { lhs / $0 }
     }
 }
 
-/// The column of `operation` on each pair.
+/// Returns the results of `operation` for the pairs of elements; missing where either element is.
 @inlinable
 func combined<L: OptionalColumnProtocol, R: OptionalColumnProtocol, T>(
     _ lhs: L,
@@ -110,7 +135,7 @@ func combined<L: OptionalColumnProtocol, R: OptionalColumnProtocol, T>(
     return result
 }
 
-/// The column of `operation` on each element that is there.
+/// Returns the results of `operation` for the elements that are not missing; missing ones stay missing.
 @inlinable
 func mappedPresent<C: OptionalColumnProtocol, T>(_ column: C, _ operation: (T) -> T) -> Column<T>
 where C.WrappedElement == T {

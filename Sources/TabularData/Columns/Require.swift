@@ -1,4 +1,5 @@
-/// Ends the program and says why when a caller broke a contract: a column that is not there, a row past the end.
+/// Stops the program with `reason` when a caller broke a contract, such as naming a column that does not exist.
+///
 /// Unlike `precondition`, whose message a release build drops, the reason is printed by every build.
 @inlinable @inline(__always)
 func require(_ condition: Bool, _ reason: @autoclosure () -> String) {

@@ -1,13 +1,13 @@
-/// A column, or some of its rows: what the three have in common that keep elements as they lie in memory.
+/// The common interface of `Column` and its two slice types, which keep their elements in column storage.
 ///
-/// `Column`, `ColumnSlice` and `DiscontiguousColumnSlice` conform and inherit their statistics and arithmetic from here;
-/// other types have no use for it.
+/// `Column`, `ColumnSlice` and `DiscontiguousColumnSlice` conform and inherit their statistics and arithmetic from
+/// here. The protocol is not meant for other types.
 public protocol _StoredColumn<WrappedElement>: OptionalColumnProtocol where Index == Int {
-    /// The elements of these rows.
+    /// The elements of the rows in this column or slice.
     var _values: _ColumnValues<WrappedElement> { get }
     /// The whole column.
     var _column: Column<WrappedElement> { get }
-    /// Lets `body` write to the whole column.
+    /// Lets `body` modify the whole column in place.
     mutating func _withColumn(_ body: (inout Column<WrappedElement>) -> Void)
 }
 
@@ -19,6 +19,7 @@ extension _StoredColumn where WrappedElement: Equatable {
 }
 
 extension _StoredColumn where WrappedElement: Hashable {
+    /// Hashes the name and the elements.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         for element in self { hasher.combine(element) }
@@ -26,10 +27,13 @@ extension _StoredColumn where WrappedElement: Hashable {
 }
 
 extension _StoredColumn {
+    /// The column as a table with the default formatting options.
     public var description: String { description(options: FormattingOptions()) }
 
+    /// The same text as `description`.
     public var debugDescription: String { description }
 
+    /// A mirror whose children are the elements.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
 }
 

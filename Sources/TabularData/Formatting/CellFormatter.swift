@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes text of a column's elements.
+/// Formats the elements of a column as text.
 struct CellFormatter {
-    /// Whether cells stand at the right: those of numbers do.
+    /// Whether cells are right-aligned, as those of numbers are.
     let isRightAligned: Bool
     private let text: (Int) -> String?
 
@@ -29,11 +29,11 @@ struct CellFormatter {
             }
     }
 
-    /// The element in one line of at most `width` characters.
+    /// Returns the element in one line of at most `width` characters; nil is the text of a missing one.
     func cell(_ row: Int, width: Int) -> String { shortened(text(row) ?? "nil", width) }
 }
 
-/// The text in one line; what is longer than `width` ends in `…`.
+/// Returns the text in one line; a text longer than `width` is cut and ends in `…`.
 func shortened(_ text: String, _ width: Int) -> String {
     // Long texts are not looked at to their end.
     var line = String(text.prefix(width + 1))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Draws a table of columns.
+/// Draws a table of columns with box-drawing characters.
 struct TablePrinter {
     private let options: FormattingOptions
     private let rowCount: Int
@@ -9,7 +9,7 @@ struct TablePrinter {
     private var columns: [PrintedColumn] = []
     private let indexWidth: Int
 
-    /// What is shown of a column.
+    /// The printed part of a column.
     private struct PrintedColumn {
         let name: String
         let type: String
@@ -54,7 +54,7 @@ struct TablePrinter {
         )
     }
 
-    /// The table and a line below: `footer`, or the counts of rows and columns.
+    /// Returns the table and a line below it: `footer`, or the counts of rows and columns.
     func text(footer: String?) -> String {
         var lines: [String] = []
         let widths = (options.includesRowIndices ? [indexWidth] : []) + columns.map(\.width)
@@ -126,7 +126,7 @@ struct TablePrinter {
 }
 
 extension OptionalColumnProtocol {
-    /// A table of the column.
+    /// Returns the column as a table, with the number of elements below it.
     public func description(options: FormattingOptions) -> String {
         let column: AnyColumn
         let selection: RowSelection

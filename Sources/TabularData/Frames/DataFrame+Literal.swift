@@ -1,8 +1,10 @@
 import Foundation
 
 extension DataFrame: ExpressibleByDictionaryLiteral {
-    /// A frame of arrays by name.  Columns are of `Bool`, `Int`, `Float`, `Double`, `Date`, `String` or `Data` when all
-    /// their elements are, else of `Any`.
+    /// Creates a frame from a dictionary literal of arrays by column name.
+    ///
+    /// A column is of `Bool`, `Int`, `Float`, `Double`, `Date`, `String` or `Data` when all its elements are, else of
+    /// `Any`; one of missing elements only is of `Bool`. Columns keep the order of the literal.
     public init(dictionaryLiteral elements: (String, [Any?])...) {
         self.init()
         for (name, values) in elements { append(column: AnyColumn(inferringTypeOf: values, name: name)) }

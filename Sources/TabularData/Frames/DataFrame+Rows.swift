@@ -1,5 +1,5 @@
 extension DataFrame {
-    /// Adds a row; values of columns that `row` does not have are missing.
+    /// Appends a row of this or another frame; columns that it does not have get a missing element.
     public mutating func append(row: DataFrame.Row) {
         for index in stored.indices {
             let source = row.base.indexOfColumn(stored[index].name)
@@ -7,24 +7,25 @@ extension DataFrame {
         }
     }
 
-    /// Adds a row of one value for each column.
+    /// Appends a row with one value per column, in order; another number of values or a wrong type is a fatal error.
     public mutating func append(row: Any?...) {
         require(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
         for (index, value) in row.enumerated() { stored[index].append(value) }
     }
 
-    /// Adds a row; values of columns that are not named are missing.
+    /// Appends a row of values by column name; columns that are not named get a missing element.
     public mutating func append(valuesByColumn dictionary: [String: Any?]) {
         var values = [Any?](repeating: nil, count: stored.count)
         for (name, value) in dictionary { values[index(name)] = value }
         for (index, value) in values.enumerated() { stored[index].append(value) }
     }
 
+    /// Appends a row of missing elements.
     public mutating func appendEmptyRow() {
         for index in stored.indices { stored[index].appendMissing(1) }
     }
 
-    /// Adds the rows of a frame with the same columns.
+    /// Appends the rows of a frame that has the same columns, in any order.
     public mutating func append(rowsOf other: DataFrame) {
         require(
             other.stored.count == stored.count,
@@ -33,10 +34,14 @@ extension DataFrame {
         for index in stored.indices { stored[index].append(contentsOf: other[stored[index].name]) }
     }
 
-    /// Adds the rows of another frame.  Columns that it does not have are missing there; further ones are left out.
+    /// Appends the rows of another frame, matching columns by name.
+    ///
+    /// Columns that `other` does not have get missing elements; its further columns are ignored.
     public mutating func append(_ other: DataFrame) { append(other[0..<other.rowCount]) }
 
-    /// Adds rows of another frame.  Columns that it does not have are missing there; further ones are left out.
+    /// Appends the rows of a slice of another frame, matching columns by name.
+    ///
+    /// Columns that `other` does not have get missing elements; its further columns are ignored.
     public mutating func append(_ other: DataFrame.Slice) {
         for index in stored.indices {
             if let source = other.base.indexOfColumn(stored[index].name) {
@@ -49,7 +54,7 @@ extension DataFrame {
         }
     }
 
-    /// Adds a row before the row `index`, or at the end.
+    /// Inserts a row before the row `index`, or at the end when `index` is the number of rows.
     public mutating func insert(row: DataFrame.Row, at index: Int) {
         let count = rowCount
         require(index >= 0 && index <= count, "there is no place \(index) among \(count) rows")
@@ -59,6 +64,7 @@ extension DataFrame {
         stored = result.stored
     }
 
+    /// Removes the row `index` and moves those after it up.
     public mutating func removeRow(at index: Int) {
         for column in stored.indices { stored[column].remove(at: index) }
     }
@@ -66,11 +72,20 @@ extension DataFrame {
 
 // Filters.
 extension DataFrame {
+    /// Returns the rows for which `isIncluded` is true; they keep their numbers.
     public func filter(_ isIncluded: (DataFrame.Row) throws -> Bool) rethrows -> DataFrame.Slice {
         let rows = try RowSelection.range(0..<rowCount).keeping { try isIncluded(Row(base: self, index: $0)) }
         return Slice(base: self, selection: rows)
     }
 
+    /// Returns the rows for whose element in one column `isIncluded` is true; they keep their numbers.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias.
+    ///   - type: The type of its elements, without the optional.
+    ///   - isIncluded: Receives the element, nil when it is missing.
+    /// - Returns: A slice of this frame.
+    /// - Throws: Rethrows the first error of `isIncluded`.
     @inlinable
     public func filter<T>(
         on columnName: String,
@@ -80,6 +95,7 @@ extension DataFrame {
         Slice(base: self, selection: try self[columnName, type]._values.filter(isIncluded))
     }
 
+    /// Returns the rows for whose element in the column `columnID` the closure is true; they keep their numbers.
     @inlinable
     public func filter<T>(
         on columnID: ColumnID<T>,

@@ -1,8 +1,8 @@
-/// The generator of splits: SplitMix64 by Steele, Lea and Flood.
+/// The random number generator used for splits: SplitMix64 by Steele, Lea and Flood.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Without a seed a different one each time.
+    /// Starts from `seed`, or from a random state when there is none.
     init(_ seed: Int?) { state = seed.map { UInt64(bitPattern: Int64($0)) } ?? UInt64.random(in: .min ... .max) }
 
     mutating func next() -> UInt64 {
@@ -15,7 +15,7 @@ struct SplitMix: RandomNumberGenerator {
 }
 
 extension RowSelection {
-    /// Round(proportion × count) rows drawn at random, and the others.
+    /// Returns round(proportion × count) rows drawn at random, and the others.
     func split<G: RandomNumberGenerator>(_ proportion: Double, using generator: inout G) -> (RowSelection, RowSelection)
     {
         require(proportion >= 0 && proportion <= 1, "a proportion is a number from 0 to 1, not \(proportion)")
@@ -46,13 +46,24 @@ extension RowSelection {
 }
 
 extension DataFrameProtocol {
-    /// A random part of the rows with the given share, and the rest.  The same seed gives the same parts.
+    /// Returns round(`proportion` × rows) rows drawn at random, and the remaining ones.
+    ///
+    /// - Parameters:
+    ///   - proportion: The share of the first part, from 0 to 1; other values are a fatal error.
+    ///   - seed: The same seed gives the same parts; without one they differ every time.
+    /// - Returns: Two slices whose rows are in the frame's order. Apple's generator draws other rows for the same
+    ///   seed.
     public func randomSplit(by proportion: Double, seed: Int? = nil) -> (DataFrame.Slice, DataFrame.Slice) {
         var generator = SplitMix(seed)
         return randomSplit(by: proportion, using: &generator)
     }
 
-    /// A random part of the rows with the given share, and the rest.
+    /// Returns round(`proportion` × rows) rows drawn by a random number generator, and the remaining ones.
+    ///
+    /// - Parameters:
+    ///   - proportion: The share of the first part, from 0 to 1; other values are a fatal error.
+    ///   - generator: Draws one number per row.
+    /// - Returns: Two slices whose rows are in the frame's order.
     public func randomSplit<G: RandomNumberGenerator>(
         by proportion: Double,
         using generator: inout G
@@ -61,7 +72,13 @@ extension DataFrameProtocol {
         return (DataFrame.Slice(base: base, selection: first), DataFrame.Slice(base: base, selection: second))
     }
 
-    /// Splits the rows of each element of a column alike.
+    /// Splits the rows so that each distinct element of a column is divided in the same proportion.
+    ///
+    /// - Parameters:
+    ///   - columnName: A column whose elements are `Hashable`; missing elements form a group of their own.
+    ///   - proportion: The share of the first part, from 0 to 1.
+    ///   - randomSeed: The same seed gives the same parts; without one they differ every time.
+    /// - Returns: Two frames whose rows are in this frame's order.
     public func stratifiedSplit(
         on columnName: String,
         by proportion: Double,
@@ -70,7 +87,7 @@ extension DataFrameProtocol {
         stratified([columnName], proportion, randomSeed)
     }
 
-    /// Splits the rows of each combination of elements alike.
+    /// Splits the rows so that each combination of elements in several columns is divided in the same proportion.
     public func stratifiedSplit(
         on columnNames: String...,
         by proportion: Double,
@@ -79,7 +96,7 @@ extension DataFrameProtocol {
         stratified(columnNames, proportion, randomSeed)
     }
 
-    /// Splits the rows of each element of a column alike.
+    /// Splits the rows so that each distinct element of a typed column is divided in the same proportion.
     public func stratifiedSplit<T: Hashable>(
         on columnID: ColumnID<T>,
         by proportion: Double,
@@ -88,7 +105,7 @@ extension DataFrameProtocol {
         stratified([columnID.name], proportion, randomSeed)
     }
 
-    /// Splits the rows of each pair of elements alike.
+    /// Splits the rows so that each pair of elements in two columns is divided in the same proportion.
     public func stratifiedSplit<T0: Hashable, T1: Hashable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -98,7 +115,7 @@ extension DataFrameProtocol {
         stratified([columnID0.name, columnID1.name], proportion, randomSeed)
     }
 
-    /// Splits the rows of each triple of elements alike.
+    /// Splits the rows so that each combination of elements in three columns is divided in the same proportion.
     public func stratifiedSplit<T0: Hashable, T1: Hashable, T2: Hashable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,

@@ -1,5 +1,10 @@
 extension DataFrame {
-    /// Puts what `transform` makes of each element in the column's place.
+    /// Replaces a column by the results of `transform` for its elements, missing ones included.
+    ///
+    /// - Parameters:
+    ///   - name: The column's name or alias; its elements must be of type `From`.
+    ///   - transform: Receives nil for a missing element; nil as its result makes a missing element.
+    /// - Throws: Rethrows the first error of `transform`; the frame is then unchanged.
     public mutating func transformColumn<From, To>(
         _ name: String,
         _ transform: (From?) throws -> To?
@@ -8,7 +13,12 @@ extension DataFrame {
         replaceColumn(name, with: try column.map(transform))
     }
 
-    /// Puts what `transform` makes of each element that is there in the column's place.
+    /// Replaces a column by the results of `transform` for the elements that are not missing.
+    ///
+    /// - Parameters:
+    ///   - name: The column's name or alias; its elements must be of type `From`.
+    ///   - transform: Nil as its result makes a missing element.
+    /// - Throws: Rethrows the first error of `transform`; the frame is then unchanged.
     public mutating func transformColumn<From, To>(
         _ name: String,
         _ transform: (From) throws -> To?
@@ -17,7 +27,7 @@ extension DataFrame {
         replaceColumn(name, with: try column.mapNonNil(transform))
     }
 
-    /// Puts what `transform` makes of each element in the column's place.
+    /// Replaces the column `id` by the results of `transform` for its elements, missing ones included.
     public mutating func transformColumn<From, To>(
         _ id: ColumnID<From>,
         _ transform: (From?) throws -> To?
@@ -25,7 +35,7 @@ extension DataFrame {
         try transformColumn(id.name, transform)
     }
 
-    /// Puts what `transform` makes of each element that is there in the column's place.
+    /// Replaces the column `id` by the results of `transform` for the elements that are not missing.
     public mutating func transformColumn<From, To>(
         _ id: ColumnID<From>,
         _ transform: (From) throws -> To?
@@ -33,7 +43,14 @@ extension DataFrame {
         try transformColumn(id.name, transform)
     }
 
-    /// Puts one column in the place of two, where the first stood.
+    /// Replaces two columns by one, which takes the position of the first.
+    ///
+    /// - Parameters:
+    ///   - columnName1: The first column's name or alias; its elements must be of type `E1`.
+    ///   - columnName2: The second column's name or alias; its elements must be of type `E2`.
+    ///   - newColumnName: The name of the new column.
+    ///   - transform: Makes its elements; it receives nil for missing elements.
+    /// - Throws: Rethrows the first error of `transform`; the frame is then unchanged.
     public mutating func combineColumns<E1, E2, R>(
         _ columnName1: String,
         _ columnName2: String,
@@ -47,7 +64,7 @@ extension DataFrame {
         replace([columnName1, columnName2], with: AnyColumn(result))
     }
 
-    /// Puts one column in the place of two, where the first stood.
+    /// Replaces two columns, given by identifiers, by one, which takes the position of the first.
     public mutating func combineColumns<E1, E2, R>(
         _ columnID1: ColumnID<E1>,
         _ columnID2: ColumnID<E2>,
@@ -57,7 +74,15 @@ extension DataFrame {
         try combineColumns(columnID1.name, columnID2.name, into: newColumnName, transform: transform)
     }
 
-    /// Puts one column in the place of three, where the first stood.
+    /// Replaces three columns by one, which takes the position of the first.
+    ///
+    /// - Parameters:
+    ///   - columnName1: The first column's name or alias; its elements must be of type `E1`.
+    ///   - columnName2: The second column's name or alias; its elements must be of type `E2`.
+    ///   - columnName3: The third column's name or alias; its elements must be of type `E3`.
+    ///   - newColumnName: The name of the new column.
+    ///   - transform: Makes its elements; it receives nil for missing elements.
+    /// - Throws: Rethrows the first error of `transform`; the frame is then unchanged.
     public mutating func combineColumns<E1, E2, E3, R>(
         _ columnName1: String,
         _ columnName2: String,
@@ -73,7 +98,7 @@ extension DataFrame {
         replace([columnName1, columnName2, columnName3], with: AnyColumn(result))
     }
 
-    /// Puts one column in the place of three, where the first stood.
+    /// Replaces three columns, given by identifiers, by one, which takes the position of the first.
     public mutating func combineColumns<E1, E2, E3, R>(
         _ columnID1: ColumnID<E1>,
         _ columnID2: ColumnID<E2>,
@@ -98,7 +123,14 @@ extension DataFrame {
         insert(column: column, at: place - before)
     }
 
-    /// A row for each element of each collection of the column; where there is none, a row without.
+    /// Returns a frame with one row per element of the collections in a column.
+    ///
+    /// The other columns' elements are repeated. A missing or empty collection gives one row with a missing element.
+    ///
+    /// - Parameters:
+    ///   - name: The column's name or alias.
+    ///   - type: The type of the collections.
+    /// - Returns: A frame in which the column holds elements of the collections.
     public func explodingColumn<T: Collection>(_ name: String, _ type: T.Type) -> DataFrame {
         let collections = self[name, type]
         var rows: [UInt32] = []
@@ -124,11 +156,14 @@ extension DataFrame {
         return result
     }
 
+    /// Returns a frame with one row per element of the collections in the column `id`.
     public func explodingColumn<T: Collection>(_ id: ColumnID<T>) -> DataFrame { explodingColumn(id.name, T.self) }
 
+    /// Replaces the frame by one with one row per element of the collections in a column.
     public mutating func explodeColumn<T: Collection>(_ name: String, _ type: T.Type) {
         self = explodingColumn(name, type)
     }
 
+    /// Replaces the frame by one with one row per element of the collections in the column `id`.
     public mutating func explodeColumn<T: Collection>(_ id: ColumnID<T>) { self = explodingColumn(id) }
 }

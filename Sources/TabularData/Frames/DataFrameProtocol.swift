@@ -1,11 +1,15 @@
-/// A frame or some rows of one.
+/// A data frame or a selection of its rows.
 public protocol DataFrameProtocol {
+    /// The type of the columns: `AnyColumn` for frames, `AnyColumnSlice` for slices.
     associatedtype ColumnType: AnyColumnProtocol
 
     /// The whole frame.
     var base: DataFrame { get }
+    /// The columns, in order.
     var columns: [ColumnType] { get }
+    /// The rows, as a collection.
     var rows: DataFrame.Rows { get set }
+    /// The number of rows and the number of columns.
     var shape: (rows: Int, columns: Int) { get }
 }
 
@@ -15,10 +19,10 @@ extension DataFrameProtocol {
 
     var selection: RowSelection { rows.selection }
 
-    /// The rows as a frame of their own.
+    /// Returns the rows as a frame of their own.
     func materialised() -> DataFrame { DataFrame(DataFrame.Slice(base: base, selection: selection)) }
 
-    /// Those of the rows whose numbers lie in `range`.
+    /// The rows whose numbers lie in `range`; assigning needs as many rows.
     public subscript(range: Range<Int>) -> DataFrame.Slice {
         get { DataFrame.Slice(base: base, selection: selection.clamped(to: range)) }
         set {
@@ -33,12 +37,13 @@ extension DataFrameProtocol {
         }
     }
 
+    /// The rows whose numbers lie in a range expression such as `..<10`; assigning needs as many rows.
     public subscript<R: RangeExpression>(r: R) -> DataFrame.Slice where R.Bound == Int {
         get { self[r.relative(to: rows)] }
         set { self[r.relative(to: rows)] = newValue }
     }
 
-    /// A table of the rows; long cells, further rows and columns that do not fit are left out.
+    /// Returns the rows as a table; cells are shortened, and rows and columns beyond the limits left out.
     public func description(options: FormattingOptions) -> String {
         TablePrinter(columns: base.columns, rows: selection, options: options).text(footer: nil)
     }

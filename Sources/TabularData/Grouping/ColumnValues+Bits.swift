@@ -3,7 +3,7 @@ import Foundation
 // Elements as whole numbers or bit patterns, for tables that know nothing of types.
 
 extension _ColumnValues {
-    /// The least and greatest value of a column of whole numbers or Booleans that fit 64 bits with sign.
+    /// The least and greatest value of a column of integers or Booleans that fit in a signed 64-bit integer.
     func integerRange() -> ClosedRange<Int64>? {
         var least = Int64.max
         var greatest = Int64.min
@@ -25,7 +25,7 @@ extension _ColumnValues {
         }
     }
 
-    /// Whether elements are equal just when their canonical bits are.
+    /// Whether elements are equal if and only if their canonical bits are.
     var hasBits: Bool {
         switch Wrapped.self {
         case is Double.Type, is Float.Type, is Date.Type, is UInt64.Type, is UInt.Type: true
@@ -33,7 +33,7 @@ extension _ColumnValues {
         }
     }
 
-    /// Calls `body` with the place in the selection, the row and the value, nil where it is missing.
+    /// Calls `body` with the position in the selection, the row, and the value or nil when it is missing.
     @inline(__always)
     func forEachInteger(_ body: (Int, Int, Int64?) -> Void) {
         switch Wrapped.self {
@@ -50,8 +50,9 @@ extension _ColumnValues {
         }
     }
 
-    /// Calls `body` with the place in the selection, the row and bits that are equal for equal values.  Zeros are one
-    /// value whatever their sign, and so are all values that are not a number.
+    /// Calls `body` with the position in the selection, the row, and bits that are equal for equal values.
+    ///
+    /// Both zeros have the same bits, and so have all NaN.
     @inline(__always)
     func forEachBits(_ body: (Int, Int, UInt64?) -> Void) {
         func bits(_ value: Double) -> UInt64 { value == 0 ? 0 : value.isNaN ? Double.nan.bitPattern : value.bitPattern }

@@ -1,13 +1,18 @@
 public import Foundation
 
 extension DataFrameProtocol {
-    /// Rows with equal elements in a column.
+    /// Groups the rows by the elements of a column of known type.
     public func grouped<GroupingKey: Hashable>(by columnID: ColumnID<GroupingKey>) -> RowGrouping<GroupingKey> {
         _ = base[columnID]
         return RowGrouping(GroupedRows(base, selection, by: [columnID.name]))
     }
 
-    /// Rows for whose elements `transform` gives the same.
+    /// Groups the rows by the results of `transform` for the elements of a column.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias, which also names the column of keys.
+    ///   - transform: Makes a key of an element, nil when it is missing; a nil key forms a group of its own.
+    /// - Returns: Groups in the order in which their keys first appear.
     public func grouped<InputKey, GroupingKey: Hashable>(
         by columnName: String,
         transform: (InputKey?) -> GroupingKey?
@@ -18,7 +23,7 @@ extension DataFrameProtocol {
         )
     }
 
-    /// Rows for whose elements `transform` gives the same.
+    /// Groups the rows by the results of `transform` for the elements of the column `columnID`.
     public func grouped<InputKey, GroupingKey: Hashable>(
         by columnID: ColumnID<InputKey>,
         transform: (InputKey?) -> GroupingKey?
@@ -26,27 +31,32 @@ extension DataFrameProtocol {
         grouped(by: columnID.name, transform: transform)
     }
 
-    /// Rows by a component of their date in the current calendar; the key's column is named `column.component`.
+    /// Groups the rows by a component of the dates in a column, in the current calendar.
+    ///
+    /// - Parameters:
+    ///   - columnName: A column of `Date` elements; missing dates form a group.
+    ///   - timeUnit: The component, such as `.month`; the column of keys is named `columnName.timeUnit`.
+    /// - Returns: Groups in the order in which their keys first appear.
     public func grouped(by columnName: String, timeUnit: Calendar.Component) -> RowGrouping<Int> {
         RowGrouping(frame: self, columnName: columnName, timeUnit: timeUnit)
     }
 
-    /// Rows by a component of their date in the current calendar; the key's column is named `column.component`.
+    /// Groups the rows by a component of the dates in the column `columnID`, in the current calendar.
     public func grouped(by columnID: ColumnID<Date>, timeUnit: Calendar.Component) -> RowGrouping<Int> {
         grouped(by: columnID.name, timeUnit: timeUnit)
     }
 
-    /// Rows with equal elements in all of these columns.
+    /// Groups the rows by the combinations of elements in several columns, which must be `Hashable`.
     public func grouped(by columnNames: String...) -> some RowGroupingProtocol {
         MultipleKeyGrouping(groups: GroupedRows(base, selection, by: columnNames))
     }
 
-    /// Rows with equal elements in all of these columns.
+    /// Groups the rows by the combinations of elements in several columns of one type.
     public func grouped<T: Hashable>(by columnIDs: ColumnID<T>...) -> some RowGroupingProtocol {
         MultipleKeyGrouping(groups: GroupedRows(base, selection, by: columnIDs.map(\.name)))
     }
 
-    /// Rows with equal elements in both columns.
+    /// Groups the rows by the pairs of elements in two columns.
     public func grouped<T0: Hashable, T1: Hashable>(
         by column0: ColumnID<T0>,
         _ column1: ColumnID<T1>
@@ -54,7 +64,7 @@ extension DataFrameProtocol {
         MultipleKeyGrouping(groups: GroupedRows(base, selection, by: [column0.name, column1.name]))
     }
 
-    /// Rows with equal elements in all three columns.
+    /// Groups the rows by the combinations of elements in three columns.
     public func grouped<T0: Hashable, T1: Hashable, T2: Hashable>(
         by column0: ColumnID<T0>,
         _ column1: ColumnID<T1>,
@@ -63,7 +73,7 @@ extension DataFrameProtocol {
         MultipleKeyGrouping(groups: GroupedRows(base, selection, by: [column0.name, column1.name, column2.name]))
     }
 
-    /// A grouping whose type says the column's.
+    /// Returns a grouping whose key type is the column's element type, found at run time.
     func groupedByName(_ columnName: String) -> any RowGroupingProtocol {
         func grouping<Key: Hashable>(_: Key.Type) -> any RowGroupingProtocol {
             RowGrouping<Key>(GroupedRows(base, selection, by: [columnName]))
@@ -79,11 +89,11 @@ extension DataFrameProtocol {
 }
 
 extension DataFrame {
-    /// Rows with equal elements in a column.
+    /// Groups the rows by the elements of a column; elements that are not `Hashable` are a fatal error.
     public func grouped(by columnName: String) -> any RowGroupingProtocol { groupedByName(columnName) }
 }
 
 extension DataFrame.Slice {
-    /// Rows with equal elements in a column.
+    /// Groups the rows by the elements of a column; elements that are not `Hashable` are a fatal error.
     public func grouped(by columnName: String) -> any RowGroupingProtocol { groupedByName(columnName) }
 }

@@ -1,8 +1,12 @@
-/// A summary of the columns for each group.
+/// Summaries of the columns of each group of a grouping.
 public protocol GroupSummaries: CustomStringConvertible {
-    /// The summary of the group with a key, or several in the order of the columns.
+    /// The summary of the group with these keys, or nil when there is none.
+    ///
+    /// It has one row per column, as `DataFrame.summary()`. Another number of keys than the grouping has is a fatal
+    /// error.
     subscript(keys: Any?...) -> DataFrame? { get }
 
+    /// Returns a table of the summary of each group, under its keys.
     func description(options: FormattingOptions) -> String
 }
 
@@ -21,7 +25,7 @@ struct SummarisedGroups: GroupSummaries {
 }
 
 extension GroupedRows {
-    /// Of the named columns, or of all.
+    /// Returns summaries of the named columns, or of all when `names` is nil.
     func summaries(_ names: [String]?) -> any GroupSummaries {
         SummarisedGroups(
             groups: self,

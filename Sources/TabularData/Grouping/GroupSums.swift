@@ -1,8 +1,8 @@
 import Foundation
 
-/// Sums, means and extremes of all groups in one pass over the rows, for the usual types.
+/// Sums, means and extremes of all groups, in one pass over the rows, for the common element types.
 enum GroupSums {
-    /// Nil for types that are summed group by group.
+    /// Returns the sum of each group, or nil for types that are summed group by group.
     static func sums<N>(_ storage: ColumnStorage<N>, _ partition: GroupedRows.Partition) -> Column<N>? {
         if let storage = storage as? ColumnStorage<Double> { return total(storage, partition) as? Column<N> }
         if let storage = storage as? ColumnStorage<Int> { return total(storage, partition) as? Column<N> }
@@ -28,7 +28,7 @@ enum GroupSums {
         return nil
     }
 
-    /// Calls `body` with the group and the value of every row that has one.
+    /// Calls `body` with the group and value of every row whose value is not missing.
     @inline(__always)
     private static func forEach<N>(
         _ storage: ColumnStorage<N>,

@@ -1,17 +1,17 @@
-/// Rows in groups: a key for each group, and its rows.
+/// The groups of a grouping: the keys and rows of each.
 struct GroupedRows {
-    /// One row for each group.
+    /// The keys, with one row per group.
     var keyColumns: [AnyColumn]
     private var contents: Contents
 
     private enum Contents {
-        /// Rows of one frame by their codes.
+        /// The rows of one frame, by their group codes.
         case partition(Partition)
-        /// Rows of any frames with the same columns.
+        /// The rows of any frames with the same columns, group by group.
         case slices([DataFrame.Slice])
     }
 
-    /// The rows of one frame, a code for each.
+    /// The rows of one frame with the code of the group that each belongs to.
     final class Partition {
         let frame: DataFrame
         let selection: RowSelection
@@ -24,7 +24,7 @@ struct GroupedRows {
             self.codes = codes
         }
 
-        /// Rows group by group.
+        /// Returns the rows, group by group, and where each group begins.
         func lists() -> (rows: [UInt32], offsets: [Int]) {
             if let listed { return listed }
             let made = codes.lists(selection)
@@ -41,7 +41,7 @@ struct GroupedRows {
         }
     }
 
-    /// Rows with equal elements in the columns of these names.
+    /// Groups the rows by the elements in the named columns.
     init(_ frame: DataFrame, _ selection: RowSelection, by names: [String]) {
         require(!names.isEmpty, "rows are grouped by one column at least")
         let columns = names.map { frame[$0] }
@@ -60,7 +60,9 @@ struct GroupedRows {
         contents = .partition(Partition(frame, selection, combined))
     }
 
-    /// Rows with equal keys.  `keys` has an element for each row of the selection.
+    /// Groups the rows by given keys.
+    ///
+    /// `keys` has an element for each row of the selection.
     init<Key: Hashable>(_ frame: DataFrame, _ selection: RowSelection, keys: Column<Key>) {
         var codes = RowCodes(keys._values)
         let keyColumn = codes.firstRows.withUnsafeBufferPointer { keys.storage.gathered($0) }
@@ -93,7 +95,7 @@ struct GroupedRows {
         }
     }
 
-    /// The group with these keys, one for each key column.
+    /// Returns the group with these keys, one for each key column, or nil when there is none.
     func group(_ keys: [Any?]) -> Int? {
         require(keys.count == keyColumns.count, "\(keys.count) keys were given, groups have \(keyColumns.count)")
         // A key given as an optional arrives wrapped twice.
@@ -121,7 +123,7 @@ struct GroupedRows {
         keyColumns.contains { $0.name == name } ? freeName(name + "_") : name
     }
 
-    /// The keys with further columns, in the order of the first of those when one is asked for.
+    /// Returns the keys followed by `columns`, sorted by the first of these when an order is given.
     func result(_ columns: [AnyColumn], _ order: Order?) -> DataFrame {
         var frame = DataFrame(columns: keyColumns)
         for var column in columns {
@@ -175,7 +177,7 @@ struct GroupedRows {
         )
     }
 
-    /// Splits each group.
+    /// Splits the rows of each group at random.
     func randomSplit(_ proportion: Double, _ seed: Int?) -> (GroupedRows, GroupedRows) {
         var generator = SplitMix(seed)
         var first: [DataFrame.Slice] = []
@@ -190,7 +192,7 @@ struct GroupedRows {
         )
     }
 
-    /// The rows of all groups, group by group, with the keys in front.
+    /// Returns the rows of all groups, group by group, with the keys in front.
     func ungrouped() -> DataFrame {
         let names = Set(keyColumns.map(\.name))
         var owners: [UInt32] = []
@@ -217,7 +219,7 @@ struct GroupedRows {
         return frame
     }
 
-    /// The key of a group as text.
+    /// Returns the keys of a group as text.
     func title(_ group: Int) -> String {
         keyColumns.map { "\($0.name): \($0.erased.element(group).map { "\($0)" } ?? "nil")" }.joined(separator: ", ")
     }

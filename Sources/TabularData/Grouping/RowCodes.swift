@@ -1,8 +1,10 @@
 import CTabular
 import Foundation
 
-/// A number for each row that says which of the different elements it holds: equal elements have equal codes, counted
-/// from 0 in the order in which they first appear.  A missing element is an element like others.
+/// Codes that number the distinct elements of a selection of rows.
+///
+/// Equal elements have equal codes, counted from 0 in the order in which they first appear. All missing elements share
+/// one code.
 struct RowCodes {
     /// A code for each row, in the order of the rows.
     var codes: [UInt32]
@@ -11,14 +13,14 @@ struct RowCodes {
 
     var count: Int { firstRows.count }
 
-    /// How many rows have each code.
+    /// Returns the number of rows with each code.
     func counts() -> [Int] {
         var counts = [Int](repeating: 0, count: firstRows.count)
         for code in codes { counts[Int(code)] += 1 }
         return counts
     }
 
-    /// Rows listed code by code: the rows of code c are rows[offsets[c]..<offsets[c + 1]], ascending.
+    /// Returns the rows ordered by code: those of code c are rows[offsets[c]..<offsets[c + 1]], ascending.
     func lists(_ selection: RowSelection) -> (rows: [UInt32], offsets: [Int]) {
         var offsets = [Int](repeating: 0, count: count + 1)
         for code in codes { offsets[Int(code) + 1] += 1 }
@@ -45,7 +47,7 @@ struct RowCodes {
         firstRows = encoder.firstRows
     }
 
-    /// Codes of rows by several columns at once.
+    /// Numbers the distinct combinations of elements in several columns.
     init(_ columns: [RowCodes], _ selection: RowSelection) {
         guard var combined = columns.first else {
             self.init(codes: [UInt32](repeating: 0, count: selection.count), firstRows: [])
@@ -71,7 +73,7 @@ struct RowCodes {
     }
 }
 
-/// Gives elements codes, and finds the codes of further elements.
+/// Assigns codes to distinct elements, and looks up the codes of further elements.
 struct ElementEncoder<Element: Hashable> {
     /// The row where each code first appeared.
     private(set) var firstRows: [UInt32] = []
@@ -79,14 +81,14 @@ struct ElementEncoder<Element: Hashable> {
     private var missingCode = missingRow
 
     private enum Table {
-        /// Codes by the distance from the least.
+        /// Codes in an array, indexed by the distance from the least value.
         case direct(least: Int64, codes: [UInt32])
         case bits(BitTable)
         case text(TextTable)
         case any([Element: UInt32])
     }
 
-    /// Chooses how to look elements up by those of `values`, which are the first to be encoded.
+    /// Chooses the lookup table that suits `values`, which must be the first to be encoded.
     init(_ values: _ColumnValues<Element>) {
         if values.storage.text != nil {
             table = .text(TextTable())
@@ -108,7 +110,7 @@ struct ElementEncoder<Element: Hashable> {
         }
     }
 
-    /// The code of every element, new ones where an element is new.
+    /// Returns the code of every element, giving new codes to elements that have none.
     mutating func encode(_ values: _ColumnValues<Element>) -> [UInt32] {
         let selection = values.selection
         return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
@@ -198,8 +200,9 @@ struct ElementEncoder<Element: Hashable> {
         self.table = .any(table)
     }
 
-    /// Writes the codes of elements among those of `known`, which were encoded before; `missingRow` where there is none,
-    /// and where an element is missing.  How many of them there are.
+    /// Writes the codes of elements among those of `known`, which were encoded before, and counts those without.
+    ///
+    /// The code is `missingRow` where the element has none or is missing.
     func find(
         _ values: _ColumnValues<Element>,
         among known: _ColumnValues<Element>,
@@ -246,17 +249,19 @@ struct ElementEncoder<Element: Hashable> {
         }
     }
 
-    /// Whether elements of `values` can be looked up in the table that was made for others.
+    /// Whether elements of `values` can be looked up in a table made for others.
     func fits(_ values: _ColumnValues<Element>) -> Bool {
         if case .text = table, let text = values.storage.text { return !text.needsNormalisation(values.selection) }
         return true
     }
 
-    /// Looks elements up by their own equality.
+    /// Switches to a dictionary that compares elements by their own equality.
     mutating func useEquality() { table = .any([:]) }
 }
 
-/// Codes of 64-bit patterns: open addressing, the codes in the table, the patterns by code.
+/// Codes of 64-bit patterns, in a hash table with open addressing.
+///
+/// Slots hold codes; the patterns are listed by code.
 struct BitTable {
     private var slots: [UInt32] = .init(repeating: missingRow, count: 1 << 10)
     private var keys: [UInt64] = []
@@ -274,7 +279,7 @@ struct BitTable {
         }
     }
 
-    /// The code of `bits`, which is `new` from now on if they had none.
+    /// Returns the code of `bits`, which becomes `new` if they had none.
     @inline(__always)
     mutating func code(_ bits: UInt64, new: UInt32) -> UInt32 {
         var place = place(bits)
@@ -304,9 +309,10 @@ struct BitTable {
     }
 }
 
-/// Codes of strings by their bytes.  The strings themselves stay in the column where they first appeared.
+/// Codes of strings by their bytes.
 ///
-/// Unchecked: written by `encode` only, before anybody else has it.
+/// The strings stay in the column where they first appeared. Unchecked: written by `encode` only, before any other
+/// thread sees the table.
 final class TextTable: @unchecked Sendable {
     private var table = ctab_codes()
 
@@ -315,11 +321,12 @@ final class TextTable: @unchecked Sendable {
     /// The row where each code first appeared.
     var firstRows: [UInt32] { Array(UnsafeBufferPointer(start: table.first_rows, count: table.count)) }
 
-    /// The code of missing strings; `missingRow` when none is missing.
+    /// The code of missing strings, or `missingRow` when none is missing.
     var missingCode: UInt32 { table.missing }
 
-    /// Gives the strings of an empty table's first column codes, which are written unless `codes` is nil; false when
-    /// equal strings may have different bytes, so that bytes do not tell.
+    /// Assigns codes to the strings of an empty table's first column, and writes them unless `codes` is nil.
+    ///
+    /// False, without any codes, when equal strings may have different bytes, so that bytes do not decide equality.
     func encode(_ text: TextBuffer, _ rows: RowSelection, into codes: UnsafeMutablePointer<UInt32>?) -> Bool {
         let result = text.withStrings(rows) { strings in
             var strings = strings
@@ -345,7 +352,7 @@ final class TextTable: @unchecked Sendable {
 }
 
 extension TextBuffer {
-    /// Calls `body` with rows of the buffer as C takes them.
+    /// Calls `body` with rows of the buffer in the form that the C functions take.
     func withStrings<R>(_ rows: RowSelection, _ body: (ctab_strings) -> R) -> R {
         let arenas: [UnsafePointer<UInt8>?] = self.arenas.map { UnsafePointer($0.bytes) }
         defer { withExtendedLifetime(self) {} }
@@ -371,7 +378,7 @@ extension TextBuffer {
 }
 
 extension TextBuffer {
-    /// Whether equal strings may have different bytes: where no byte begins a character at or above U+0300, they do not.
+    /// Whether equal strings may have different bytes, because a character is at or above U+0300.
     func needsNormalisation(_ selection: RowSelection) -> Bool {
         withRows { text in
             var answer = false

@@ -1,12 +1,15 @@
 public import Foundation
 
 extension DataFrame {
-    /// The objects of a list in a JSON file, one for each row.
+    /// Reads the objects in a list in a JSON file, each of which becomes a row.
     ///
     /// - Parameters:
-    ///   - columns: the columns to read, in that order; without, all keys in the order in which they first appear.
-    ///   - types: the types of columns; those of others follow from their values.
-    /// - Throws: `JSONReadingError`; `DecodingError` where the text is no JSON; or what the file system says.
+    ///   - url: A file in UTF-8.
+    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. A key
+    ///     that no object has gives a column of missing strings.
+    ///   - types: The types of columns by name; those of other columns follow from their values.
+    ///   - options: The formats of dates.
+    /// - Throws: `JSONReadingError`; `DecodingError` for text that is not JSON; or the file system's error.
     public init(
         contentsOfJSONFile url: URL,
         columns: [String]? = nil,
@@ -18,7 +21,15 @@ extension DataFrame {
         self = try JSONTable(file.bytes, columns).frame(types, options)
     }
 
-    /// The objects of a list in a JSON text, one for each row.
+    /// Reads the objects in a list in JSON text, each of which becomes a row.
+    ///
+    /// - Parameters:
+    ///   - data: Text in UTF-8.
+    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. A key
+    ///     that no object has gives a column of missing strings.
+    ///   - types: The types of columns by name; those of other columns follow from their values.
+    ///   - options: The formats of dates.
+    /// - Throws: `JSONReadingError`, or `DecodingError` for text that is not JSON.
     public init(
         jsonData data: Data,
         columns: [String]? = nil,
@@ -31,7 +42,7 @@ extension DataFrame {
     }
 }
 
-/// A list of objects, column by column.
+/// A list of objects, stored by column.
 private struct JSONTable {
     private var names: [String] = []
     private var values: [[JSONValue]] = []
@@ -55,7 +66,7 @@ private struct JSONTable {
                     values.append(Array(repeating: .null, count: row))
                 }
                 let place = places[key]!
-                // Of a key that appears twice the last counts.
+                // The last of several equal keys counts.
                 if values[place].count > row { values[place][row] = value } else { values[place].append(value) }
             }
             for place in values.indices where values[place].count == row { values[place].append(.null) }

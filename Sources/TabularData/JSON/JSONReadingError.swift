@@ -1,17 +1,19 @@
 public import Foundation
 
-/// What in a JSON file is no table, and where.
+/// The reason why JSON text cannot be read as a table.
 public enum JSONReadingError: Error, Sendable {
-    /// The file is no list of objects.
+    /// The text is not a list of objects, or there are more of them than a data frame can hold.
     case unsupportedStructure
+    /// A string cannot be read as the type that was given for its column.
     case failedToParse(row: Int, column: String, type: JSONType, contents: String)
     /// The values of a column are of different types.
     case incompatibleValues(column: String)
-    /// A value is not of the type that its column was said to have.
+    /// A value is not of the type that was given for its column.
     case wrongType(row: Int, column: String, expectedType: JSONType, value: any Sendable)
 }
 
 extension JSONReadingError: CustomStringConvertible, LocalizedError {
+    /// A message that names the place and the cause.
     public var description: String {
         switch self {
         case .unsupportedStructure: "a table in JSON is a list of objects, one for each row"
@@ -23,5 +25,6 @@ extension JSONReadingError: CustomStringConvertible, LocalizedError {
         }
     }
 
+    /// The same text as `description`.
     public var errorDescription: String? { description }
 }

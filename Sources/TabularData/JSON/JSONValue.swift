@@ -1,6 +1,6 @@
 import CNumberText
 
-/// A value of a JSON text.
+/// A JSON value.
 enum JSONValue: Sendable {
     case null
     case boolean(Bool)
@@ -10,7 +10,7 @@ enum JSONValue: Sendable {
     case array([JSONValue])
     case object([(key: String, value: JSONValue)])
 
-    /// The value as Swift's types; arrays are `[Any?]`, objects `[String: Any?]`.
+    /// The value as a Swift type; arrays are `[Any?]`, objects `[String: Any?]`.
     var any: Any? {
         switch self {
         case .null: nil
@@ -31,12 +31,12 @@ enum JSONValue: Sendable {
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var place = 0
-    /// Deeper nesting is refused.
+    /// The greatest depth of nesting that is accepted.
     static let deepest = 512
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// The one value that the text is.
+    /// Parses text that consists of one value.
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(DecodingError) -> JSONValue {
         var parser = JSONParser(bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.place = 3 }

@@ -1,22 +1,29 @@
 public import Foundation
 
 extension DataFrameProtocol {
-    /// The rows as a list of objects; missing values are null.
+    /// Returns the rows as a JSON list of objects; missing elements are null.
     ///
-    /// - Throws: `EncodingError` for numbers that JSON does not have.
+    /// - Parameter options: The order of keys, the layout and the format of dates.
+    /// - Returns: Text in UTF-8.
+    /// - Throws: `EncodingError` for numbers that JSON cannot represent, such as NaN.
     public func jsonRepresentation(options: JSONWritingOptions = .init()) throws -> Data {
         var writer = JSONWriter(options)
         try writer.write(base, selection)
         return Data(writer.bytes)
     }
 
-    /// Writes the rows as a list of objects; missing values are null.
+    /// Writes the rows as a JSON list of objects to a file; missing elements are null.
+    ///
+    /// - Parameters:
+    ///   - url: The file to write.
+    ///   - options: The order of keys, the layout and the format of dates.
+    /// - Throws: `EncodingError` for numbers that JSON cannot represent, such as NaN, or the file system's error.
     public func writeJSON(to url: URL, options: JSONWritingOptions = .init()) throws {
         try jsonRepresentation(options: options).write(to: url)
     }
 }
 
-/// Makes JSON of rows.
+/// Formats rows as JSON.
 private struct JSONWriter {
     private let options: JSONWritingOptions
     private(set) var bytes: [UInt8] = []

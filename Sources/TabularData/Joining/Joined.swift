@@ -1,9 +1,15 @@
 extension DataFrameProtocol {
-    /// Pairs of rows whose elements in the common column are equal.
+    /// Joins the rows with those of another frame that have equal elements in a column of the same name.
     ///
-    /// The common column keeps its name.  Other columns are named `left.` or `right.` and their name, which stays as an
-    /// alias.  A missing element is equal to none.  Rows are in the order of this frame, in right joins in that of the
-    /// other; full joins end with the other's rows that found no partner.
+    /// The common column keeps its name. Other columns are named `left.` or `right.` followed by their name, which
+    /// stays as an alias. A missing element has no partner. Rows are in the order of this frame, in right joins in that
+    /// of the other; full joins end with the other's rows that found no partner.
+    ///
+    /// - Parameters:
+    ///   - other: The right frame, or some of its rows.
+    ///   - columnName: A column of both frames, of the same `Hashable` type in both.
+    ///   - kind: The rows without a partner that are kept; none (`.inner`) by default.
+    /// - Returns: A frame with one row per pair of rows, and per row without a partner that is kept.
     public func joined<R: DataFrameProtocol>(
         _ other: R,
         on columnName: String,
@@ -12,7 +18,15 @@ extension DataFrameProtocol {
         joined(other, on: (columnName, columnName), kind: kind)
     }
 
-    /// Pairs of rows whose elements in a column of each frame are equal.
+    /// Joins the rows with those of another frame that have equal elements in one column of each.
+    ///
+    /// The common column has the name of the left one. Everything else is as for a join on a column of one name.
+    ///
+    /// - Parameters:
+    ///   - other: The right frame, or some of its rows.
+    ///   - columnNames: The columns to compare, which must be of the same `Hashable` type.
+    ///   - kind: The rows without a partner that are kept; none (`.inner`) by default.
+    /// - Returns: A frame with one row per pair of rows, and per row without a partner that is kept.
     public func joined<R: DataFrameProtocol>(
         _ other: R,
         on columnNames: (left: String, right: String),
@@ -32,6 +46,7 @@ extension DataFrameProtocol {
         return join(type)
     }
 
+    /// Joins the rows with those of another frame that have equal elements in the column `columnID`.
     public func joined<R: DataFrameProtocol, T: Hashable>(
         _ other: R,
         on columnID: ColumnID<T>,
@@ -40,6 +55,7 @@ extension DataFrameProtocol {
         joined(other, on: (columnID, columnID), kind: kind)
     }
 
+    /// Joins the rows with those of another frame that have equal elements in one typed column of each.
     public func joined<R: DataFrameProtocol, T: Hashable>(
         _ other: R,
         on columnIDs: (left: ColumnID<T>, right: ColumnID<T>),
@@ -50,11 +66,11 @@ extension DataFrameProtocol {
     }
 }
 
-/// Rows of a frame that a join repeats, leaves out or keeps.
+/// The rows of one frame that go into a join, in their new order.
 private enum JoinedRows {
-    /// All of them in their order: nothing needs copying.
+    /// All rows in their order, so that nothing needs copying.
     case all(Int)
-    /// `missingRow` where there is no partner.
+    /// Row numbers, `missingRow` where there is no partner.
     case listed(PlainBuffer<UInt32>)
 
     init(_ selection: RowSelection, of column: Int) {
@@ -91,7 +107,7 @@ private enum JoinedRows {
     }
 }
 
-/// The rows of two frames that belong together.
+/// The pairs of rows of two frames that a join combines.
 private struct Join {
     var leftRows: JoinedRows
     var rightRows: JoinedRows
@@ -139,7 +155,9 @@ private struct Join {
 
     private static var tooMany: String { "a frame holds at most \(RowSelection.mostRows) rows" }
 
-    /// All pairs of rows with a common code, in the order of `leftRows`, whose codes are `found`; `alone` of them have none.
+    /// Returns all pairs of rows with a common code, in the order of `leftRows`.
+    ///
+    /// `found` holds the codes of `leftRows`, `alone` of which have none.
     private static func pairs(
         _ found: PlainBuffer<UInt32>,
         _ alone: Int,
@@ -172,7 +190,7 @@ private struct Join {
         return (.listed(left), .listed(right))
     }
 
-    /// The rows of `selection`, whose codes are `codes`, that nobody found.
+    /// Returns the rows of `selection`, with codes `codes`, that have no partner.
     private static func unused(
         _ found: PlainBuffer<UInt32>,
         _ codes: RowCodes,
@@ -220,7 +238,7 @@ private struct Join {
         return frame
     }
 
-    /// The common column: of whichever side has the row.
+    /// Returns the common column, from whichever side has the row.
     private func keys(_ left: AnyColumn, _ right: AnyColumn) -> AnyColumn {
         var result = leftRows.gathered(left)
         guard case .listed(let rows) = leftRows else { return result }

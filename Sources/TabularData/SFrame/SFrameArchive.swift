@@ -1,18 +1,18 @@
 import Foundation
 
-/// What the files that describe a frame say, checked against each other.
+/// The contents of the files that describe a frame, checked against each other.
 struct SFrameArchive {
     struct Column {
         let name: String
-        /// The number of its type, which need not be known.
+        /// Turi Create's type number, which need not be known.
         let code: Int
         let segments: [Segment]
     }
 
-    /// Rows of a column that lie in one file, which may hold columns besides.
+    /// The rows of a column in one file, which may hold other columns as well.
     struct Segment {
         let file: URL
-        /// Which of the file's columns it is.
+        /// The column's position in the file.
         let place: Int
         let rows: Int
     }
@@ -20,7 +20,10 @@ struct SFrameArchive {
     private(set) var columns: [Column] = []
     let rows: Int
 
-    /// - Parameter folder: the directory that holds `dir_archive.ini`.
+    /// Reads the description of the frame in a directory.
+    ///
+    /// - Parameter folder: The directory that holds `dir_archive.ini`.
+    /// - Throws: `SFrameReadingError` when the description is missing, damaged or not supported.
     init(_ folder: URL) throws(SFrameReadingError) {
         let description = folder.appendingPathComponent("dir_archive.ini")
         guard FileManager.default.fileExists(atPath: description.path) else { throw .missingArchive }
@@ -71,7 +74,7 @@ struct SFrameArchive {
         }
     }
 
-    /// Names in a folder that are not those of an archive's files.
+    /// Returns the names in a directory that are not those of an archive's files.
     static func strangers(in folder: URL) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         guard names.contains("dir_archive.ini") else { return names }
@@ -80,7 +83,7 @@ struct SFrameArchive {
         return names.filter { name in !prefixes.contains { !$0.isEmpty && name.hasPrefix($0) } }
     }
 
-    /// A path and the number behind its last colon.
+    /// Splits a path from the number after its last colon.
     static func split(_ path: String) -> (path: String, place: Int?) {
         guard let colon = path.lastIndex(of: ":"), let place = Int(path[path.index(after: colon)...]), place >= 0 else {
             return (path, nil)
@@ -88,7 +91,7 @@ struct SFrameArchive {
         return (String(path[..<colon]), place)
     }
 
-    /// Where a file is that is named in one of `folder`.
+    /// Returns the location of a file that is named in one of `folder`.
     static func place(of path: String, in folder: URL) throws(SFrameReadingError) -> URL {
         guard !path.contains("://") else {
             throw .unsupportedLayout("the data is at \(path); copy it into the directory (save the frame anew)")
@@ -97,7 +100,12 @@ struct SFrameArchive {
         return path.hasPrefix("/") ? URL(fileURLWithPath: path) : folder.appendingPathComponent(path)
     }
 
-    /// - Throws: `badArchive` when there is no such file, or it is no plain one: a pipe would keep the reader waiting.
+    /// Maps a file into memory.
+    ///
+    /// - Parameter url: The file.
+    /// - Returns: Its bytes.
+    /// - Throws: `.badArchive` when there is no such file, or when it is not a regular one: a pipe would block the
+    ///   reader.
     static func open(_ url: URL) throws(SFrameReadingError) -> MappedFile {
         var status = stat()
         guard stat(url.path, &status) == 0 else { throw .badArchive("the file \(url.path) is missing") }
@@ -114,7 +122,7 @@ struct SFrameArchive {
     }
 }
 
-/// A file that describes columns (`.sidx`): their types, and how many of their rows lie in which file.
+/// A file that describes columns (`.sidx`): their types, and the number of their rows in each file.
 struct SFrameColumnIndex {
     private let file: String
     private var columns: [(code: Int, segments: [SFrameArchive.Segment])] = []
@@ -164,7 +172,7 @@ struct SFrameColumnIndex {
         return SFrameArchive.Column(name: name, code: columns[place].code, segments: columns[place].segments)
     }
 
-    /// The values of a list, or of an object whose keys count from 0 on.
+    /// Returns the values of a list, or of an object whose keys count from 0.
     private func list(_ value: JSONValue?, count: Int, _ name: String) throws(SFrameReadingError) -> [JSONValue] {
         var found: [JSONValue?]
         switch value {
@@ -195,7 +203,7 @@ extension JSONValue {
         return members.last { $0.key == key }?.value
     }
 
-    /// A number that is 0 or more, which may be written as a text.
+    /// A non-negative integer, which may be written as a string.
     fileprivate var number: Int? {
         switch self {
         case .integer(let number) where number >= 0: number

@@ -1,14 +1,14 @@
-/// A block of a column, up to its values.
+/// The header of a column's block, and the bytes of its values.
 struct SFrameBlock {
     let rows: Int
-    /// The type of its values; `undefined` when all are missing, `nil` when they are of several types.
+    /// The type of its values; `undefined` when all are missing, nil when they are of several types.
     let kind: SFrameKind?
-    /// A set bit for each row that is missing; nothing is missing without.
+    /// One bit per row, set when its value is missing; nil when none is.
     private(set) var missing: [UInt64]?
-    /// How many values there are.
+    /// The number of values that are not missing.
     private(set) var present: Int
     let isMarked: Bool
-    /// What follows.
+    /// The bytes of the values.
     var bytes: SFrameBytes
 
     init(_ place: SFrameBlockPlace, _ bytes: SFrameBytes) throws(SFrameReadingError) {

@@ -1,24 +1,24 @@
-/// How a group of integers is coded.
+/// The encoding of a group of integers.
 enum SFrameCoding: UInt8 {
-    /// As what each is more than the least.
+    /// Differences from the least value (frame of reference).
     case frame = 0
-    /// As what each is more than the one before, the first as it is.
+    /// Differences from the previous value, the first as it is (delta).
     case steps = 1
-    /// Like `steps`, either way: even numbers are steps up, odd ones steps down.
+    /// Like `steps` in both directions (zigzag): even numbers are increases, odd ones decreases.
     case signedSteps = 2
 
-    /// Integers in a group; the last one of a sequence has fewer.
+    /// The number of integers in a group; the last one of a sequence may have fewer.
     static let group = 128
 }
 
 extension SFrameBytes {
-    /// The least bytes that so many integers take, which bounds what can be announced.
+    /// Returns the least number of bytes that `count` integers take, which bounds the counts a file may announce.
     static func least(_ count: Int) -> Int {
         let groups = count / SFrameCoding.group + (count % SFrameCoding.group == 0 ? 0 : 1)
         return 2 * groups
     }
 
-    /// Integers in groups.
+    /// Reads integers in groups.
     mutating func numbers(_ count: Int, into target: UnsafeMutablePointer<UInt64>) throws(SFrameReadingError) {
         var done = 0
         while done < count {
@@ -28,8 +28,11 @@ extension SFrameBytes {
         }
     }
 
-    /// Integers as an array.
-    /// - Throws: also before memory is taken for more than there can be.
+    /// Reads integers into an array.
+    ///
+    /// - Parameter count: Their number.
+    /// - Returns: The integers.
+    /// - Throws: `SFrameReadingError`, also before memory is allocated for more integers than there can be.
     mutating func numbers(_ count: Int) throws(SFrameReadingError) -> [UInt64] {
         guard Self.least(count) <= rest else {
             throw .badEncoding("\(count) integers are announced, \(rest) bytes are left")
@@ -44,7 +47,7 @@ extension SFrameBytes {
         return numbers
     }
 
-    /// Floats, behind the byte that says how when they are `marked`.
+    /// Reads floats, after the byte that names their encoding when they are `marked`.
     mutating func floats(
         _ count: Int,
         isMarked: Bool,
@@ -63,7 +66,7 @@ extension SFrameBytes {
         }
     }
 
-    /// Floats as an array.
+    /// Reads floats into an array.
     mutating func floats(_ count: Int, isMarked: Bool) throws(SFrameReadingError) -> [Double] {
         guard Self.least(count) <= rest else {
             throw .badEncoding("\(count) floats are announced, \(rest) bytes are left")
@@ -117,7 +120,7 @@ extension SFrameBytes {
         }
     }
 
-    /// Numbers of 2^(`width` - 1) bits, the lowest first.  Where they do not fill the first byte it begins with zeros.
+    /// Reads integers of 2^(`width` - 1) bits, lowest bits first; zeros pad the beginning of the first byte.
     @inline(__always)
     private mutating func unpack(
         _ count: Int,

@@ -1,9 +1,9 @@
 import CTabular
 
-/// Bytes that are read from their beginning on; nothing is read behind their end.
+/// A reader of bytes from front to back, which never reads beyond their end.
 struct SFrameBytes {
     private var next: UnsafeRawPointer
-    /// How many bytes are left.
+    /// The number of bytes left.
     private(set) var rest: Int
 
     init(_ start: UnsafeRawPointer, _ count: Int) {
@@ -31,7 +31,7 @@ struct SFrameBytes {
         UInt64(littleEndian: try take(8).loadUnaligned(as: UInt64.self))
     }
 
-    /// A number of things that follow, of which each takes at least `size` bytes.
+    /// Reads the number of items that follow, each of which takes at least `size` bytes.
     mutating func count(of size: Int) throws(SFrameReadingError) -> Int {
         let count = try word()
         guard count <= UInt64(rest / size) else {
@@ -40,7 +40,7 @@ struct SFrameBytes {
         return Int(count)
     }
 
-    /// A string behind its length.
+    /// Reads a length and a string of that length.
     mutating func string() throws(SFrameReadingError) -> String {
         let count = try count(of: 1)
         let bytes = UnsafeRawBufferPointer(start: try take(count), count: count)
@@ -48,13 +48,13 @@ struct SFrameBytes {
         return string
     }
 
-    /// A number whose first byte's lowest ones, up to the first zero, say how many bytes follow it.
+    /// Reads an integer whose first byte has as many low ones, up to the first zero, as bytes follow it.
     @inline(__always)
     mutating func variable() throws(SFrameReadingError) -> UInt64 {
         guard rest > 0 else { throw Self.endsEarly }
         let extra = (~next.load(as: UInt8.self)).trailingZeroBitCount
         if extra >= 7 {
-            // Seven ones, with whatever above: the number is the eight bytes behind.
+            // Seven ones, whatever the highest bit: the number is in the eight bytes that follow.
             _ = try take(1)
             return try word()
         }
@@ -64,7 +64,7 @@ struct SFrameBytes {
         return number >> UInt64(extra + 1)
     }
 
-    /// As `variable`, for lengths.
+    /// Reads a length in the encoding of `variable`.
     mutating func length() throws(SFrameReadingError) -> Int {
         let length = try variable()
         guard length <= UInt64(rest) else { throw Self.endsEarly }

@@ -1,11 +1,15 @@
 import Foundation
 
-/// Cells of types that do not lie in plain memory while they are read.
+/// The values read of a column whose type is not stored in plain memory.
 protocol SFrameCells: AnyObject {
-    /// - Returns: whether the value is of the cells' type.
+    /// Adds a value.
+    ///
+    /// - Parameter value: The value, which is not missing.
+    /// - Returns: Whether it is of the right type.
+    /// - Throws: `SFrameReadingError` when the value has no form in Swift.
     func add(_ value: SFrameValue) throws(SFrameReadingError) -> Bool
     func addMissing()
-    /// The cells of `parts`, which are all of this type, as a column.
+    /// Returns the values of `parts`, which are all of this type, as a column.
     func column(named name: String, _ parts: [any SFrameCells]) -> AnyColumn
 }
 
@@ -30,7 +34,7 @@ private final class SFrameCellList<Element>: SFrameCells {
     }
 }
 
-/// No cells yet, for a type whose values do not lie in plain memory; `nil` for others.
+/// Returns an empty collection for a type that is not stored in plain memory, nil for other types.
 func makeSFrameCells(_ kind: SFrameKind) -> (any SFrameCells)? {
     switch kind {
     case .integer, .float, .string, .undefined, .image: nil

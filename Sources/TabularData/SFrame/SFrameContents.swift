@@ -3,7 +3,7 @@ package enum SFrameContents {
     case integers(Column<Int>)
     case floats(Column<Double>)
     case strings(Column<String>)
-    /// Vectors, lists, dictionaries, dates or arrays, `undefined` those that are missing.
+    /// Vectors, lists, dictionaries, dates or arrays; missing ones are `undefined`.
     case values(SFrameKind, [SFrameValue])
 
     var kind: SFrameKind {
@@ -35,10 +35,10 @@ package enum SFrameContents {
         }
     }
 
-    /// Blocks hold about so many bytes before they are packed, as Turi Create's do.
+    /// The approximate size of blocks before compression, in bytes, as in Turi Create.
     private static let blockBytes = 1 << 16
 
-    /// Rows that make up blocks.
+    /// Returns the rows of each block.
     func blocks() -> [Range<Int>] {
         let mostRows = Self.blockBytes / 8
         var blocks: [Range<Int>] = []
@@ -63,7 +63,7 @@ package enum SFrameContents {
         }
     }
 
-    /// A block of some rows, and its flags besides that of compression.
+    /// Returns a block of some rows, and its flags except that of compression.
     func block(_ rows: Range<Int>) -> (bytes: [UInt8], flags: SFrameBlockPlace.Flags) {
         var output = SFrameOutput()
         let present = rows.filter { !isMissing($0) }
@@ -120,11 +120,11 @@ package enum SFrameContents {
         }
     }
 
-    /// Strings of which at most this many are different are written once each.
+    /// The greatest number of distinct strings that are written as a dictionary.
     private static let mostEntries = 64
 
     private static func strings(_ strings: [String], _ output: inout SFrameOutput) {
-        // By their bytes: strings that Unicode holds for equal may have different ones.
+        // Compared by bytes: strings that are canonically equivalent may differ in them.
         var places: [[UInt8]: Int] = [:]
         var entries: [String] = []
         var numbers: [Int] = []

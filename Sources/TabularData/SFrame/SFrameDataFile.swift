@@ -1,12 +1,12 @@
 import CLZ4
 import Foundation
 
-/// Where a block of a column lies in its file.
+/// The location of a column's block in its file.
 struct SFrameBlockPlace {
     let offset: Int
-    /// In the file.
+    /// The number of bytes in the file.
     let length: Int
-    /// When it is expanded.
+    /// The number of bytes after decompression.
     let size: Int
     let rows: Int
     let flags: Flags
@@ -16,13 +16,16 @@ struct SFrameBlockPlace {
         static let compressed = Flags(rawValue: 1)
         static let typed = Flags(rawValue: 2)
         static let severalTypes = Flags(rawValue: 4)
-        /// Floats, and what is made of them, begin with a byte that says how they are coded.
+        /// Floats, and types that contain floats, begin with a byte that names their encoding.
         static let marked = Flags(rawValue: 8)
     }
 
-    /// Bytes that say so, in the file's last part.
+    /// The number of bytes that describe a block in the file's last part.
     static let described = 48
-    /// A block of missing values takes two bytes, however many; Turi Create makes blocks of at most 2^18 rows.
+    /// The greatest number of rows in a block.
+    ///
+    /// A block of missing values takes two bytes, however many they are; Turi Create writes at most 2^18 rows per
+    /// block.
     static let mostRows = 1 << 20
 }
 
@@ -43,7 +46,7 @@ final class SFrameDataFile: Sendable {
         } catch { throw error }
     }
 
-    /// The file ends with what describes its blocks and the size of that.
+    /// Reads the description of the blocks, which ends the file together with its size.
     private static func columns(_ file: UnsafeBufferPointer<UInt8>) throws(SFrameReadingError) -> [[SFrameBlockPlace]] {
         guard let base = file.baseAddress, file.count >= 16 else { throw .badEncoding("the file is too short") }
         let end = file.count - 8
@@ -90,7 +93,7 @@ final class SFrameDataFile: Sendable {
         )
     }
 
-    /// The bytes of a block, expanded into `memory` if need be; they are there as long as both are.
+    /// Returns the bytes of a block, decompressed into `memory` if necessary; both must outlive them.
     func bytes(_ block: SFrameBlockPlace, _ memory: SFrameScratch<UInt8>) throws(SFrameReadingError) -> SFrameBytes {
         guard let base = mapped.bytes.baseAddress else { throw .badEncoding("the file is empty") }
         let source = base + block.offset
@@ -103,11 +106,11 @@ final class SFrameDataFile: Sendable {
     }
 }
 
-/// Memory that is used again and again.
+/// A scratch buffer.
 final class SFrameScratch<Element: BitwiseCopyable> {
     private var memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: 1)
 
-    /// Memory for so many elements, whose values are not defined; what was reserved before is gone.
+    /// Returns uninitialised memory for `count` elements; what was reserved before becomes invalid.
     func reserve(_ count: Int) -> UnsafeMutablePointer<Element> {
         if count > memory.count {
             memory.deallocate()

@@ -7,13 +7,13 @@ package enum SFrameKind: Int, Sendable {
     case list = 4
     case dictionary = 5
     case date = 6
-    /// Nothing but missing values.
+    /// Only missing values.
     case undefined = 7
     case image = 8
-    /// An array of several dimensions.
+    /// A multidimensional array.
     case array = 9
 
-    /// For messages.
+    /// The name of the type in messages.
     var plural: String {
         switch self {
         case .integer: "integers"

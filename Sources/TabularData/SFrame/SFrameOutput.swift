@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes of a block as they are written.
+/// The bytes of a block being written.
 struct SFrameOutput {
     private(set) var bytes: [UInt8] = []
 
@@ -12,7 +12,7 @@ struct SFrameOutput {
         withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// What `SFrameBytes.variable` reads.
+    /// Appends an integer in the encoding that `SFrameBytes.variable` reads.
     mutating func variable(_ number: UInt64) {
         let bits = 64 - number.leadingZeroBitCount
         let size = max((bits + 6) / 7, 1)
@@ -27,7 +27,7 @@ struct SFrameOutput {
 
     // MARK: Numbers
 
-    /// Integers in groups, each coded in the way that takes the fewest bits.
+    /// Appends integers in groups, each in the encoding that takes the fewest bits.
     mutating func numbers(_ numbers: [Int]) {
         var start = 0
         while start < numbers.count {
@@ -58,7 +58,7 @@ struct SFrameOutput {
         if width > 0 { pack(usesSteps ? steps : above, width) }
     }
 
-    /// 0 for zeros alone, otherwise one more than the logarithm of the bits that the greatest takes, rounded up.
+    /// Returns 0 for zeros only, else one more than the base-2 logarithm of the greatest one's bits, rounded up.
     private static func width(_ numbers: [UInt64]) -> UInt8 {
         let bits = 64 - numbers.reduce(0, |).leadingZeroBitCount
         return bits == 0 ? 0 : UInt8(1 + (bits == 1 ? 0 : Int.bitWidth - (bits - 1).leadingZeroBitCount))
@@ -73,7 +73,7 @@ struct SFrameOutput {
             return
         }
         let each = 8 / bits
-        // What does not fill a byte comes first, in its highest bits.
+        // Integers that do not fill a byte come first, in its highest bits.
         var place = (each - numbers.count % each) % each
         var byte: UInt8 = 0
         for number in numbers {
@@ -86,7 +86,7 @@ struct SFrameOutput {
         }
     }
 
-    /// Floats behind the byte that says how they are coded.
+    /// Appends floats after the byte that names their encoding.
     mutating func floats(_ floats: [Double]) {
         var integers: [Int] = []
         integers.reserveCapacity(floats.count)
@@ -119,7 +119,7 @@ struct SFrameOutput {
         }
     }
 
-    /// A value behind its type.
+    /// Appends a value after its type.
     mutating func tagged(_ value: SFrameValue) {
         append(UInt8(128 + value.kind.rawValue))
         self.value(value)
@@ -157,7 +157,9 @@ struct SFrameOutput {
         for number in numbers { append(number.bitPattern) }
     }
 
-    /// - Precondition: the date is within a billion years.
+    /// Appends a date.
+    ///
+    /// - Parameter date: The date, which must be within a billion years.
     private mutating func date(_ date: Date) {
         let time = date.timeIntervalSinceReferenceDate
         let reference = time.rounded(.down)
@@ -184,7 +186,7 @@ extension SFrameValue {
         }
     }
 
-    /// About as many bytes as it takes.
+    /// The approximate number of bytes that the value takes.
     var size: Int {
         switch self {
         case .integer, .float, .date, .undefined: 9

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Blocks of a column that follow each other, and the rows of the frame that they fill.
+/// Consecutive blocks of a column, and the rows of the frame that they fill.
 struct SFramePiece {
     struct Part {
         let file: SFrameDataFile
         let place: SFrameBlockPlace
-        /// The block's rows that are wanted.
+        /// The block's rows that are read.
         let rows: Range<Int>
     }
 
@@ -17,13 +17,13 @@ struct SFramePiece {
     var count = 0
 }
 
-/// Memory for the values of a column, which pieces fill at the same time.
+/// The memory for a column's values, which pieces fill in parallel.
 enum SFrameTarget: @unchecked Sendable {
     // Unchecked: each piece writes to its own rows.
     case integers(PlainBuffer<Int>)
     case floats(PlainBuffer<Double>)
     case strings(PlainBuffer<TextView>)
-    /// Pieces bring their cells along.
+    /// Pieces return their own collections of values.
     case none
 
     init(_ kind: SFrameKind, _ rows: Int) {
@@ -36,13 +36,13 @@ enum SFrameTarget: @unchecked Sendable {
     }
 }
 
-/// What came of a piece, besides the values that are in the column's memory now.
+/// The result of reading a piece, except the values written into the column's memory.
 struct SFrameFilled: @unchecked Sendable {
     // Unchecked: made by one thread and then looked at by another.
     var cells: (any SFrameCells)?
-    /// Rows of the frame without values, ascending.
+    /// The rows of the frame whose values are missing, ascending.
     var missing: [Int] = []
-    /// The long strings.
+    /// The bytes of the long strings.
     var arena: TextArena?
 }
 
@@ -51,13 +51,13 @@ struct SFrameFiller {
     private let piece: SFramePiece
     private let arena: Int
     private var filled = SFrameFilled()
-    /// The frame's row that is next.
+    /// The next row of the frame.
     private var row: Int
     private let expanded = SFrameScratch<UInt8>()
     private let words = SFrameScratch<UInt64>()
     private let views = SFrameScratch<TextView>()
 
-    /// - Parameter arena: the number of the piece's long strings among those of its column.
+    /// Reads a piece into `target`; `arena` is the number of the piece's long strings among those of its column.
     static func fill(
         _ piece: SFramePiece,
         _ target: SFrameTarget,
@@ -128,7 +128,7 @@ struct SFrameFiller {
 
     // MARK: Values in memory
 
-    /// Gives the wanted rows of a block their values.
+    /// Writes the values of the wanted rows of a block.
     private mutating func place<T>(
         _ values: UnsafePointer<T>,
         _ block: SFrameBlock,
@@ -210,7 +210,7 @@ struct SFrameFiller {
         let areAllUTF8 = block.bytes.isUTF8(start, Int(total))
         for i in 0..<block.present {
             let count = Int(numbers[i])
-            // Where all are UTF-8 together one is unless it begins within a character.
+            // When the whole is valid UTF-8, each string is, unless it begins within a character.
             guard areAllUTF8, count == 0 || start.load(as: UInt8.self) & 0xC0 != 0x80 else {
                 throw .badEncoding("a string is not UTF-8")
             }
@@ -286,7 +286,7 @@ struct SFrameFiller {
         guard mark == 0 else { throw .badEncoding("vectors are coded in the way \(mark), which is not known") }
     }
 
-    /// - Throws: when there are more than bytes that are left can code.
+    /// Returns the sum of `counts`, or throws when it exceeds the number of items that the remaining bytes can hold.
     private func sum(_ counts: [UInt64], _ bytes: SFrameBytes) throws(SFrameReadingError) -> Int {
         let most = UInt64(bytes.rest) * UInt64(SFrameCoding.group)
         var sum: UInt64 = 0
@@ -297,7 +297,7 @@ struct SFrameFiller {
         return Int(sum)
     }
 
-    /// Rows of blocks with values of several types.
+    /// Reads rows of blocks with values of several types.
     private mutating func fillSeveral(
         _ block: inout SFrameBlock,
         _ rows: Range<Int>,

@@ -31,7 +31,7 @@ struct SFrameReader {
         self.kinds = kinds
     }
 
-    /// The rows of a piece, about: several threads may then share a column.
+    /// The approximate number of rows in a piece, so that several threads can share a column.
     private static let pieceRows = 1 << 16
 
     func frame() throws(SFrameReadingError) -> DataFrame {

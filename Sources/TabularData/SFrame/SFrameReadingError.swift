@@ -1,17 +1,25 @@
 public import Foundation
 
-/// Why a directory of Turi Create's is not read.
+/// The reason why an SFrame directory cannot be read.
 public enum SFrameReadingError: Error, Sendable {
+    /// The directory has no archive file `dir_archive.ini`.
     case missingArchive
+    /// A file that describes the archive is damaged, or a file is missing.
     case badArchive(String)
+    /// The archive holds another object or version, or has fewer rows than were asked for.
     case unsupportedArchive(String)
+    /// A column has a type, by Turi Create's number, that data frames do not hold, such as 8 for images.
     case unsupportedType(Int)
+    /// The data is stored elsewhere or in a layout that is not supported.
     case unsupportedLayout(String)
+    /// The data of a column is damaged.
     case badEncoding(String)
+    /// The archive has no column of a name that was asked for.
     case missingColumn(String)
 }
 
 extension SFrameReadingError: CustomStringConvertible, LocalizedError {
+    /// A message that names the cause.
     public var description: String {
         switch self {
         case .missingArchive: "the directory has no archive file 'dir_archive.ini'"
@@ -24,5 +32,6 @@ extension SFrameReadingError: CustomStringConvertible, LocalizedError {
         }
     }
 
+    /// The same text as `description`.
     public var errorDescription: String? { description }
 }

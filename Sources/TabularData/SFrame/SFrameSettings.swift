@@ -1,8 +1,8 @@
-/// A file of sections (`[section]`) of settings (`key=value`), as the descriptions of archives and frames are.
+/// A file of sections (`[section]`) of settings (`key=value`), as used to describe archives and frames.
 struct SFrameSettings {
     private(set) var sections: [String: [String: String]] = [:]
 
-    /// - Throws: `badArchive` naming `file` and the line.
+    /// Parses the settings, or throws `.badArchive` naming `file` and the line.
     init(_ bytes: UnsafeBufferPointer<UInt8>, file: String) throws(SFrameReadingError) {
         var section: String?
         for (number, line) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
@@ -35,7 +35,7 @@ struct SFrameSettings {
         }
     }
 
-    /// Blanks at the ends of lines, names and values mean nothing.
+    /// Whether a byte is white space, which does not count at the ends of lines, names and values.
     static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
     private static func trimmed(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>> {
@@ -44,14 +44,14 @@ struct SFrameSettings {
         return rest[...last]
     }
 
-    /// A number that is 0 or more.
+    /// Returns a setting that is a non-negative integer.
     func number(_ section: String, _ key: String, file: String) throws(SFrameReadingError) -> Int {
         guard let text = sections[section]?[key] else { throw .badArchive("\(file) has no '\(key)' in [\(section)]") }
         guard let number = Int(text), number >= 0 else { throw .badArchive("'\(key)' in \(file) is '\(text)'") }
         return number
     }
 
-    /// The values of a section whose keys count from 0 on.
+    /// Returns the values of a section whose keys count from 0.
     func list(_ section: String, count: Int, file: String) throws(SFrameReadingError) -> [String] {
         let values = sections[section] ?? [:]
         guard values.count == count else {

@@ -12,8 +12,10 @@ package indirect enum SFrameValue: Sendable {
     case undefined
     case array(ShapedData<Double>)
 
-    /// What lists and dictionaries hold in a frame.
-    /// - Throws: for keys that Swift's dictionaries cannot have.
+    /// Returns the value in the form that lists and dictionaries in a frame hold.
+    ///
+    /// - Returns: Nil for a missing value.
+    /// - Throws: `SFrameReadingError` for keys that Swift's dictionaries cannot have.
     func any() throws(SFrameReadingError) -> Any? {
         switch self {
         case .integer(let value): value
@@ -35,7 +37,7 @@ package indirect enum SFrameValue: Sendable {
         return list
     }
 
-    /// Of a key that appears twice the last counts.
+    /// Returns a dictionary in which the last of several equal keys counts.
     static func entries(
         _ entries: [(key: SFrameValue, value: SFrameValue)]
     ) throws(SFrameReadingError) -> [AnyHashable: Any?] {
@@ -51,14 +53,14 @@ package indirect enum SFrameValue: Sendable {
 }
 
 extension SFrameBytes {
-    /// Deeper nesting is refused.
+    /// The greatest depth of nesting that is accepted.
     static let deepest = 64
 
-    /// A value behind its type.
+    /// Reads a value after its type.
     mutating func value(depth: Int = 0) throws(SFrameReadingError) -> SFrameValue {
         var code = try byte()
         if code < 128 {
-            // As older versions write it; what the four bytes say follows from the type.
+            // Older versions write four bytes here whose content follows from the type.
             _ = try take(4)
         } else {
             code -= 128
@@ -67,7 +69,7 @@ extension SFrameBytes {
         return try value(of: kind, depth: depth)
     }
 
-    /// A value whose type is known.
+    /// Reads a value of a known type.
     mutating func value(of kind: SFrameKind, depth: Int = 0) throws(SFrameReadingError) -> SFrameValue {
         guard depth <= Self.deepest else {
             throw .unsupportedLayout("lists are nested deeper than \(Self.deepest)")
@@ -114,8 +116,10 @@ extension SFrameBytes {
         return extents
     }
 
-    /// - Throws: when the extents and strides lead to elements that are not there, or to one more than once: an array would
-    ///   be larger than what is in the file.
+    /// Returns an array with the elements `contents`.
+    ///
+    /// Extents and strides that lead to elements that do not exist, or to one more than once, are an error: the array
+    /// would be larger than the data in the file.
     static func array(
         _ shape: some Collection<UInt64>,
         _ strides: some Collection<UInt64>,
@@ -141,8 +145,10 @@ extension SFrameBytes {
         return ShapedData(shape: shape.map { Int($0) }, strides: strides.map { Int($0) }, contents: contents)
     }
 
-    /// Seconds since 1970 in 56 bits, the time zone in 8, and microseconds, which older versions do not write; their time
-    /// zones are below 25.
+    /// Reads a date.
+    ///
+    /// It has seconds since 1970 in 56 bits, the time zone in 8 and microseconds. Older versions do not write these;
+    /// their time zones are below 25.
     private mutating func date() throws(SFrameReadingError) -> Date {
         let word = Int64(bitPattern: try word())
         let zone = word >> 56

@@ -1,7 +1,7 @@
 import CLZ4
 package import Foundation
 
-/// Why a frame is not written.
+/// The reason why a frame cannot be written.
 package struct SFrameWritingError: Error, CustomStringConvertible {
     package let description: String
 }
@@ -9,9 +9,11 @@ package struct SFrameWritingError: Error, CustomStringConvertible {
 /// Writes a frame as Turi Create does (see Documentation/SFrame.md).
 package enum SFrameWriter {
     /// Writes the files of a frame.
-    /// - Parameter folder: an empty folder.
-    /// - Precondition: columns are as long as each other, and their names differ.
-    /// - Throws: `SFrameWritingError` for names that the format has no way to write, or what the file system says.
+    ///
+    /// - Parameters:
+    ///   - columns: Columns of equal length with distinct names.
+    ///   - folder: An empty directory.
+    /// - Throws: `SFrameWritingError` for names that the format cannot represent, or the file system's error.
     package static func write(_ columns: [(name: String, contents: SFrameContents)], to folder: URL) throws {
         let rows = columns.first?.contents.count ?? 0
         for (name, contents) in columns {
@@ -44,7 +46,7 @@ package enum SFrameWriter {
         )
     }
 
-    /// Names in a folder that a frame which replaces it would take away, though they are no files of a frame.
+    /// Returns the names in a directory that a new frame would overwrite although they are not files of a frame.
     package static func strangers(in folder: URL) throws -> [String] { try SFrameArchive.strangers(in: folder) }
 
     private static func key(_ place: Int) -> String {
@@ -67,7 +69,7 @@ package enum SFrameWriter {
 
     // MARK: Data
 
-    /// Blocks that are made at the same time; they are in memory until they are written.
+    /// The number of blocks that are prepared in parallel and held in memory until they are written.
     private static let batch = 64
 
     private static func data(_ columns: [SFrameContents], _ url: URL) throws {
@@ -107,7 +109,7 @@ package enum SFrameWriter {
         let flags: SFrameBlockPlace.Flags
     }
 
-    /// Compressed where that saves a tenth.
+    /// Compresses a block when that saves at least a tenth.
     private static func packed(_ block: (bytes: [UInt8], flags: SFrameBlockPlace.Flags)) -> Packed {
         let (bytes, flags) = block
         let bound = clz4_bound(bytes.count)

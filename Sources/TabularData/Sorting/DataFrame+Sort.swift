@@ -3,22 +3,28 @@ import Foundation
 // Equal rows stay in their order, whichever order is asked for.
 
 extension DataFrame {
-    /// By a column of Booleans, numbers, dates or strings.  Missing elements are less than all others.
+    /// Sorts the rows by a column of Booleans, numbers, dates, strings or other `Comparable` elements.
+    ///
+    /// Missing elements are less than all others, NaN is greater. Rows with equal elements keep their order.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias; elements that are not `Comparable` are a fatal error.
+    ///   - order: Ascending, the default, or descending.
     public mutating func sort(on columnName: String, order: Order = .ascending) {
         self = ordered(by: [base[columnName].sortKeys(selection)], order)
     }
 
-    /// Missing elements are less than all others.
+    /// Sorts the rows by a column of type `type`; missing elements are less than all others.
     public mutating func sort<T: Comparable>(on columnName: String, _ type: T.Type, order: Order = .ascending) {
         self = ordered(by: [keys(columnName, type)], order)
     }
 
-    /// Missing elements are less than all others.
+    /// Sorts the rows by the column `columnID`; missing elements are less than all others.
     public mutating func sort<T: Comparable>(on columnID: ColumnID<T>, order: Order = .ascending) {
         self = ordered(by: [keys(columnID.name, T.self)], order)
     }
 
-    /// By the first column, where that is equal by the second.
+    /// Sorts the rows by two columns, of which the second decides where the first is equal.
     public mutating func sort<T0: Comparable, T1: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -27,7 +33,7 @@ extension DataFrame {
         self = ordered(by: [keys(columnID0.name, T0.self), keys(columnID1.name, T1.self)], order)
     }
 
-    /// By the first column, where that is equal by the second, then by the third.
+    /// Sorts the rows by three columns, of which each decides where the ones before it are equal.
     public mutating func sort<T0: Comparable, T1: Comparable, T2: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -38,7 +44,14 @@ extension DataFrame {
         self = ordered(by: keys, order)
     }
 
-    /// Missing elements are less than all others.
+    /// Sorts the rows by a column and a predicate; rows with missing elements come first.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias.
+    ///   - type: The type of its elements, without the optional.
+    ///   - areInIncreasingOrder: Whether the first element comes before the second; it must be a strict weak
+    ///     ordering.
+    /// - Throws: Rethrows the error of `areInIncreasingOrder`; the frame is then unchanged.
     public mutating func sort<T>(
         on columnName: String,
         _ type: T.Type,
@@ -47,7 +60,7 @@ extension DataFrame {
         self = try ordered(columnName, type, by: areInIncreasingOrder)
     }
 
-    /// Missing elements are less than all others.
+    /// Sorts the rows by the column `columnID` and a predicate; rows with missing elements come first.
     public mutating func sort<T>(
         on columnID: ColumnID<T>,
         by areInIncreasingOrder: (T, T) throws -> Bool
@@ -57,22 +70,29 @@ extension DataFrame {
 }
 
 extension DataFrameProtocol {
-    /// By a column of Booleans, numbers, dates or strings.  Missing elements are less than all others.
+    /// Returns the rows sorted by a column of Booleans, numbers, dates, strings or other `Comparable` elements.
+    ///
+    /// Missing elements are less than all others, NaN is greater. Rows with equal elements keep their order.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias; elements that are not `Comparable` are a fatal error.
+    ///   - order: Ascending, the default, or descending.
+    /// - Returns: A new frame, whose rows are numbered from 0.
     public func sorted(on columnName: String, order: Order = .ascending) -> DataFrame {
         ordered(by: [base[columnName].sortKeys(selection)], order)
     }
 
-    /// Missing elements are less than all others.
+    /// Returns the rows sorted by a column of type `type`; missing elements are less than all others.
     public func sorted<T: Comparable>(on columnName: String, _ type: T.Type, order: Order = .ascending) -> DataFrame {
         ordered(by: [keys(columnName, type)], order)
     }
 
-    /// Missing elements are less than all others.
+    /// Returns the rows sorted by the column `columnID`; missing elements are less than all others.
     public func sorted<T: Comparable>(on columnID: ColumnID<T>, order: Order = .ascending) -> DataFrame {
         ordered(by: [keys(columnID.name, T.self)], order)
     }
 
-    /// By the first column, where that is equal by the second.
+    /// Returns the rows sorted by two columns, of which the second decides where the first is equal.
     public func sorted<T0: Comparable, T1: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -81,7 +101,7 @@ extension DataFrameProtocol {
         ordered(by: [keys(columnID0.name, T0.self), keys(columnID1.name, T1.self)], order)
     }
 
-    /// By the first column, where that is equal by the second, then by the third.
+    /// Returns the rows sorted by three columns, of which each decides where the ones before it are equal.
     public func sorted<T0: Comparable, T1: Comparable, T2: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -92,7 +112,15 @@ extension DataFrameProtocol {
         return ordered(by: keys, order)
     }
 
-    /// Missing elements are less than all others.
+    /// Returns the rows sorted by a column and a predicate; rows with missing elements come first.
+    ///
+    /// - Parameters:
+    ///   - columnName: The column's name or alias.
+    ///   - type: The type of its elements, without the optional.
+    ///   - areInIncreasingOrder: Whether the first element comes before the second; it must be a strict weak
+    ///     ordering.
+    /// - Returns: A new frame, whose rows are numbered from 0.
+    /// - Throws: Rethrows the error of `areInIncreasingOrder`.
     public func sorted<T>(
         on columnName: String,
         _ type: T.Type,
@@ -101,7 +129,7 @@ extension DataFrameProtocol {
         try ordered(columnName, type, by: areInIncreasingOrder)
     }
 
-    /// Missing elements are less than all others.
+    /// Returns the rows sorted by the column `columnID` and a predicate; missing elements come first.
     public func sorted<T>(
         on columnID: ColumnID<T>,
         by areInIncreasingOrder: (T, T) throws -> Bool
@@ -115,7 +143,7 @@ extension DataFrameProtocol {
         SortKeys(_ColumnValues(storage: base[columnName, type].storage, selection: selection))
     }
 
-    /// Keys are used up, and freed before columns are copied.
+    /// Returns the rows in the order of `keys`, which are consumed and freed before columns are copied.
     func ordered(by keys: consuming [SortKeys], _ order: Order) -> DataFrame {
         let rows = sortedRows(selection, by: consume keys, order: order)
         defer { withExtendedLifetime(rows) {} }
@@ -138,7 +166,7 @@ extension DataFrameProtocol {
 }
 
 extension AnyColumn {
-    /// The order of rows by a column of a type that is known to have one.
+    /// Returns sort keys of a column whose element type must be `Comparable`.
     func sortKeys(_ selection: RowSelection) -> SortKeys {
         func keys<C: Comparable>(_: C.Type) -> SortKeys {
             SortKeys(_ColumnValues(storage: assumingType(C.self).storage, selection: selection))

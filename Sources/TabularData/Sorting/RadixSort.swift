@@ -1,6 +1,8 @@
-/// The rows of `selection` in the order of several keys, the first first; equal ones stay as they were.  Keys are used up.
+/// Returns the rows of `selection` sorted by several keys, the first of which takes precedence.
+///
+/// Rows with equal keys keep their order. The keys are consumed.
 func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order: Order) -> PlainBuffer<UInt32> {
-    // As many keys together as fit one word.
+    // Combine as many keys as fit into one word.
     var packed: [SortKeys] = []
     for key in keys {
         if let last = packed.last, last.bits + key.bits <= 64 {
@@ -42,9 +44,10 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
     return rows
 }
 
-/// The places of `keys` in their order; places of equal keys ascend.  The keys are overwritten.
+/// Returns the positions of `keys` in ascending order of the keys, which are overwritten.
 ///
-/// What is sorted is a word for each place: the highest bits in which keys differ, over the bits of the place.
+/// Positions of equal keys ascend. The items that are sorted are one word for each position: the highest bits in which
+/// keys differ, above the bits of the position.
 private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
     let count = keys.count
     let words = keys.values
@@ -92,7 +95,7 @@ private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
     return places
 }
 
-/// Sorts `items`, whose lowest `firstBit` bits ascend already, by the `bits` bits above them.
+/// Sorts `items`, whose lowest `firstBit` bits ascend already, by the `bits` bits above those.
 private func radixSort(_ items: PlainBuffer<UInt64>, _ firstBit: UInt64, _ bits: Int) {
     let other = PlainBuffer<UInt64>(count: items.count)
     radixSort(items.values, other.values, items.count, firstBit, bits)
@@ -157,7 +160,7 @@ private func radixSort(
     }
 }
 
-/// Calls `body` for each run of two items and more that are equal but for their lowest `bits` bits.
+/// Calls `body` for each run of at least two items that are equal except for their lowest `bits` bits.
 @inline(__always)
 private func forEachRun(
     _ items: UnsafeMutablePointer<UInt64>,
@@ -175,7 +178,7 @@ private func forEachRun(
     }
 }
 
-/// Sorts items by `key`; those of equal keys stay in order.
+/// Sorts items by `key`; those with equal keys keep their order.
 @inline(__always)
 private func insertionSort(_ items: UnsafeMutablePointer<UInt64>, _ count: Int, by key: (UInt64) -> UInt64) {
     for i in 1..<count {

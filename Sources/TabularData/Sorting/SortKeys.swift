@@ -1,9 +1,11 @@
 import Foundation
 
-/// A whole number for each row of a selection whose order is that of the rows' elements.  Missing elements come first.
+/// An integer for each row of a selection, in the order of the rows' elements.
+///
+/// Missing elements come first.
 struct SortKeys {
     let keys: PlainBuffer<UInt64>
-    /// How many of the low bits are used.
+    /// The number of low bits that are used.
     var bits: Int
 
     init<T: Comparable>(_ values: _ColumnValues<T>) {
@@ -22,7 +24,7 @@ struct SortKeys {
     private init?<T>(integers values: _ColumnValues<T>) {
         guard let range = values.integerRange() else { return nil }
         let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
-        // One number more stands for what is missing.
+        // One more number stands for missing values.
         let shift: UInt64 = values.storage.missing > 0 ? 1 : 0
         guard width < .max else { return nil }
         let least = range.lowerBound
@@ -34,7 +36,7 @@ struct SortKeys {
         bits = 64 - (width + shift).leadingZeroBitCount
     }
 
-    /// The bits of a number with a fraction order as the number does, once those of negative ones are turned round.
+    /// The bits of a floating-point number sort as the number does once those of negative ones are inverted.
     private init<T>(fractions values: _ColumnValues<T>) {
         keys = PlainBuffer(count: values.selection.count)
         let words = keys.values
@@ -87,7 +89,7 @@ struct SortKeys {
 }
 
 extension TextBuffer {
-    /// The places of `rows` in the order of their strings' bytes, missing ones first.
+    /// Returns the positions of `rows` in the order of their strings' bytes, missing ones first.
     func orderByBytes(_ rows: [UInt32]) -> [Int] {
         struct Item {
             let prefix: UInt64

@@ -1,4 +1,4 @@
-/// Values of any type.
+/// A buffer of values of any type.
 @usableFromInline
 struct BoxedBuffer<Element> {
     @usableFromInline private(set) var elements: ContiguousArray<Element?>
@@ -37,7 +37,7 @@ struct BoxedBuffer<Element> {
         for index in range { append(other.elements[index]) }
     }
 
-    /// The elements at `rows`; `missingRow` stands for no row.
+    /// Returns the elements at `rows`; `missingRow` gives a missing element.
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> BoxedBuffer {
         var result = BoxedBuffer(capacity: rows.count)
         for row in rows { result.append(row == missingRow ? nil : elements[Int(row)]) }

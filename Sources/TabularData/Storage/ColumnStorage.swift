@@ -1,11 +1,11 @@
-/// The values of a column, copied when they are written to and shared.
+/// The values of a column, with copy on write.
 @usableFromInline
 struct ColumnStorage<Element>: @unchecked Sendable {
     // Unchecked: buffers are written by the holder of the sole reference only.
 
-    // Exactly one of the three is there.
+    // Exactly one of the three is not nil.
     @usableFromInline var plain: PlainBuffer<Element>?
-    /// For strings alone.
+    /// Only for strings.
     @usableFromInline var text: TextBuffer?
     @usableFromInline var boxed: BoxedBuffer<Element>?
 
@@ -44,7 +44,7 @@ struct ColumnStorage<Element>: @unchecked Sendable {
         }
     }
 
-    // `text` is there only when elements are strings.
+    // `text` is not nil only when elements are strings.
 
     @inlinable static func element(_ string: String?) -> Element? { unsafeBitCast(string, to: Element?.self) }
 

@@ -2,31 +2,31 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Large blocks of memory that columns gave back, kept for some seconds for the columns that come next.
+/// A cache of large memory blocks that columns released, kept for some seconds for the next columns.
 ///
-/// A system that gets a block back clears its pages before anybody has them again, and a virtual machine may have to ask
-/// its host for them: for a frame's operation that makes columns as large as the last one's, that is most of the time.
-/// Blocks are those of `malloc`, and what is in them is not defined.
+/// The operating system clears the pages of a block before it hands them out again, and a virtual machine may have to
+/// request them from its host. For an operation that creates columns of the same size as the previous one, that is most
+/// of the time. Blocks are allocated by `malloc`, and their contents are undefined.
 package enum LargeBlocks {
-    /// Smaller blocks are left to `malloc`, bytes.
+    /// The least size of a block, in bytes; smaller ones are left to `malloc`.
     package static let least = 1 << 23
     static let pageSize = 1 << 21
-    /// How long a block is kept.
+    /// The time for which a block is kept, in seconds.
     package static let seconds: UInt64 = 10
-    /// No more than this is kept, bytes.
+    /// The greatest total size of the blocks kept, in bytes.
     package static let most = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
 
     private struct Block {
         let address: UInt
         let bytes: Int
-        /// When it was given back, nanoseconds.
+        /// The time of release, in nanoseconds of uptime.
         let time: UInt64
 
         func free() { Foundation.free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 
     private struct Kept {
-        /// Those given back first come first.
+        /// Blocks in the order of their release.
         var blocks: [Block] = []
         var bytes = 0
         var awaitsTime = false
@@ -39,7 +39,7 @@ package enum LargeBlocks {
 
     private static let kept = Mutex(Kept())
 
-    /// At least `bytes` bytes, `least` or more; nil when there is no memory.
+    /// Returns a block of at least `bytes` bytes, which must be `least` or more; nil when memory is exhausted.
     package static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
         let found = kept.withLock { kept -> UInt? in
             // The smallest that holds them; none that would be left empty for the most part.
@@ -49,7 +49,7 @@ package enum LargeBlocks {
             if let best = fitting.min(by: { kept.blocks[$0].bytes < kept.blocks[$1].bytes }) {
                 return kept.remove(at: best).address
             }
-            // What is kept must not add to what is needed at once.
+            // Kept blocks must not add to the memory that is needed now.
             var freed = 0
             while freed < bytes, !kept.blocks.isEmpty {
                 let block = kept.remove(at: 0)
@@ -66,7 +66,7 @@ package enum LargeBlocks {
         return memory
     }
 
-    /// Takes a block of `malloc` of at least `bytes` bytes back.
+    /// Takes back a block of at least `bytes` bytes allocated by `malloc`.
     package static func release(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
         if bytes < least || bytes > most {
             free(memory)
@@ -98,7 +98,7 @@ package enum LargeBlocks {
         }
     }
 
-    /// Frees blocks that nobody has wanted for `seconds` before `time`, nanoseconds.
+    /// Frees the blocks that have been kept for `seconds` at `time`, in nanoseconds of uptime.
     package static func freeOld(at time: UInt64 = DispatchTime.now().uptimeNanoseconds) {
         kept.withLock { kept in
             while let first = kept.blocks.first, time >= first.time + (seconds - 1) * 1_000_000_000 {
@@ -107,6 +107,6 @@ package enum LargeBlocks {
         }
     }
 
-    /// Bytes that are kept now.
+    /// The total size of the blocks kept at present, in bytes.
     package static var keptBytes: Int { kept.withLock { $0.bytes } }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The bytes of a file, brought into memory as they are read.
+/// The bytes of a file, which are loaded into memory as they are read.
 final class MappedFile: @unchecked Sendable {
     // Unchecked: nobody writes to the bytes.
 
-    /// They are there as long as the object is.
+    /// The bytes; valid as long as the object exists.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Whether the bytes are the file's pages, not a copy.
+    /// Whether the bytes are the file's pages rather than a copy.
     private let isMapped: Bool
 
     init(_ url: URL) throws {
@@ -24,7 +24,7 @@ final class MappedFile: @unchecked Sendable {
         } else if descriptor >= 0 {
             close(descriptor)
         }
-        // Pipes and the like; also says what is wrong when there is no such file.
+        // Pipes and the like; also throws the proper error when there is no such file.
         let data = try Data(contentsOf: url)
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: data.count)
         _ = copy.initialize(from: data)
@@ -40,14 +40,14 @@ final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// The most bytes around one that is touched which Linux brings in with it: a large page.
+    /// The number of bytes that Linux loads around one that is accessed: a large page.
     private static let granule: UInt = 1 << 21
 
-    /// Lets go of the memory of `part`, which is some of `bytes`: who looks at it again reads the file again.
+    /// Releases the memory of `part`, a part of `bytes`; reading it again loads it from the file again.
     ///
-    /// Whoever reads a file from end to end calls this behind itself, so that the process never holds the whole of it.
-    /// Pages that `part` shares with its neighbours go too, which may be read at the same time and then come back.
-    /// Nothing happens to bytes that are a copy.
+    /// A reader that goes through a file calls this behind itself, so that the process never holds the whole file in
+    /// memory. Pages shared with neighbouring parts are released, too; when these are being read at the same time, they
+    /// are loaded again. A copy of a file is not affected.
     func letGo(_ part: UnsafeBufferPointer<UInt8>) {
         guard isMapped, !part.isEmpty else { return }
         let first = UInt(bitPattern: bytes.baseAddress!)

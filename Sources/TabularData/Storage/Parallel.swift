@@ -5,7 +5,7 @@ import Foundation
 enum Parallel {
     static let width = ProcessInfo.processInfo.activeProcessorCount
 
-    /// Calls `body` once for each number, on several threads when there is more than one.
+    /// Calls `body` once for each number below `count`, on several threads when there is more than one.
     static func forEach(_ count: Int, _ body: (Int) -> Void) {
         if count <= 1 || width <= 1 {
             for index in 0..<count { body(index) }
@@ -18,8 +18,10 @@ enum Parallel {
         }
     }
 
-    /// The results of `transform` for ranges that make up `0..<count`, in order.  Ranges have at least `least` numbers,
-    /// which is a multiple of 64, or there is only one, and begin at multiples of 64.
+    /// Returns the results of `transform` for consecutive ranges that cover `0..<count`, in order.
+    ///
+    /// Ranges begin at multiples of 64 and have at least `least` numbers, which must be a multiple of 64, unless there
+    /// is only one range.
     static func ranges<R>(_ count: Int, least: Int, _ transform: (Range<Int>) -> R) -> [R] {
         // Some more than threads, which may be busy elsewhere.
         let parts = Swift.max(Swift.min(count / least, width * 4), 1)
@@ -30,7 +32,7 @@ enum Parallel {
         }
     }
 
-    /// The results of `transform`, in order.
+    /// Returns the results of `transform`, in order, computed in parallel.
     static func map<T, R>(_ elements: [T], _ transform: (T) -> R) -> [R] {
         [R](unsafeUninitializedCapacity: elements.count) { buffer, filled in
             let base = buffer.baseAddress

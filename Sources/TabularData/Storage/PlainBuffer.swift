@@ -1,14 +1,14 @@
 import Foundation
 
-/// Values of a type that needs no reference counting, with a bit for each that says whether it is there.
+/// A buffer of values of a trivially copyable type, with one validity bit for each.
 ///
-/// A missing value's place holds zero bytes.  Bits behind `count` are set.
+/// The memory of a missing value holds zero bytes. Bits at and beyond `count` are set.
 @usableFromInline
 final class PlainBuffer<Element>: @unchecked Sendable {
     // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
 
     @usableFromInline var values: UnsafeMutablePointer<Element>
-    /// Nothing is missing when there is none.
+    /// The validity bits; nil means that no value is missing.
     @usableFromInline var validity: UnsafeMutablePointer<UInt64>?
     @usableFromInline var count: Int
     @usableFromInline var capacity: Int
@@ -23,7 +23,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         missing = 0
     }
 
-    /// `count` places whose values are still to be written.
+    /// Creates a buffer of `count` values that are not initialised yet.
     convenience init(count: Int) {
         self.init(capacity: count)
         self.count = count
@@ -52,7 +52,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 
     static func words(_ capacity: Int) -> Int { (capacity + 63) / 64 }
 
-    /// Gives every element a bit, all set.
+    /// Returns the validity bits, creating them, all set, if there are none.
     @usableFromInline
     func makeValidity() -> UnsafeMutablePointer<UInt64> {
         if let validity { return validity }
@@ -175,7 +175,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         count += range.count
     }
 
-    /// The elements at `rows`; `missingRow` stands for no row.
+    /// Returns the elements at `rows`; `missingRow` gives a missing element.
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> PlainBuffer {
         let result = PlainBuffer(count: rows.count)
         let source = UnsafeRawPointer(values)
@@ -216,10 +216,10 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     }
 }
 
-/// Stands for no row where rows are listed.
+/// The row number that stands for no row.
 let missingRow = UInt32.max
 
-/// Copies elements of one width; a row behind the last gives zero.  Whether one of the rows is `missingRow`.
+/// Copies elements of one width, with zeros for rows beyond the end, and returns whether one is `missingRow`.
 @inline(__always)
 private func gather<Word: SIMDOrInteger>(
     _: Word.Type,

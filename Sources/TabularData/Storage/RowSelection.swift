@@ -1,13 +1,13 @@
-/// Rows of a frame or a column, ascending, each once.
+/// Rows of a frame or a column, ascending and each once.
 @usableFromInline
 enum RowSelection: Sendable {
     case range(Range<Int>)
     case rows(ArraySlice<UInt32>)
 
-    /// The most rows a frame holds: rows are listed in 32 bits, and one number stands for none.
+    /// The greatest number of rows in a frame: row numbers have 32 bits, and one value stands for no row.
     static let mostRows = Int(UInt32.max) - 1
 
-    /// `rows` ascending; told as a range when they are one.
+    /// Creates a selection from ascending row numbers, as a range when they are consecutive.
     @usableFromInline
     init(ascending rows: ArraySlice<UInt32>) {
         if let first = rows.first, let last = rows.last {
@@ -17,7 +17,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// Rows in any of the ranges.
+    /// Creates a selection of the rows in any of the ranges.
     init(ranges: [Range<Int>]) {
         let sorted = ranges.filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
         guard let first = sorted.first else {
@@ -64,7 +64,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// The row at a place in the list.
+    /// Returns the row number at a position in the selection.
     @inlinable
     func row(at place: Int) -> Int {
         switch self {
@@ -73,7 +73,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// How many of the rows are before `row`.
+    /// Returns the number of selected rows before `row`.
     @usableFromInline
     func place(of row: Int) -> Int {
         switch self {
@@ -110,7 +110,7 @@ enum RowSelection: Sendable {
         return self.row(at: place)
     }
 
-    /// Those of the rows that lie in `bounds`.
+    /// Returns the selected rows that lie in `bounds`.
     @usableFromInline
     func clamped(to bounds: Range<Int>) -> RowSelection {
         switch self {
@@ -120,7 +120,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// The rows at the places `places` in the list.
+    /// Returns the selected rows at the positions `places`.
     @usableFromInline
     func part(_ places: Range<Int>) -> RowSelection {
         switch self {
@@ -132,7 +132,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// Calls `body` with each place in the list and its row.
+    /// Calls `body` with each position in the selection and its row number.
     @inline(__always)
     func forEachPlace(_ body: (Int, Int) -> Void) {
         switch self {
@@ -144,7 +144,7 @@ enum RowSelection: Sendable {
         }
     }
 
-    /// Calls `body` with the rows as a list, made when they are a range.
+    /// Calls `body` with the row numbers as a list, which is created when they are a range.
     func withRows<R>(_ body: (UnsafeBufferPointer<UInt32>) throws -> R) rethrows -> R {
         switch self {
         case .rows(let rows): try rows.withUnsafeBufferPointer(body)
@@ -194,7 +194,7 @@ extension RowSelection: Equatable {
 }
 
 extension RowSelection {
-    /// Those of the rows where `isIncluded` holds.
+    /// Returns the selected rows for which `isIncluded` is true.
     @inlinable
     func keeping(_ isIncluded: (Int) throws -> Bool) rethrows -> RowSelection {
         let rows = try [UInt32](unsafeUninitializedCapacity: count) { buffer, count in

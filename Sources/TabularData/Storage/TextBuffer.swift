@@ -1,7 +1,7 @@
 import CTabular
 import Foundation
 
-/// A string in 16 bytes: its length, and either its bytes (at most 12), or its first four and a place in an arena.
+/// A string in 16 bytes: its length and either its bytes (at most 12), or its first four and a place in an arena.
 struct TextView: BitwiseCopyable, Sendable {
     /// Length | bytes 0..<4 << 32.
     var head: UInt64
@@ -40,7 +40,7 @@ struct TextView: BitwiseCopyable, Sendable {
     }
 }
 
-/// Bytes of long strings; grows while one buffer owns it, then never changes.
+/// The bytes of long strings; it grows while a single buffer owns it and never changes afterwards.
 final class TextArena: @unchecked Sendable {
     // Unchecked: appended to by its sole owner only; bytes that are there never change.
     private(set) var bytes: UnsafeMutablePointer<UInt8>
@@ -53,7 +53,7 @@ final class TextArena: @unchecked Sendable {
         self.capacity = capacity
     }
 
-    /// Takes over memory of `malloc`.
+    /// Takes ownership of memory allocated by `malloc`.
     init(adopting bytes: UnsafeMutablePointer<UInt8>, count: Int) {
         self.bytes = bytes
         self.count = count
@@ -62,7 +62,7 @@ final class TextArena: @unchecked Sendable {
 
     deinit { free(bytes) }
 
-    /// The offset where the bytes lie from now on.
+    /// Appends bytes and returns their offset.
     func append(_ source: UnsafeBufferPointer<UInt8>) -> Int {
         if count + source.count > capacity {
             capacity = Swift.max(capacity * 2, count + source.count, 256)
@@ -74,10 +74,10 @@ final class TextArena: @unchecked Sendable {
     }
 }
 
-/// The strings of a buffer by their addresses.
+/// The addresses of a buffer's strings.
 struct TextRows {
     let views: UnsafePointer<TextView>
-    /// Nothing is missing when there is none.
+    /// The validity bits; nil means that no string is missing.
     let validity: UnsafePointer<UInt64>?
     let arenas: UnsafeBufferPointer<UnsafePointer<UInt8>>
 
@@ -87,19 +87,19 @@ struct TextRows {
         return validity[row &>> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 0
     }
 
-    /// The bytes of a string that is longer than 12.
+    /// Returns the bytes of a string longer than 12 bytes.
     @inline(__always)
     func long(_ view: TextView) -> UnsafePointer<UInt8> { arenas[view.arena] + view.offset }
 }
 
-/// Strings as UTF-8, without an object for each.
+/// A buffer of strings in UTF-8, without an object for each.
 @usableFromInline
 final class TextBuffer: @unchecked Sendable {
     // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
 
     let views: PlainBuffer<TextView>
     private(set) var arenas: [TextArena]
-    /// Whether the last arena is nobody else's.
+    /// Whether no other buffer shares the last arena.
     private var ownsLastArena: Bool
 
     @usableFromInline
@@ -119,7 +119,7 @@ final class TextBuffer: @unchecked Sendable {
     @usableFromInline var missing: Int { views.missing }
     @usableFromInline func isMissing(_ index: Int) -> Bool { views.isMissing(index) }
 
-    /// The UTF-8 bytes of a string that is there.
+    /// Calls `body` with the UTF-8 bytes of a string that is not missing.
     @inline(__always)
     func withBytes<R, E: Error>(
         _ index: Int,
@@ -144,7 +144,7 @@ final class TextBuffer: @unchecked Sendable {
         return withBytes(index) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Calls `body` with the places of all strings, for loops that look at many.
+    /// Calls `body` with the addresses of all strings, for loops over many of them.
     @inline(__always)
     func withRows<R>(_ body: (TextRows) -> R) -> R {
         let arenas = self.arenas.map { UnsafePointer($0.bytes) }

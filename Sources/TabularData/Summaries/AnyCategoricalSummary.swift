@@ -1,14 +1,20 @@
-/// A categorical summary of elements whose type the compiler does not know.
+/// Counts and most frequent elements of a column whose element type is known at run time only.
 public struct AnyCategoricalSummary: Equatable {
+    /// The number of elements that are not missing.
     public var someCount: Int
+    /// The number of missing elements.
     public var noneCount: Int
+    /// The number of distinct elements that are not missing.
     public var uniqueCount: Int
-    /// The most frequent elements, in the order in which they first appear.
+    /// The most frequent elements, several in case of a tie, in the order in which they first appear.
     public var mode: [Any]
+    /// The type of the elements in `mode`.
     public var modeType: any Any.Type
 
+    /// The number of elements, including missing ones.
     public var totalCount: Int { someCount + noneCount }
 
+    /// Creates a summary from one with a static element type.
     public init<T: Hashable>(_ summary: CategoricalSummary<T>) {
         someCount = summary.someCount
         noneCount = summary.noneCount
@@ -17,6 +23,7 @@ public struct AnyCategoricalSummary: Equatable {
         modeType = T.self
     }
 
+    /// Creates a summary from one of type-erased elements; `modeType` is that of its first mode.
     public init(_ summary: CategoricalSummary<AnyHashable>) {
         someCount = summary.someCount
         noneCount = summary.noneCount
@@ -25,7 +32,9 @@ public struct AnyCategoricalSummary: Equatable {
         modeType = mode.first.map { type(of: $0) } ?? AnyHashable.self
     }
 
-    /// Elements that have no equality are counted, but are all different and have no mode.
+    /// Summarises rows of a column.
+    ///
+    /// Elements that are not `Hashable` are counted, but taken for distinct, and have no mode.
     init(_ column: AnyColumn, _ rows: RowSelection) {
         modeType = column.wrappedElementType
         if let modes = column.erased.codes(rows)?.modes(isMissing: column.erased.isMissing) {
@@ -40,6 +49,7 @@ public struct AnyCategoricalSummary: Equatable {
         noneCount = rows.count - someCount
     }
 
+    /// Whether counts, element types and modes are equal; modes that are not `Hashable` are not compared.
     public static func == (lhs: AnyCategoricalSummary, rhs: AnyCategoricalSummary) -> Bool {
         lhs.someCount == rhs.someCount && lhs.noneCount == rhs.noneCount && lhs.uniqueCount == rhs.uniqueCount
             && lhs.modeType == rhs.modeType

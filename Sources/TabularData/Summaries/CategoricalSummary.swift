@@ -1,18 +1,21 @@
-/// How many elements there are, how many different ones, and which is the most frequent.
+/// Counts and most frequent elements of a column.
 public struct CategoricalSummary<Element: Hashable>: Hashable {
-    /// How many elements there are.
+    /// The number of elements that are not missing.
     public var someCount: Int
-    /// How many are missing.
+    /// The number of missing elements.
     public var noneCount: Int
-    /// How many different elements there are.
+    /// The number of distinct elements that are not missing.
     public var uniqueCount: Int
-    /// The most frequent elements, in the order in which they first appear.
+    /// The most frequent elements, several in case of a tie, in the order in which they first appear.
     public var mode: [Element]
 
+    /// The number of elements, including missing ones.
     public var totalCount: Int { someCount + noneCount }
 
+    /// Creates a summary of no elements.
     public init() { self.init(someCount: 0, noneCount: 0, uniqueCount: 0, mode: []) }
 
+    /// Creates a summary from its figures, which are not checked.
     public init(someCount: Int, noneCount: Int, uniqueCount: Int, mode: [Element]) {
         self.someCount = someCount
         self.noneCount = noneCount
@@ -24,6 +27,7 @@ public struct CategoricalSummary<Element: Hashable>: Hashable {
 extension CategoricalSummary: Sendable where Element: Sendable {}
 
 extension CategoricalSummary: CustomDebugStringConvertible {
+    /// The figures in one line.
     public var debugDescription: String {
         "someCount: \(someCount), noneCount: \(noneCount), uniqueCount: \(uniqueCount), mode: \(mode)"
     }
@@ -52,7 +56,7 @@ extension _ColumnValues where Wrapped: Hashable {
 }
 
 extension RowCodes {
-    /// How often the most frequent codes appear: their first rows, and what is counted beside.
+    /// Returns the first rows of the most frequent codes, and the counts of present and of distinct elements.
     func modes(isMissing: (Int) -> Bool) -> (present: Int, unique: Int, rows: [Int]) {
         let counts = counts()
         var (present, unique, most) = (0, 0, 0)

@@ -1,14 +1,19 @@
 extension DataFrame {
-    /// A row for each column: mean, spread and quartiles of numbers; the most frequent elements; how many there are.
+    /// Returns a row of statistics for each column, in the columns of `SummaryColumnIDs`.
+    ///
+    /// Mean, standard deviation, extremes and quartiles are missing for columns that are not numbers and columns
+    /// without elements.
     public func summary() -> DataFrame { summary(nil, .range(0..<rowCount)) }
 
+    /// Returns a row of statistics for each of the named columns, in the columns of `SummaryColumnIDs`.
     public func summary(of columnNames: String...) -> DataFrame {
         summary(columnNames.map(index), .range(0..<rowCount))
     }
 
+    /// Returns a row of statistics for each of the columns at these positions, in the columns of `SummaryColumnIDs`.
     public func summary(ofColumns columnIndices: Int...) -> DataFrame { summary(columnIndices, .range(0..<rowCount)) }
 
-    /// Of columns by index, or of all.
+    /// Returns a summary of the columns at `indices`, or of all when it is nil.
     func summary(_ indices: [Int]?, _ rows: RowSelection) -> DataFrame {
         let chosen = indices.map { $0.map { stored[$0] } } ?? stored
         let summaries = Parallel.map(chosen) { ($0.numericSummary(rows), AnyCategoricalSummary($0, rows)) }
@@ -38,18 +43,23 @@ extension DataFrame {
 }
 
 extension DataFrame.Slice {
-    /// A row for each column: mean, spread and quartiles of numbers; the most frequent elements; how many there are.
+    /// Returns a row of statistics for each column, in the columns of `SummaryColumnIDs`.
+    ///
+    /// Mean, standard deviation, extremes and quartiles are missing for columns that are not numbers and columns
+    /// without elements.
     public func summary() -> DataFrame { base.summary(nil, selection) }
 
+    /// Returns a row of statistics for each of the named columns, in the columns of `SummaryColumnIDs`.
     public func summary(of columnNames: String...) -> DataFrame {
         base.summary(columnNames.map(base.index), selection)
     }
 
+    /// Returns a row of statistics for each of the columns at these positions, in the columns of `SummaryColumnIDs`.
     public func summary(ofColumns columnIndices: Int...) -> DataFrame { base.summary(columnIndices, selection) }
 }
 
 extension AnyColumn {
-    /// Nil when elements are no numbers.
+    /// Returns the statistics of the rows, or nil when elements are not numbers.
     func numericSummary(_ rows: RowSelection) -> NumericSummary<Double>? {
         func values<T>(_ type: T.Type) -> _ColumnValues<T> {
             _ColumnValues(storage: typed(type).column.storage, selection: rows)

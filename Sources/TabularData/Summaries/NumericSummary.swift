@@ -1,20 +1,30 @@
-/// Count, mean, spread and quartiles of numbers.  Without numbers the figures are NaN.
+/// Counts, mean, standard deviation, extremes and quartiles of a column of numbers.
+///
+/// All figures but the counts are NaN when there are no numbers.
 public struct NumericSummary<Element: BinaryFloatingPoint>: Hashable {
-    /// How many numbers there are.
+    /// The number of elements that are not missing.
     public var someCount: Int
-    /// How many are missing.
+    /// The number of missing elements.
     public var noneCount: Int
+    /// The arithmetic mean.
     public var mean: Element
-    /// The sample's standard deviation (divided by the count less one).
+    /// The sample's standard deviation, with the count less one in the denominator; NaN for fewer than two numbers.
     public var standardDeviation: Element
+    /// The least number.
     public var min: Element
+    /// The greatest number.
     public var max: Element
+    /// The median, interpolated linearly between neighbours.
     public var median: Element
+    /// The 0.25 quantile, interpolated linearly between neighbours.
     public var firstQuartile: Element
+    /// The 0.75 quantile, interpolated linearly between neighbours.
     public var thirdQuartile: Element
 
+    /// The number of elements, including missing ones.
     public var totalCount: Int { someCount + noneCount }
 
+    /// Creates a summary of no numbers: counts are 0, the other figures NaN.
     public init() {
         self.init(
             someCount: 0,
@@ -29,6 +39,7 @@ public struct NumericSummary<Element: BinaryFloatingPoint>: Hashable {
         )
     }
 
+    /// Creates a summary from its figures, which are not checked.
     public init(
         someCount: Int,
         noneCount: Int,
@@ -55,6 +66,7 @@ public struct NumericSummary<Element: BinaryFloatingPoint>: Hashable {
 extension NumericSummary: Sendable where Element: Sendable {}
 
 extension NumericSummary: CustomDebugStringConvertible {
+    /// The figures in one line.
     public var debugDescription: String {
         """
         someCount: \(someCount), noneCount: \(noneCount), mean: \(mean), std: \(standardDeviation), min: \(min), \
@@ -64,7 +76,7 @@ extension NumericSummary: CustomDebugStringConvertible {
 }
 
 extension NumericSummary {
-    /// Of the numbers in `values`, which are reordered.
+    /// Summarises the numbers in `values`, which are sorted in the process.
     init(_ values: inout [Element], missing: Int) {
         self.init()
         someCount = values.count
@@ -87,7 +99,7 @@ extension NumericSummary {
     }
 }
 
-/// The value below which the fraction `fraction` of the ascending `values` lies, linear between neighbours.
+/// The quantile of ascending `values` at a fraction from 0 to 1, interpolated linearly; NaN when there are none.
 func quantile<Element: BinaryFloatingPoint>(ofSorted values: [Element], _ fraction: Element) -> Element {
     guard let last = values.last else { return .nan }
     let place = fraction * Element(values.count - 1)

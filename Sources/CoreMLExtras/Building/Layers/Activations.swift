@@ -2,36 +2,37 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// A function of each element.
+    /// An activation function, applied to each element.
     public enum Activation: Hashable, Sendable {
-        /// αx + β
+        /// αx + β.
         case linear(alpha: Float, beta: Float)
-        /// max(0, x)
+        /// max(0, x).
         case relu
-        /// x from 0 on, αx below
+        /// x for x ≥ 0, else αx.
         case leakyRelu(alpha: Float)
-        /// x from α on, 0 below
+        /// x for x ≥ α, else 0.
         case thresholdedRelu(alpha: Float)
-        /// x from 0 on, αx below, α for each channel or one for all
+        /// x for x ≥ 0, else αx, with one α for each channel or one for all.
         case prelu(alpha: LayerWeights)
+        /// The hyperbolic tangent.
         case tanh
-        /// α tanh(βx)
+        /// α tanh(βx).
         case scaledTanh(alpha: Float, beta: Float)
-        /// 1 / (1 + e⁻ˣ)
+        /// 1 / (1 + e⁻ˣ).
         case sigmoid
-        /// αx + β within 0 … 1
+        /// αx + β, limited to 0 … 1.
         case hardSigmoid(alpha: Float, beta: Float)
-        /// x from 0 on, α(eˣ − 1) below
+        /// x for x ≥ 0, else α(eˣ − 1).
         case elu(alpha: Float)
-        /// x / (1 + |x|)
+        /// x / (1 + |x|).
         case softsign
-        /// ln(1 + eˣ)
+        /// ln(1 + eˣ).
         case softplus
-        /// α ln(1 + e^βx), α and β for each channel or one for all
+        /// α ln(1 + e^βx), with α and β for each channel or one for all.
         case parametricSoftplus(alpha: LayerWeights, beta: LayerWeights)
     }
 
-    /// Applies a function to each element.
+    /// Applies an activation function to each element.
     @discardableResult
     public mutating func activation(
         _ name: String,
@@ -42,7 +43,9 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .activation(specification(of: function, name)))
     }
 
-    /// Softmax over the channels of [… C, H, W].  With the exact mapping a value has at least three axes.
+    /// Softmax over the channels of [… C, H, W].
+    ///
+    /// With the exact mapping the value must have at least three axes.
     @discardableResult
     public mutating func softmax(_ name: String, _ input: Value, output: Value? = nil) -> Value {
         add(name, [input], output, .softmax(.init()))
@@ -54,10 +57,10 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .softmaxNd(.with { $0.axis = Int64(axis) }))
     }
 
-    /// How `gelu` is computed.
+    /// The formula by which `gelu` is computed.
     public enum GELU: Hashable, Sendable { case exact, tanhApproximation, sigmoidApproximation }
 
-    /// x · Φ(x), Φ of the normal distribution.
+    /// The Gaussian error linear unit x · Φ(x), with Φ the distribution function of the normal distribution.
     @discardableResult
     public mutating func gelu(_ name: String, _ input: Value, _ mode: GELU = .exact, output: Value? = nil) -> Value {
         add(
@@ -77,7 +80,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// x from 0 on and αx below, at most β.
+    /// A ReLU with an upper bound: min(x, β) for x ≥ 0, min(αx, β) below.
     @discardableResult
     public mutating func clampedRelu(
         _ name: String,
@@ -99,7 +102,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The message of the model format.
+    /// Returns the function as a message of the model format.
     mutating func specification(of function: Activation, _ name: String) -> SpecActivationParams {
         var message = SpecActivationParams()
         switch function {

@@ -2,25 +2,28 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// Arithmetic of two values.
+    /// An arithmetic operation on two values.
     public enum Arithmetic: Hashable, Sendable, CaseIterable {
+        /// The sum, difference, product, quotient or power a^b.
         case add, subtract, multiply, divide, power
-        /// ⌊a / b⌋
+        /// The quotient rounded down, ⌊a / b⌋.
         case floorDivide
-        /// The remainder, of the divisor's sign.
+        /// The remainder, with the divisor's sign.
         case modulo
+        /// The greater or the lesser of two elements.
         case maximum, minimum
     }
 
-    /// Comparison of two values, or of one and a number.
+    /// A comparison of two values, or of a value and a number.
     public enum Comparison: Hashable, Sendable, CaseIterable {
+        /// Equal, not equal, less, less or equal, greater, greater or equal.
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
     }
 
-    /// Logic of two values; every number but 0 is true.
+    /// A logical operation on two values, in which every number but 0 is true.
     public enum Logic: Hashable, Sendable, CaseIterable { case and, or, xor }
 
-    /// Arithmetic of two values whose extents are equal or 1, counted from the last axis.
+    /// Applies an arithmetic operation to two values, with broadcasting of axes of extent 1.
     @discardableResult
     public mutating func broadcast(
         _ name: String,
@@ -32,7 +35,7 @@ extension NeuralNetworkBuilder {
         add(name, [first, second], output, function.specification)
     }
 
-    /// 1 where the comparison of two values holds, else 0.
+    /// Compares two values, with broadcasting: 1 where the comparison holds, else 0.
     @discardableResult
     public mutating func compare(
         _ name: String,
@@ -44,7 +47,7 @@ extension NeuralNetworkBuilder {
         add(name, [first, second], output, comparison.specification(0))
     }
 
-    /// 1 where the comparison with a number holds, else 0.
+    /// Compares a value with a number: 1 where the comparison holds, else 0.
     @discardableResult
     public mutating func compare(
         _ name: String,
@@ -56,6 +59,7 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, comparison.specification(number))
     }
 
+    /// Applies a logical operation to two values, with broadcasting: 1 where it holds, else 0.
     @discardableResult
     public mutating func logical(
         _ name: String,
@@ -73,13 +77,13 @@ extension NeuralNetworkBuilder {
         return add(name, [first, second], output, kind)
     }
 
-    /// 1 where the value is 0, else 0.
+    /// Negates a value: 1 where it is 0, else 0.
     @discardableResult
     public mutating func logicalNot(_ name: String, _ input: Value, output: Value? = nil) -> Value {
         add(name, [input], output, .logicalNot(.init()))
     }
 
-    /// `first` where `condition` is not 0, else `second`; extents are equal or 1.
+    /// Selects `first` where `condition` is not 0, else `second`, with broadcasting.
     @discardableResult
     public mutating func select(
         _ name: String,
@@ -91,7 +95,7 @@ extension NeuralNetworkBuilder {
         add(name, [condition, first, second], output, .whereBroadcastable(.init()))
     }
 
-    /// Repeats extents of 1 until the value has the shape of another.
+    /// Broadcasts a value to the shape of another.
     @discardableResult
     public mutating func broadcastToLike(
         _ name: String,
@@ -102,14 +106,14 @@ extension NeuralNetworkBuilder {
         add(name, [input, other], output, .broadcastToLike(.init()))
     }
 
-    /// Repeats extents of 1 until the value has this shape.
+    /// Broadcasts a value to a fixed shape.
     @discardableResult
     public mutating func broadcastTo(_ name: String, _ input: Value, shape: [Int], output: Value? = nil) -> Value {
         let extents = natural(name, "the shape", shape)
         return add(name, [input], output, .broadcastToStatic(.with { $0.targetShape = extents }))
     }
 
-    /// Repeats extents of 1 until the value has the shape that another one holds.
+    /// Broadcasts a value to the shape that another one holds.
     @discardableResult
     public mutating func broadcastToDynamic(
         _ name: String,

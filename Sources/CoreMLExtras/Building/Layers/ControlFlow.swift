@@ -2,11 +2,18 @@ import MLNumerics
 import MLSpecification
 import SwiftProtobuf
 
-/// Layers with networks inside.  A network inside sees the values around it; a value that it gives under a name that
-/// is known outside takes that one's place, which is how results leave it (`copy`).
+/// Layers that contain networks.
+///
+/// An inner network sees the values around it. A value that it computes under a name known outside replaces that one,
+/// which is how results leave the inner network (`copy`).
 extension NeuralNetworkBuilder {
     /// Runs one of two networks.
-    /// - Parameter condition: one number; the first network runs when it is not 0.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - condition: A value with one number; the first network runs when it is not 0.
+    ///   - then: Builds the first network.
+    ///   - otherwise: Builds the second network; nil, the default, for none.
     public mutating func branch(
         _ name: String,
         _ condition: Value,
@@ -19,8 +26,12 @@ extension NeuralNetworkBuilder {
         add(name, [condition], outputs: [], .branch(layer))
     }
 
-    /// Runs a network a number of times.
-    /// - Parameter count: how often, at most.
+    /// Runs a network a fixed number of times.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - count: The number of iterations, unless the loop is left earlier.
+    ///   - body: Builds the network.
     public mutating func loop(_ name: String, count: Int, body: (inout NeuralNetworkBuilder) -> Void) {
         var layer = SpecLoopLayerParams()
         layer.maxLoopIterations = natural(name, "the number of turns", count)
@@ -28,7 +39,7 @@ extension NeuralNetworkBuilder {
         add(name, [], outputs: [], .loop(layer))
     }
 
-    /// Runs a network as often as a value says.
+    /// Runs a network as many times as a value states.
     public mutating func loop(_ name: String, countIn count: Value, body: (inout NeuralNetworkBuilder) -> Void) {
         var layer = SpecLoopLayerParams()
         layer.bodyNetwork = network(name, body)
@@ -36,10 +47,13 @@ extension NeuralNetworkBuilder {
     }
 
     /// Runs a network while a condition holds.
+    ///
     /// - Parameters:
-    ///   - value: the number that `condition` gives; the body runs when it is not 0.
-    ///   - limit: the greatest number of turns; 0 for none.
-    ///   - condition: computed before each turn.
+    ///   - name: The layer's name, unique in the network.
+    ///   - value: The number that `condition` computes; the body runs when it is not 0.
+    ///   - limit: The greatest number of iterations; 0, the default, for no limit.
+    ///   - condition: Builds the network that is run before each iteration.
+    ///   - body: Builds the body of the loop.
     public mutating func loop(
         _ name: String,
         while value: Value,
@@ -58,7 +72,7 @@ extension NeuralNetworkBuilder {
     /// Leaves the loop.
     public mutating func loopBreak(_ name: String) { add(name, [], outputs: [], .loopBreak(.init())) }
 
-    /// Goes to the loop's next turn.
+    /// Continues with the loop's next iteration.
     public mutating func loopContinue(_ name: String) { add(name, [], outputs: [], .loopContinue(.init())) }
 
     private mutating func network(

@@ -2,30 +2,44 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// What surrounds a picture while a window moves over it.
+    /// The padding of an image around which a window moves.
     public enum Padding: Hashable, Sendable {
-        /// Nothing: the window stays inside.
+        /// No padding: the window stays inside.
         case valid
-        /// As many zeros that the result has ⌈extent / stride⌉ elements, an odd one at the bottom and the right.
+        /// Zeros such that the result has ⌈extent / stride⌉ elements, with an odd one at the bottom and right.
         case same
-        /// As `same`, an odd one at the top and the left.
+        /// The same as `same`, with an odd one at the top and left.
         case sameTopLeft
-        /// So many zeros at each side.
+        /// Numbers of zeros at each side.
         case amounts(top: Int, bottom: Int, left: Int, right: Int)
     }
 
-    /// What surrounds a volume while a window moves over it.
+    /// The padding of a volume around which a window moves.
     public enum Padding3D: Hashable, Sendable {
+        /// No padding: the window stays inside.
         case valid
+        /// Zeros such that the result has ⌈extent / stride⌉ elements.
         case same
+        /// Numbers of zeros at each side.
         case amounts(front: Int, back: Int, top: Int, bottom: Int, left: Int, right: Int)
     }
 
-    /// Convolution of [… C, H, W] by windows.
+    /// Two-dimensional convolution of [… C, H, W].
+    ///
     /// - Parameters:
-    ///   - kernelChannels: input channels divided by `groups`; found from the weights when it is left out.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - outputChannels: The number of channels of the result.
+    ///   - kernelChannels: The number of input channels divided by `groups`; by default inferred from the weights.
+    ///   - kernel: The kernel's height and width.
+    ///   - stride: The distance between windows in both directions; 1 by default.
+    ///   - padding: The zeros around the image; none by default.
+    ///   - dilation: The distance between the kernel's elements in both directions; 1 by default.
+    ///   - groups: The number of groups of channels that are convolved separately.
     ///   - weights: [outputChannels, kernelChannels, kernel height, kernel width].
-    ///   - bias: [outputChannels].
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func convolution(
         _ name: String,
@@ -57,7 +71,9 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .convolution(layer))
     }
 
-    /// Convolution whose weights, [outputChannels, kernelChannels, kernel height, kernel width], are a value.
+    /// Two-dimensional convolution whose weights are a value.
+    ///
+    /// Its shape is [outputChannels, kernelChannels, kernel height, kernel width].
     @discardableResult
     public mutating func convolution(
         _ name: String,
@@ -76,12 +92,23 @@ extension NeuralNetworkBuilder {
         return add(name, [input, weights], output, .convolution(layer))
     }
 
-    /// Transposed convolution of [… C, H, W].
+    /// Two-dimensional transposed convolution of [… C, H, W].
+    ///
     /// - Parameters:
-    ///   - inputChannels: found from the weights when it is left out.
-    ///   - size: height and width of the result, when stride and padding leave a choice.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - outputChannels: The number of channels of the result.
+    ///   - inputChannels: The number of input channels; by default inferred from the weights.
+    ///   - kernel: The kernel's height and width.
+    ///   - stride: The distance between windows in both directions; 1 by default.
+    ///   - padding: The zeros around the image that the inverse convolution would have; none by default.
+    ///   - dilation: The distance between the kernel's elements in both directions; 1 by default.
+    ///   - groups: The number of groups of channels that are convolved separately.
+    ///   - size: The height and width of the result, when stride and padding leave a choice.
     ///   - weights: [inputChannels, outputChannels / groups, kernel height, kernel width].
-    ///   - bias: [outputChannels].
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func deconvolution(
         _ name: String,
@@ -117,10 +144,22 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .convolution(layer))
     }
 
-    /// Convolution of [… C, D, H, W] by windows.
+    /// Three-dimensional convolution of [… C, D, H, W].
+    ///
     /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - outputChannels: The number of channels of the result.
+    ///   - inputChannels: The number of input channels.
+    ///   - kernel: The kernel's depth, height and width.
+    ///   - stride: The distance between windows in each direction; 1 by default.
+    ///   - padding: The zeros around the volume; none by default.
+    ///   - dilation: The distance between the kernel's elements in each direction; 1 by default.
+    ///   - groups: The number of groups of channels that are convolved separately.
     ///   - weights: [outputChannels, inputChannels / groups, kernel depth, height, width].
-    ///   - bias: [outputChannels].
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func convolution3D(
         _ name: String,
@@ -154,10 +193,23 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .convolution3D(layer))
     }
 
-    /// Transposed convolution of [… C, D, H, W].
+    /// Three-dimensional transposed convolution of [… C, D, H, W].
+    ///
     /// - Parameters:
-    ///   - size: depth, height and width of the result, when stride and padding leave a choice.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - outputChannels: The number of channels of the result.
+    ///   - inputChannels: The number of input channels.
+    ///   - kernel: The kernel's depth, height and width.
+    ///   - stride: The distance between windows in each direction; 1 by default.
+    ///   - padding: The zeros around the volume that the inverse convolution would have; none by default.
+    ///   - dilation: The distance between the kernel's elements in each direction; 1 by default.
+    ///   - groups: The number of groups of channels that are convolved separately.
+    ///   - size: The depth, height and width of the result, when stride and padding leave a choice.
     ///   - weights: [inputChannels, outputChannels / groups, kernel depth, height, width].
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func deconvolution3D(
         _ name: String,
@@ -196,7 +248,7 @@ extension NeuralNetworkBuilder {
 
     // MARK: Messages
 
-    /// A border as the model format has it: height first.
+    /// Returns a border as the model format has it, height first.
     mutating func borders(_ name: String, _ top: Int, _ bottom: Int, _ left: Int, _ right: Int) -> SpecBorderAmounts {
         let sizes = natural(name, "padding", [top, bottom, left, right])
         return .with {

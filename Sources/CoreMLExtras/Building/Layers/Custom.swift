@@ -2,19 +2,31 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// A parameter that a custom layer's class is given.
+    /// A parameter for a custom layer's class.
     public enum CustomParameter: Hashable, Sendable {
+        /// A double-precision number.
         case double(Double)
+        /// A string.
         case string(String)
+        /// An integer of 32 bits.
         case int32(Int32)
+        /// An integer of 64 bits.
         case int64(Int64)
+        /// A Boolean.
         case bool(Bool)
     }
 
-    /// A layer that a class of the app computes (`MLCustomLayer`).
+    /// Adds a layer that is computed by a class of the app (`MLCustomLayer`).
+    ///
     /// - Parameters:
-    ///   - className: what the class is registered as (`CustomLayers`).
-    ///   - outputs: names for what it gives.
+    ///   - name: The layer's name, unique in the network.
+    ///   - inputs: The values to process.
+    ///   - className: The name under which the class is registered (`CustomLayers`).
+    ///   - parameters: Parameters for the class, by name; none by default.
+    ///   - weights: Weights for the class; none by default.
+    ///   - description: A description for the model file.
+    ///   - outputs: The names of the results.
+    /// - Returns: The names of the results.
     @discardableResult
     public mutating func custom(
         _ name: String,

@@ -4,11 +4,13 @@ import SwiftProtobuf
 extension NeuralNetworkBuilder {
     /// A function of each element, without parameters.
     public enum ElementwiseFunction: Hashable, Sendable, CaseIterable {
+        /// Rounding up, rounding down, or the sign (−1, 0 or 1).
         case ceil, floor, sign
-        /// To the nearest integer, halves to the even one.
+        /// Rounding to the nearest integer, halves to the even one.
         case round
-        /// 2ˣ
+        /// 2ˣ.
         case exp2
+        /// Trigonometric and hyperbolic functions and their inverses.
         case sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh
         /// The error function.
         case erf
@@ -25,23 +27,27 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, function.specification)
     }
 
-    /// A function of scale · x + shift.
+    /// A function of scale · x + shift, which is called x here.
     public enum UnaryFunction: Hashable, Sendable {
+        /// √x.
         case squareRoot
-        /// 1 / √(x + epsilon)
+        /// 1 / √(x + epsilon).
         case inverseSquareRoot(epsilon: Float)
-        /// 1 / (x + epsilon)
+        /// 1 / (x + epsilon).
         case inverse(epsilon: Float)
-        /// x^α
+        /// x^α.
         case power(alpha: Float)
+        /// eˣ.
         case exponential
+        /// The natural logarithm.
         case logarithm
+        /// |x|.
         case absoluteValue
-        /// max(α, x)
+        /// max(α, x).
         case threshold(alpha: Float)
     }
 
-    /// A function of scale · x + shift of each element.
+    /// Applies a function to scale · x + shift for each element x.
     @discardableResult
     public mutating func unary(
         _ name: String,
@@ -69,7 +75,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .unary(layer))
     }
 
-    /// min(max(x, minimum), maximum)
+    /// Limits each element to a range: min(max(x, minimum), maximum).
     @discardableResult
     public mutating func clip(
         _ name: String,
@@ -92,7 +98,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The value itself under another name.
+    /// Copies a value to another name.
     @discardableResult
     public mutating func copy(_ name: String, _ input: Value, output: Value? = nil) -> Value {
         add(name, [input], output, .copy(.init()))
@@ -100,40 +106,47 @@ extension NeuralNetworkBuilder {
 
     // MARK: Values of the same extents, or of extent 1
 
-    /// The sum of values, or of one and a number.
+    /// The sum of several values, or of one value and the number `alpha`.
     @discardableResult
     public mutating func add(_ name: String, _ inputs: [Value], alpha: Float = 0, output: Value? = nil) -> Value {
         add(name, inputs, output, .add(.with { $0.alpha = alpha }))
     }
 
-    /// The product of values, or of one and a number.
+    /// The product of several values, or of one value and the number `alpha`.
     @discardableResult
     public mutating func multiply(_ name: String, _ inputs: [Value], alpha: Float = 1, output: Value? = nil) -> Value {
         add(name, inputs, output, .multiply(.with { $0.alpha = alpha }))
     }
 
-    /// The mean of values.
+    /// The mean of several values, element by element.
     @discardableResult
     public mutating func average(_ name: String, _ inputs: [Value], output: Value? = nil) -> Value {
         add(name, inputs, output, .average(.init()))
     }
 
-    /// The greatest of the values, element by element.
+    /// The greatest of several values, element by element.
     @discardableResult
     public mutating func maximum(_ name: String, _ inputs: [Value], output: Value? = nil) -> Value {
         add(name, inputs, output, .max(.init()))
     }
 
-    /// The least of the values, element by element.
+    /// The least of several values, element by element.
     @discardableResult
     public mutating func minimum(_ name: String, _ inputs: [Value], output: Value? = nil) -> Value {
         add(name, inputs, output, .min(.init()))
     }
 
-    /// scale · x + bias.
+    /// Scales a value and adds a bias: scale · x + bias.
+    ///
     /// - Parameters:
-    ///   - shape: of `scale`: [1], [C] or [C, H, W].
-    ///   - biasShape: of `bias`; that of the scale by default.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - scale: The factors.
+    ///   - shape: The shape of `scale`: [1], [C] or [C, H, W].
+    ///   - bias: The bias; none by default.
+    ///   - biasShape: The shape of `bias`; that of the scale by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func scale(
         _ name: String,
@@ -156,8 +169,15 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .scale(layer))
     }
 
-    /// x + bias.
-    /// - Parameter shape: of `bias`: [1], [C] or [C, H, W].
+    /// Adds a bias.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - bias: The bias.
+    ///   - shape: The shape of `bias`: [1], [C] or [C, H, W].
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func bias(
         _ name: String,

@@ -2,10 +2,10 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// What becomes of the elements that are written to.
+    /// The operation that combines written elements with existing ones.
     public enum ScatterMode: Hashable, Sendable { case update, add, subtract, multiply, divide, maximum, minimum }
 
-    /// The slices of an axis that `indices` name.
+    /// Takes the slices of an axis at the positions in `indices`.
     @discardableResult
     public mutating func gather(
         _ name: String,
@@ -17,7 +17,7 @@ extension NeuralNetworkBuilder {
         add(name, [input, indices], output, .gather(.with { $0.axis = Int64(axis) }))
     }
 
-    /// Writes `updates` to the slices of an axis that `indices` name.
+    /// Writes `updates` to the slices of an axis at the positions in `indices`.
     @discardableResult
     public mutating func scatter(
         _ name: String,
@@ -41,13 +41,13 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The elements or slices whose places the last axis of `indices` holds.
+    /// Takes the elements or slices at the positions in the last axis of `indices`.
     @discardableResult
     public mutating func gatherND(_ name: String, _ input: Value, indices: Value, output: Value? = nil) -> Value {
         add(name, [input, indices], output, .gatherNd(.init()))
     }
 
-    /// Writes `updates` to the elements or slices whose places the last axis of `indices` holds.
+    /// Writes `updates` to the elements or slices at the positions in the last axis of `indices`.
     @discardableResult
     public mutating func scatterND(
         _ name: String,
@@ -60,7 +60,7 @@ extension NeuralNetworkBuilder {
         add(name, [input, indices, updates], output, .scatterNd(.with { $0.mode = mode.specification }))
     }
 
-    /// For each element of `indices`, the element at that place of the axis.
+    /// Takes, for each element of `indices`, the element at that position of the axis.
     @discardableResult
     public mutating func gatherAlongAxis(
         _ name: String,
@@ -72,7 +72,7 @@ extension NeuralNetworkBuilder {
         add(name, [input, indices], output, .gatherAlongAxis(.with { $0.axis = Int64(axis) }))
     }
 
-    /// For each element of `indices`, writes to the element at that place of the axis.
+    /// Writes, for each element of `indices`, to the element at that position of the axis.
     @discardableResult
     public mutating func scatterAlongAxis(
         _ name: String,
@@ -96,10 +96,16 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The greatest elements along an axis, and their places.
+    /// The greatest elements along an axis, and their positions.
+    ///
     /// - Parameters:
-    ///   - count: how many.
-    ///   - isLeast: the least elements instead.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - count: The number of elements, at least 1.
+    ///   - axis: The axis; a negative one counts from the last.
+    ///   - isLeast: Whether the least elements are taken instead; false by default.
+    ///   - outputs: The names of the elements and of their positions.
+    /// - Returns: The names in `outputs`.
     @discardableResult
     public mutating func topK(
         _ name: String,
@@ -119,7 +125,7 @@ extension NeuralNetworkBuilder {
         return outputs
     }
 
-    /// The greatest elements along an axis, as many as another value says, and their places.
+    /// The greatest elements along an axis, as many as another value states, and their positions.
     @discardableResult
     public mutating func topKDynamic(
         _ name: String,
@@ -137,7 +143,7 @@ extension NeuralNetworkBuilder {
         return outputs
     }
 
-    /// The places of the elements in ascending or descending order along an axis.
+    /// The positions of the elements along an axis in ascending or descending order of the elements.
     @discardableResult
     public mutating func argSort(
         _ name: String,
@@ -159,13 +165,13 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The places of the elements that are not 0, [elements, rank].
+    /// The positions of the elements that are not 0, [elements, rank].
     @discardableResult
     public mutating func whereNonZero(_ name: String, _ input: Value, output: Value? = nil) -> Value {
         add(name, [input], output, .whereNonZero(.init()))
     }
 
-    /// A new axis with `on` at the place that an integer names.
+    /// One-hot encodes integers along a new axis: `on` at the position of the integer, else `off`.
     @discardableResult
     public mutating func oneHot(
         _ name: String,
@@ -192,7 +198,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// As `oneHot`, with the size in another value.
+    /// One-hot encodes integers along a new axis whose extent another value holds.
     @discardableResult
     public mutating func oneHotDynamic(
         _ name: String,
@@ -217,15 +223,18 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Keeps the boxes with the best scores that overlap no better one too much.
+    /// Keeps the boxes with the best scores that do not overlap a better one too much.
+    ///
     /// - Parameters:
-    ///   - boxes: [Batch, boxes, 4]: centre x, centre y, width, height.
+    ///   - name: The layer's name, unique in the network.
+    ///   - boxes: [Batch, boxes, 4]: center x, center y, width, height.
     ///   - scores: [Batch, boxes, classes].
-    ///   - overlap: the greatest intersection over union.
-    ///   - score: the least score.
-    ///   - count: the greatest number of boxes.
-    ///   - perClass: boxes of different classes do not hinder each other.
-    ///   - outputs: names for boxes, scores, places (−1 where there is none) and numbers of boxes.
+    ///   - overlap: The greatest intersection over union that is accepted; 0.5 by default.
+    ///   - score: The least score that is accepted; 0 by default.
+    ///   - count: The greatest number of boxes; 1 by default.
+    ///   - perClass: Whether only boxes of the same class suppress each other; false by default.
+    ///   - outputs: The names of boxes, scores, positions (−1 where there is none) and numbers of boxes.
+    /// - Returns: The names in `outputs`.
     @discardableResult
     public mutating func nonMaximumSuppression(
         _ name: String,

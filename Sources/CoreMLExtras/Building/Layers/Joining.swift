@@ -2,7 +2,7 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// Joins values [… C, H, W] along the channels, or along the sequence.
+    /// Concatenates values [… C, H, W] along the channels, or along the sequence.
     @discardableResult
     public mutating func concat(
         _ name: String,
@@ -13,8 +13,15 @@ extension NeuralNetworkBuilder {
         add(name, inputs, output, .concat(.with { $0.sequenceConcat = alongSequence }))
     }
 
-    /// Joins values along an axis.
-    /// - Parameter isInterleaved: elements in turn instead of one value after the other.
+    /// Concatenates values along an axis.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - inputs: The values to process.
+    ///   - axis: The axis; a negative one counts from the last.
+    ///   - isInterleaved: Whether elements of the values alternate; by default one value follows the other.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func concatND(
         _ name: String,
@@ -42,14 +49,21 @@ extension NeuralNetworkBuilder {
         add(name, inputs, output, .stack(.with { $0.axis = Int64(axis) }))
     }
 
-    /// Cuts the channels of [… C, H, W] into equal parts.
+    /// Splits the channels of [… C, H, W] into equal parts, one for each output.
     @discardableResult
     public mutating func split(_ name: String, _ input: Value, outputs: [Value]) -> [Value] {
         add(name, [input], outputs: outputs, .split(.with { $0.nOutputs = UInt64(outputs.count) }))
     }
 
-    /// Cuts an axis into parts.
-    /// - Parameter sizes: their extents; equal ones by default.
+    /// Splits an axis into parts.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - axis: The axis; a negative one counts from the last.
+    ///   - sizes: The extent of each part; equal ones by default.
+    ///   - outputs: The names of the results.
+    /// - Returns: The names of the results.
     @discardableResult
     public mutating func splitND(
         _ name: String,
@@ -69,28 +83,34 @@ extension NeuralNetworkBuilder {
         return add(name, [input], outputs: outputs, .splitNd(layer))
     }
 
-    /// Repeats the sequence of [Sequence, Batch, C, H, W].
+    /// Repeats the sequence of [Sequence, Batch, C, H, W] `count` times.
     @discardableResult
     public mutating func sequenceRepeat(_ name: String, _ input: Value, count: Int, output: Value? = nil) -> Value {
         let count = natural(name, "the number of repetitions", count, atLeast: 1)
         return add(name, [input], output, .sequenceRepeat(.with { $0.nRepetitions = count }))
     }
 
-    /// Repeats each axis.
-    /// - Parameter counts: one for each axis.
+    /// Repeats a value along each axis.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - counts: The number of repetitions for each axis.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func tile(_ name: String, _ input: Value, counts: [Int], output: Value? = nil) -> Value {
         let counts = natural(name, "the number of repetitions", counts, atLeast: 1)
         return add(name, [input], output, .tile(.with { $0.reps = counts }))
     }
 
-    /// Repeats each axis as often as another value says.
+    /// Repeats a value along each axis as often as another value states.
     @discardableResult
     public mutating func tileDynamic(_ name: String, _ input: Value, counts: Value, output: Value? = nil) -> Value {
         add(name, [input, counts], output, .tile(.init()))
     }
 
-    /// Windows along an axis, which becomes two: windows, elements.
+    /// Takes windows along an axis, which is replaced by two: windows and elements.
     @discardableResult
     public mutating func slidingWindows(
         _ name: String,
@@ -115,8 +135,15 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Surrounds a value of any rank with a number.
-    /// - Parameter amounts: before and behind for each axis, one after the other.
+    /// Pads a value of any rank with a constant.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - amounts: The amounts before and after each axis, one after the other.
+    ///   - value: The constant; 0 by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func constantPad(
         _ name: String,
@@ -139,8 +166,16 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Surrounds a value with a number until its axes have these extents.
-    /// - Parameter sizes: two for each axis: the extent where padding goes before, the extent where it goes behind, 0 for the other.
+    /// Pads a value with a constant to given extents.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - sizes: Two numbers for each axis: the extent to reach by padding before it, and by padding after it; one
+    ///     of them is 0.
+    ///   - value: The constant; 0 by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func constantPad(
         _ name: String,
@@ -164,7 +199,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Surrounds a value as another one says: amounts, or extents with `isSize`, as in the other forms.
+    /// Pads a value by amounts, or with `isSize` to extents, that another value holds.
     @discardableResult
     public mutating func constantPadDynamic(
         _ name: String,

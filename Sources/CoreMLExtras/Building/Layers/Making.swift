@@ -1,7 +1,7 @@
 import MLSpecification
 import SwiftProtobuf
 
-/// Layers that make values: constants, ranges, fillings.
+/// Layers that create values: constants, ranges, fills.
 extension NeuralNetworkBuilder {
     /// A constant [C, H, W].
     @discardableResult
@@ -32,7 +32,7 @@ extension NeuralNetworkBuilder {
         return add(name, [], output, .loadConstantNd(layer))
     }
 
-    /// start, start + step … to before end.
+    /// The numbers start, start + step, … up to `end`, exclusive.
     @discardableResult
     public mutating func range(
         _ name: String,
@@ -55,7 +55,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// start, start + step … to before the number that a value holds.
+    /// The numbers start, start + step, … up to the number that a value holds, exclusive.
     @discardableResult
     public mutating func rangeDynamic(
         _ name: String,
@@ -89,13 +89,13 @@ extension NeuralNetworkBuilder {
         add(name, [end, start, step], output, .rangeDynamic(.init()))
     }
 
-    /// A number in the shape of another value.
+    /// A value of the shape of another one, filled with a number.
     @discardableResult
     public mutating func fillLike(_ name: String, like other: Value, value: Float, output: Value? = nil) -> Value {
         add(name, [other], output, .fillLike(.with { $0.value = value }))
     }
 
-    /// A number in a shape.
+    /// A value of a fixed shape, filled with a number.
     @discardableResult
     public mutating func fill(_ name: String, shape: [Int], value: Float, output: Value? = nil) -> Value {
         let extents = natural(name, "the shape", shape)
@@ -112,7 +112,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// A number in the shape that a value holds.
+    /// A value of the shape that another one holds, filled with a number.
     @discardableResult
     public mutating func fillDynamic(_ name: String, shape: Value, value: Float, output: Value? = nil) -> Value {
         add(name, [shape], output, .fillDynamic(.with { $0.value = value }))

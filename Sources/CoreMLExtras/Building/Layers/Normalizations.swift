@@ -2,8 +2,19 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// γ (x − mean) / √(variance + epsilon) + β for each channel of [… C, H, W].
-    /// - Parameters: gamma, beta, mean, variance: [channels].
+    /// Batch normalization: γ (x − mean) / √(variance + epsilon) + β for each channel of [… C, H, W].
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - channels: The number of channels.
+    ///   - gamma: The factors γ, [channels].
+    ///   - beta: The offsets β, [channels].
+    ///   - mean: The means, [channels].
+    ///   - variance: The variances, [channels].
+    ///   - epsilon: Added to the variance.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func batchNorm(
         _ name: String,
@@ -26,7 +37,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .batchnorm(layer))
     }
 
-    /// As `batchNorm`, with mean and variance of the values: of the whole batch, or of each of its elements.
+    /// Normalization by the mean and variance of the values: of the whole batch, or of each of its elements.
     @discardableResult
     public mutating func batchNormComputed(
         _ name: String,
@@ -48,8 +59,17 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .batchnorm(layer))
     }
 
-    /// Takes the mean away, and divides by the deviation + epsilon if `dividesByDeviation`.
-    /// - Parameter acrossChannels: over [C, H, W] together, else over each channel.
+    /// Subtracts the mean and, if `dividesByDeviation`, divides by the standard deviation + epsilon.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - acrossChannels: Whether mean and deviation are those of [C, H, W] together rather than of each channel;
+    ///     true by default.
+    ///   - dividesByDeviation: Whether differences are divided by the standard deviation; true by default.
+    ///   - epsilon: Added to the standard deviation.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func meanVarianceNormalize(
         _ name: String,
@@ -73,7 +93,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// x / √(Σx² + epsilon) over [C, H, W].
+    /// Division by the Euclidean norm: x / √(Σx² + epsilon) over [C, H, W].
     @discardableResult
     public mutating func l2Normalize(
         _ name: String,
@@ -84,7 +104,7 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .l2Normalize(.with { $0.epsilon = epsilon }))
     }
 
-    /// x / (k + α/n · Σx² over the n nearest channels)^β of [… C, H, W].
+    /// Local response normalization: x / (k + α/n · Σx² over the n nearest channels)^β of [… C, H, W].
     @discardableResult
     public mutating func localResponseNormalize(
         _ name: String,
@@ -111,10 +131,17 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// γ (x − mean) / √(variance + epsilon) + β over the last axes.
+    /// Layer normalization: γ (x − mean) / √(variance + epsilon) + β over the last axes.
+    ///
     /// - Parameters:
-    ///   - shape: the extents of the last axes.
-    ///   - gamma: of that shape, as `beta`.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - shape: The extents of the last axes.
+    ///   - gamma: The factors γ, of that shape.
+    ///   - beta: The offsets β, of that shape.
+    ///   - epsilon: Added to the variance.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func layerNormalize(
         _ name: String,

@@ -2,29 +2,45 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// What a window becomes.
+    /// The function that reduces a window of an image to one element.
     public enum Pooling: Hashable, Sendable {
+        /// The greatest element.
         case max
+        /// The mean.
         case average
-        /// The root of the sum of squares.
+        /// The square root of the sum of squares.
         case l2
     }
 
-    /// What a window of a volume becomes.
+    /// The function that reduces a window of a volume to one element.
     public enum Pooling3D: Hashable, Sendable { case max, average }
 
-    /// What surrounds a picture while it is pooled.
+    /// The padding of an image that is pooled.
     public enum PoolingPadding: Hashable, Sendable {
+        /// No padding: the window stays inside.
         case valid
+        /// Padding such that the result has ⌈extent / stride⌉ elements, with an odd one at the bottom and right.
         case same
+        /// The same as `same`, with an odd one at the top and left.
         case sameTopLeft
+        /// Amounts at each side.
         case amounts(top: Int, bottom: Int, left: Int, right: Int)
-        /// So much at both sides of each axis, and a last window that may stand half outside.
+        /// An amount at both sides of each axis, and a last window that may lie partly outside.
         case includingLastPixel(height: Int, width: Int)
     }
 
     /// Pools [… H, W] by windows.
-    /// - Parameter excludesPadding: averages divide by the elements inside.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - kind: The function that reduces a window.
+    ///   - input: The value to process.
+    ///   - kernel: The window's height and width.
+    ///   - stride: The distance between windows in both directions; 1 by default.
+    ///   - padding: The padding of the image; none by default.
+    ///   - excludesPadding: Whether averages divide by the number of elements inside the image; false by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func pooling(
         _ name: String,
@@ -52,7 +68,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .pooling(layer))
     }
 
-    /// Pools all of [… H, W] to one element.
+    /// Pools [… H, W] to one element.
     @discardableResult
     public mutating func globalPooling(_ name: String, _ kind: Pooling, _ input: Value, output: Value? = nil) -> Value {
         var layer = SpecPoolingLayerParams.with { $0.type = kind.specification }
@@ -99,7 +115,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .pooling3D(layer))
     }
 
-    /// Pools all of [… D, H, W] to one element.
+    /// Pools [… D, H, W] to one element.
     @discardableResult
     public mutating func globalPooling3D(
         _ name: String,

@@ -2,12 +2,20 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// W x + b over the last axis; with the rank-5 mapping over the channels of [… C, 1, 1].
+    /// A fully connected layer: W x + b over the last axis.
+    ///
+    /// With the rank-5 mapping it is over the channels of [… C, 1, 1].
+    ///
     /// - Parameters:
-    ///   - inputChannels: found from the weights when it is left out.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - outputChannels: The number of channels of the result.
+    ///   - inputChannels: The number of input channels; by default inferred from the weights.
     ///   - weights: [outputChannels, inputChannels].
-    ///   - bias: [outputChannels].
-    ///   - quantizesInput: multiply integers; `weights` are `.int8`.
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - quantizesInput: Whether integers are multiplied; `weights` must then be `.int8`. False by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func innerProduct(
         _ name: String,
@@ -39,11 +47,17 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .innerProduct(layer))
     }
 
-    /// The column of a table for each integer of [Sequence, Batch, 1, 1, 1].
+    /// Looks up the column of a table for each integer of [Sequence, Batch, 1, 1, 1].
+    ///
     /// - Parameters:
-    ///   - inputs: how many columns there are.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - inputs: The number of columns.
+    ///   - outputChannels: The number of channels of the result.
     ///   - weights: [outputChannels, inputs].
-    ///   - bias: [outputChannels].
+    ///   - bias: The bias, [outputChannels]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func embedding(
         _ name: String,
@@ -71,11 +85,17 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .embedding(layer))
     }
 
-    /// The column of a table for each integer of [… 1]; the last axis becomes `size`.
+    /// Looks up the column of a table for each integer of [… 1]; the last axis gets the extent `size`.
+    ///
     /// - Parameters:
-    ///   - vocabulary: how many columns there are.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - vocabulary: The number of columns.
+    ///   - size: The length of a column.
     ///   - weights: [size, vocabulary].
-    ///   - bias: [size].
+    ///   - bias: The bias, [size]; none by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func embeddingND(
         _ name: String,
@@ -103,7 +123,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .embeddingNd(layer))
     }
 
-    /// The matrix product of the last two axes of two values; the axes before broadcast.
+    /// The matrix product of two values over their last two axes; earlier axes are broadcast.
     @discardableResult
     public mutating func batchedMatMul(
         _ name: String,
@@ -126,11 +146,18 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The product of a value [… rows] with a matrix, plus a bias.
+    /// The product of a value [… rows] with a constant matrix, plus a bias.
+    ///
     /// - Parameters:
-    ///   - weights: the matrix column by column: [columns, rows].
-    ///   - bias: [columns].
-    ///   - quantizesInput: multiply integers; `weights` are `.int8`.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - rows: The number of rows of the matrix.
+    ///   - columns: The number of columns of the matrix.
+    ///   - weights: The matrix column by column: [columns, rows].
+    ///   - bias: The bias, [columns]; none by default.
+    ///   - quantizesInput: Whether integers are multiplied; `weights` must then be `.int8`. False by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func batchedMatMul(
         _ name: String,
@@ -161,7 +188,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .batchedMatmul(layer))
     }
 
-    /// The sum of products of two values over their channels, divided by both lengths for `isCosine`.
+    /// The dot product of two values over their channels, or with `isCosine` their cosine similarity.
     @discardableResult
     public mutating func dotProduct(
         _ name: String,

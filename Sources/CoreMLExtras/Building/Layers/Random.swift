@@ -1,11 +1,15 @@
 import MLSpecification
 import SwiftProtobuf
 
-/// Layers that draw random numbers.  A seed of 0 or more gives the same numbers at every run, −1 others each time.
+/// Layers that draw random numbers.
+///
+/// A seed of 0 or more gives the same numbers at every run, −1 different ones.
 extension NeuralNetworkBuilder {
-    /// How random numbers are distributed.
+    /// A probability distribution.
     public enum Distribution: Hashable, Sendable {
+        /// The normal distribution with a mean and a standard deviation.
         case normal(mean: Float, deviation: Float)
+        /// The uniform distribution between a lower and an upper bound.
         case uniform(Float, Float)
         /// 1 with this probability, else 0.
         case bernoulli(probability: Float)
@@ -13,13 +17,23 @@ extension NeuralNetworkBuilder {
 
     /// The shape of random numbers.
     public enum RandomShape: Hashable, Sendable {
-        /// That of another value.
+        /// The shape of another value.
         case like(Value)
+        /// A fixed shape.
         case fixed([Int])
-        /// What another value holds.
+        /// The shape that another value holds.
         case dynamic(Value)
     }
 
+    /// Draws random numbers of a distribution and a shape.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - distribution: The distribution of each number.
+    ///   - shape: The shape of the result.
+    ///   - seed: 0 or more for the same numbers at every run, −1 for different ones.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func random(
         _ name: String,
@@ -37,11 +51,18 @@ extension NeuralNetworkBuilder {
         }
     }
 
-    /// Draws places of the last axis by their probabilities.
+    /// Draws indices of the last axis by their probabilities.
+    ///
     /// - Parameters:
-    ///   - isLogits: the input holds logarithms of probabilities.
-    ///   - epsilon: added to probabilities before their logarithms are taken.
-    ///   - temperature: what logarithms are divided by.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - count: The number of draws, at least 1.
+    ///   - isLogits: Whether the input holds logarithms of probabilities rather than probabilities; true by default.
+    ///   - epsilon: Added to probabilities before their logarithms are taken.
+    ///   - temperature: The divisor of the logarithms; 1 by default.
+    ///   - seed: 0 or more for the same numbers at every run, −1 for different ones.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func categoricalDistribution(
         _ name: String,

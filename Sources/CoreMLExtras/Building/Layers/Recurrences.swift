@@ -1,16 +1,27 @@
 import MLSpecification
 import SwiftProtobuf
 
-/// Layers over the sequence of [Sequence, Batch, C, 1, 1].  Without `states` they begin with zeros; the values named in
-/// `stateOutputs` are those after the last step.
+/// Recurrent layers over the sequence of [Sequence, Batch, C, 1, 1].
+///
+/// Without initial states they begin with zeros. State outputs are the states after the last step.
 extension NeuralNetworkBuilder {
-    /// h = f(W x + R h + b).
+    /// A simple recurrent layer: h = f(W x + R h + b).
+    ///
     /// - Parameters:
-    ///   - weights: [outputs, inputs].
-    ///   - recursion: [outputs, outputs].
-    ///   - bias: [outputs].
-    ///   - givesSequence: all steps, else the last one.
-    ///   - state: the value with the first h.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - inputs: The number of input channels.
+    ///   - outputs: The number of output channels.
+    ///   - activation: The function f; hyperbolic tangent by default.
+    ///   - weights: W, [outputs, inputs].
+    ///   - recursion: R, [outputs, outputs].
+    ///   - bias: b, [outputs]; none by default.
+    ///   - givesSequence: Whether the result has all steps rather than the last one; false by default.
+    ///   - isReversed: Whether the sequence is processed from its end; false by default.
+    ///   - state: The value with the initial h; zeros by default.
+    ///   - output: The name of the result; the layer's name by default.
+    ///   - stateOutput: The name of h after the last step; nil, the default, for no such output.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func simpleRecurrent(
         _ name: String,
@@ -43,10 +54,22 @@ extension NeuralNetworkBuilder {
         return add(name, [input] + (state.map { [$0] } ?? []), outputs: values, .simpleRecurrent(layer))[0]
     }
 
-    /// A gated recurrent unit.
+    /// A gated recurrent unit (GRU).
+    ///
     /// - Parameters:
-    ///   - givesSequence: all steps, else the last one.
-    ///   - state: the value with the first h.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - inputs: The number of input channels.
+    ///   - outputs: The number of output channels.
+    ///   - gateActivation: The function of the gates; sigmoid by default.
+    ///   - activation: The function of the output; hyperbolic tangent by default.
+    ///   - weights: The weights of the gates.
+    ///   - givesSequence: Whether the result has all steps rather than the last one; false by default.
+    ///   - isReversed: Whether the sequence is processed from its end; false by default.
+    ///   - state: The value with the initial h; zeros by default.
+    ///   - output: The name of the result; the layer's name by default.
+    ///   - stateOutput: The name of h after the last step; nil, the default, for no such output.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func gru(
         _ name: String,
@@ -95,10 +118,21 @@ extension NeuralNetworkBuilder {
         return add(name, [input] + (state.map { [$0] } ?? []), outputs: values, .gru(layer))[0]
     }
 
-    /// A long short-term memory.
+    /// A long short-term memory (LSTM).
+    ///
     /// - Parameters:
-    ///   - states: the values with the first h and c; none or both.
-    ///   - stateOutputs: names for h and c after the last step; none or both.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - inputs: The number of input channels.
+    ///   - outputs: The number of output channels.
+    ///   - activations: The activation functions.
+    ///   - options: The form of the result, and variations of the cell.
+    ///   - weights: The weights of the gates.
+    ///   - isReversed: Whether the sequence is processed from its end; false by default.
+    ///   - states: The values with the initial h and c; none, the default, or both.
+    ///   - output: The name of the result; the layer's name by default.
+    ///   - stateOutputs: The names of h and c after the last step; none, the default, or both.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func lstm(
         _ name: String,
@@ -124,10 +158,23 @@ extension NeuralNetworkBuilder {
         return add(name, [input] + states, outputs: [output ?? name] + stateOutputs, .uniDirectionalLstm(layer))[0]
     }
 
-    /// A long short-term memory in both directions; the result has the channels of both, forward first.
+    /// An LSTM in both directions, whose result has the channels of both, forward ones first.
+    ///
     /// - Parameters:
-    ///   - states: the values with the first h and c, forward then backward; none or four.
-    ///   - stateOutputs: names for h and c after the last step, forward then backward; none or four.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - inputs: The number of input channels.
+    ///   - outputs: The number of output channels of each direction.
+    ///   - activations: The activation functions of the forward direction.
+    ///   - backwardActivations: The activation functions of the backward direction; those of the forward one by
+    ///     default.
+    ///   - options: The form of the result, and variations of the cell.
+    ///   - forward: The weights of the forward direction.
+    ///   - backward: The weights of the backward direction.
+    ///   - states: The values with the initial h and c, forward then backward; none, the default, or four.
+    ///   - output: The name of the result; the layer's name by default.
+    ///   - stateOutputs: The names of h and c after the last step, forward then backward; none, the default, or four.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func bidirectionalLSTM(
         _ name: String,

@@ -2,17 +2,19 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// What becomes of the elements along the axes of [… C, H, W].
+    /// The function that reduces elements along axes of [… C, H, W] to one.
     public enum ImageReduction: Hashable, Sendable {
+        /// The sum, the mean or the product.
         case sum, average, product
         /// The sum of ln(x + epsilon).
         case logSum(epsilon: Float)
+        /// The sum of squares, the sum of absolute values, the Euclidean norm, the greatest or the least element.
         case sumOfSquares, l1, l2, maximum, minimum
-        /// The place of the greatest; over one axis.
+        /// The position of the greatest element, over one axis.
         case argMax
     }
 
-    /// Axes of [… C, H, W].
+    /// A set of axes of [… C, H, W].
     public enum ImageAxes: Hashable, Sendable { case chw, hw, c, h, w }
 
     /// Reduces axes of [… C, H, W] to extent 1.
@@ -48,20 +50,28 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .reduce(layer))
     }
 
-    /// What becomes of the elements along any axes.
+    /// The function that reduces elements along any axes to one.
     public enum Reduction: Hashable, Sendable, CaseIterable {
+        /// The sum, mean, product, greatest or least element, sum of absolute values or Euclidean norm.
         case sum, mean, product, maximum, minimum, l1, l2
+        /// The sum of squares.
         case sumOfSquares
-        /// ln Σx
+        /// ln Σx.
         case logSum
-        /// ln Σeˣ
+        /// ln Σeˣ.
         case logSumExp
     }
 
     /// Reduces axes of a value of any rank.
+    ///
     /// - Parameters:
-    ///   - axes: negative ones count from the end; `nil` for all.
-    ///   - keepsAxes: they stay with extent 1.
+    ///   - name: The layer's name, unique in the network.
+    ///   - function: The function that reduces elements to one.
+    ///   - input: The value to process.
+    ///   - axes: The axes, of which negative ones count from the last; nil, the default, for all.
+    ///   - keepsAxes: Whether reduced axes stay with extent 1; true by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func reduceND(
         _ name: String,
@@ -92,7 +102,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, kind)
     }
 
-    /// The place of the greatest element along an axis.
+    /// The position of the greatest element along an axis.
     @discardableResult
     public mutating func argMax(
         _ name: String,
@@ -114,7 +124,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// The place of the least element along an axis.
+    /// The position of the least element along an axis.
     @discardableResult
     public mutating func argMin(
         _ name: String,
@@ -136,10 +146,16 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Running sums along an axis.
+    /// Cumulative sums along an axis.
+    ///
     /// - Parameters:
-    ///   - excludesSelf: each sum ends before its own element.
-    ///   - isReversed: from the end.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - axis: The axis; a negative one counts from the last.
+    ///   - excludesSelf: Whether each sum excludes its own element; false by default.
+    ///   - isReversed: Whether sums start at the end; false by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func cumulativeSum(
         _ name: String,

@@ -2,32 +2,37 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// How pictures are enlarged by whole or fractional factors.
+    /// The interpolation by which images are enlarged.
     public enum Upsampling: Hashable, Sendable {
+        /// The nearest element.
         case nearest
+        /// Bilinear interpolation with the format's default treatment of corners.
         case bilinear
+        /// Bilinear interpolation with aligned corners.
         case bilinearAlignedCorners
+        /// Bilinear interpolation without aligned corners.
         case bilinearUnalignedCorners
     }
 
-    /// Where a bilinear layer takes its samples.
+    /// The sampling points of a bilinear layer.
     public enum Sampling: Hashable, Sendable {
-        /// First and last sample on the ends, also for one sample.
+        /// The first and last sample lie on the ends, also when there is only one.
         case strictAlignEndpoints
-        /// First and last sample on the ends.
+        /// The first and last sample lie on the ends.
         case alignEndpoints
-        /// At i · extent / count.
+        /// Sample i lies at i · extent / count.
         case upsample
-        /// In the middle of equal parts.
+        /// Samples lie in the middle of equal parts.
         case roiAlign
     }
 
-    /// How four numbers describe a box.
+    /// The meaning of the four numbers that describe a box.
     public enum BoxForm: Hashable, Sendable {
+        /// Two corners, or center and size, with the vertical or the horizontal number first.
         case cornersHeightFirst, cornersWidthFirst, centerSizeHeightFirst, centerSizeWidthFirst
     }
 
-    /// Enlarges [… H, W] by whole factors.
+    /// Enlarges [… H, W] by integer factors.
     @discardableResult
     public mutating func upsample(
         _ name: String,
@@ -55,7 +60,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .upsample(layer))
     }
 
-    /// Brings [… H, W] to a size.
+    /// Resizes [… H, W] by bilinear interpolation.
     @discardableResult
     public mutating func resizeBilinear(
         _ name: String,
@@ -70,11 +75,19 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .resizeBilinear(layer))
     }
 
-    /// Cuts boxes out of [1, Batch, C, H, W] and brings each to a size: [boxes, Batch, C, height, width].
+    /// Crops boxes from [1, Batch, C, H, W] and resizes each: [boxes, Batch, C, height, width].
+    ///
     /// - Parameters:
-    ///   - boxes: [boxes, 1, 4, 1, 1], or 5 instead of 4 with the picture's number in front.
-    ///   - isNormalized: coordinates are fractions of the picture.
-    ///   - spatialScale: what coordinates are multiplied by.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - boxes: [boxes, 1, 4, 1, 1], or 5 instead of 4 with the index of the image in front.
+    ///   - size: The height and width of each result.
+    ///   - sampling: The sampling points.
+    ///   - form: The meaning of a box's four numbers.
+    ///   - isNormalized: Whether coordinates are fractions of the image; false by default.
+    ///   - spatialScale: The factor by which coordinates are multiplied; 1 by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func cropResize(
         _ name: String,
@@ -102,7 +115,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input, boxes], output, .cropResize(layer))
     }
 
-    /// Takes rows and columns off [… H, W].
+    /// Removes rows and columns at the borders of [… H, W].
     @discardableResult
     public mutating func crop(
         _ name: String,
@@ -119,7 +132,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .crop(layer))
     }
 
-    /// Cuts the rows and columns of another value out of [… H, W], from an offset on.
+    /// Crops [… H, W] to the height and width of another value, from an offset on.
     @discardableResult
     public mutating func crop(
         _ name: String,
@@ -134,8 +147,9 @@ extension NeuralNetworkBuilder {
         return add(name, [input, other], output, .crop(layer))
     }
 
-    /// What a border is made of.
+    /// The elements of a border.
     public enum Border: Hashable, Sendable {
+        /// A constant.
         case constant(Float)
         /// The elements mirrored at the edge, which is not repeated.
         case reflection

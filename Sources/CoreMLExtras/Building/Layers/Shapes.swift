@@ -2,10 +2,10 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// Which of the channels and the pixels vary fastest when [C, H, W] becomes a row.
+    /// The order in which [C, H, W] is flattened: pixels of a channel together, or channels of a pixel.
     public enum ChannelOrder: Hashable, Sendable { case channelFirst, channelLast }
 
-    /// [… C, H, W] → [… C·H·W, 1, 1].
+    /// Flattens [… C, H, W] to [… C·H·W, 1, 1].
     @discardableResult
     public mutating func flatten(
         _ name: String,
@@ -16,14 +16,21 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .flatten(.with { $0.mode = order == .channelFirst ? .channelFirst : .channelLast }))
     }
 
-    /// The axes before `axis` become one, those from it on another.
+    /// Flattens to two axes: those before `axis`, and those from it on.
     @discardableResult
     public mutating func flattenTo2D(_ name: String, _ input: Value, axis: Int = 1, output: Value? = nil) -> Value {
         add(name, [input], output, .flattenTo2D(.with { $0.axis = Int64(axis) }))
     }
 
-    /// Another shape for the elements of [… C, H, W].
-    /// - Parameter shape: [C, H, W] or [Sequence, C, H, W].
+    /// Reshapes [… C, H, W].
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - shape: [C, H, W] or [Sequence, C, H, W].
+    ///   - order: The order of the elements; that of [C, H, W] by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func reshape(
         _ name: String,
@@ -46,13 +53,13 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Another shape of any rank; −1 once, for what is left.
+    /// Reshapes to any rank; one extent may be −1 to be inferred.
     @discardableResult
     public mutating func reshapeND(_ name: String, _ input: Value, shape: [Int], output: Value? = nil) -> Value {
         add(name, [input], output, .reshapeStatic(.with { $0.targetShape = shape.map { Int64($0) } }))
     }
 
-    /// The shape of another value.
+    /// Reshapes to the shape of another value.
     @discardableResult
     public mutating func reshapeLike(
         _ name: String,
@@ -63,13 +70,13 @@ extension NeuralNetworkBuilder {
         add(name, [input, other], output, .reshapeLike(.init()))
     }
 
-    /// The shape that another value holds; −1 once, for what is left.
+    /// Reshapes to the shape that another value holds; one extent may be −1 to be inferred.
     @discardableResult
     public mutating func reshapeDynamic(_ name: String, _ input: Value, shape: Value, output: Value? = nil) -> Value {
         add(name, [input, shape], output, .reshapeDynamic(.init()))
     }
 
-    /// Another shape of the same rank; 0 keeps an extent, −1 once is what is left.
+    /// Reshapes without changing the rank; 0 keeps an extent, and one may be −1 to be inferred.
     @discardableResult
     public mutating func rankPreservingReshape(
         _ name: String,
@@ -80,22 +87,28 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .rankPreservingReshape(.with { $0.targetShape = shape.map { Int64($0) } }))
     }
 
-    /// Another order of [Sequence, C, H, W].
-    /// - Parameter axes: for each axis of the result, the axis of the input: 0 to 3.
+    /// Permutes the axes of [Sequence, C, H, W].
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - axes: For each axis of the result, the axis of the input: 0 to 3.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func permute(_ name: String, _ input: Value, axes: [Int], output: Value? = nil) -> Value {
         let order = natural(name, "the axis", axes)
         return add(name, [input], output, .permute(.with { $0.axis = order }))
     }
 
-    /// Another order of the axes of a value of any rank.
+    /// Permutes the axes of a value of any rank.
     @discardableResult
     public mutating func transpose(_ name: String, _ input: Value, axes: [Int], output: Value? = nil) -> Value {
         let order = natural(name, "the axis", axes)
         return add(name, [input], output, .transpose(.with { $0.axes = order }))
     }
 
-    /// Takes axes of extent 1 away; all of them when none are named.
+    /// Removes axes of extent 1; all of them when none are named.
     @discardableResult
     public mutating func squeeze(_ name: String, _ input: Value, axes: [Int]? = nil, output: Value? = nil) -> Value {
         add(
@@ -111,26 +124,27 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Adds axes of extent 1, at these places of the result.
+    /// Inserts axes of extent 1 at these positions of the result.
     @discardableResult
     public mutating func expandDims(_ name: String, _ input: Value, axes: [Int], output: Value? = nil) -> Value {
         add(name, [input], output, .expandDims(.with { $0.axes = axes.map { Int64($0) } }))
     }
 
-    /// The shape of a value as a value.
+    /// The shape of a value, as a value.
     @discardableResult
     public mutating func getShape(_ name: String, _ input: Value, output: Value? = nil) -> Value {
         add(name, [input], output, .getShape(.init()))
     }
 
-    /// How blocks of pixels and channels change places.
+    /// The direction in which blocks of pixels and channels are exchanged.
     public enum Reorganization: Hashable, Sendable {
+        /// From pixels to channels, or from channels to pixels.
         case spaceToDepth, depthToSpace
-        /// As `depthToSpace`, channels of a block side by side.
+        /// From channels to pixels, with the channels of a block adjacent.
         case pixelShuffle
     }
 
-    /// Moves blocks of pixels of [… C, H, W] into channels or back.
+    /// Moves blocks of pixels of [… C, H, W] into channels, or back.
     @discardableResult
     public mutating func reorganize(
         _ name: String,
@@ -150,14 +164,20 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .reorganizeData(layer))
     }
 
-    /// Turns axes round.
-    /// - Parameter axes: one for each axis, true for those to reverse.
+    /// Reverses the elements along some axes.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - axes: A flag for each axis, true for those to reverse.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func reverse(_ name: String, _ input: Value, axes: [Bool], output: Value? = nil) -> Value {
         add(name, [input], output, .reverse(.with { $0.reverseDim = axes }))
     }
 
-    /// Turns the first `lengths` steps of each sequence round.
+    /// Reverses the first `lengths` steps of each sequence.
     @discardableResult
     public mutating func reverseSequence(
         _ name: String,
@@ -202,13 +222,13 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Keeps what lies on and below the k-th diagonal.
+    /// Keeps the elements on and below the k-th diagonal.
     @discardableResult
     public mutating func lowerTriangular(_ name: String, _ input: Value, k: Int = 0, output: Value? = nil) -> Value {
         add(name, [input], output, .lowerTriangular(.with { $0.k = Int64(k) }))
     }
 
-    /// Keeps what lies on and above the k-th diagonal.
+    /// Keeps the elements on and above the k-th diagonal.
     @discardableResult
     public mutating func upperTriangular(_ name: String, _ input: Value, k: Int = 0, output: Value? = nil) -> Value {
         add(name, [input], output, .upperTriangular(.with { $0.k = Int64(k) }))

@@ -2,19 +2,28 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// An axis of [… C, H, W].
+    /// One of the last three axes of [… C, H, W].
     public enum ImageAxis: Hashable, Sendable { case channel, height, width }
 
-    /// One axis of a slice: from `begin` to before `end` in steps.  Negative places count from the end of the axis.
+    /// The part of one axis in a slice: from `begin` up to `end`, exclusive, in steps.
+    ///
+    /// Negative positions count from the end of the axis.
     public struct SliceRange: Hashable, Sendable {
-        /// `nil` for the first element in the direction of the step.
+        /// The first position; nil for the first element in the direction of the step.
         public var begin: Int?
-        /// `nil` for behind the last element in the direction of the step.
+        /// The position after the last; nil for the end in the direction of the step.
         public var end: Int?
+        /// The distance between elements; negative for descending positions.
         public var step: Int
-        /// Takes the element at `begin` and the axis away.
+        /// Whether only the element at `begin` is taken and the axis is removed.
         public var isSingle: Bool
 
+        /// Creates a range of positions; all of the axis by default.
+        ///
+        /// - Parameters:
+        ///   - begin: The first position; nil for the first element in the direction of the step.
+        ///   - end: The position after the last; nil for the end in the direction of the step.
+        ///   - step: The distance between elements; 1 by default.
         public init(_ begin: Int? = nil, _ end: Int? = nil, step: Int = 1) {
             self.begin = begin
             self.end = end
@@ -25,7 +34,7 @@ extension NeuralNetworkBuilder {
         /// All of the axis.
         public static var all: SliceRange { SliceRange() }
 
-        /// One element; the axis goes.
+        /// A single element, whose axis is removed.
         public static func element(_ place: Int) -> SliceRange {
             var range = SliceRange(place, place == -1 || place == .max ? nil : place + 1)
             range.isSingle = true
@@ -33,8 +42,17 @@ extension NeuralNetworkBuilder {
         }
     }
 
-    /// Cuts one axis of [… C, H, W].
-    /// - Parameter end: negative ones count from the end of the axis.
+    /// Slices one axis of [… C, H, W].
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - axis: The axis to slice.
+    ///   - start: The first position.
+    ///   - end: The position after the last; a negative one counts from the end of the axis.
+    ///   - stride: The distance between elements; 1 by default.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func slice(
         _ name: String,
@@ -58,8 +76,14 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .slice(layer))
     }
 
-    /// Cuts every axis.
-    /// - Parameter ranges: one for each axis.
+    /// Slices every axis.
+    ///
+    /// - Parameters:
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - ranges: A range for each axis.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func slice(_ name: String, _ input: Value, _ ranges: [SliceRange], output: Value? = nil) -> Value {
         add(
@@ -79,10 +103,17 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Cuts every axis from where another value says.
+    /// Slices every axis from positions that another value holds.
+    ///
     /// - Parameters:
-    ///   - begin: a value with one place for each axis; the ranges' own `begin` matters only as `nil` or not.
-    ///   - end: a value with one place for each axis, instead of the ranges' `end`.
+    ///   - name: The layer's name, unique in the network.
+    ///   - input: The value to process.
+    ///   - begin: A value with a position for each axis; of the ranges' own `begin` only matters whether it is nil.
+    ///   - end: A value with a position for each axis, which replaces the ranges' `end`; nil, the default, uses
+    ///     those.
+    ///   - ranges: A range for each axis.
+    ///   - output: The name of the result; the layer's name by default.
+    /// - Returns: The name of the result.
     @discardableResult
     public mutating func sliceDynamic(
         _ name: String,
@@ -108,7 +139,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Cuts every axis as five values say.
+    /// Slices every axis by positions, steps and masks that other values hold.
     @discardableResult
     public mutating func sliceDynamic(
         _ name: String,
@@ -129,7 +160,7 @@ extension NeuralNetworkBuilder {
         )
     }
 
-    /// Cuts `size` elements of an axis from where another value says.
+    /// Takes `size` elements of an axis from a position that another value holds.
     @discardableResult
     public mutating func sliceBySize(
         _ name: String,
