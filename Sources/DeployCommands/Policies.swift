@@ -2,11 +2,11 @@ import ArgumentParser
 import DeploymentPolicy
 import Foundation
 
-/// Reads policies of a server.
+/// Reads policies from a server.
 private struct PolicyReader {
     let client: ServerClient
 
-    /// The policy that a deployment gives devices.
+    /// The policy of a deployment.
     func policy(of deployment: String) throws -> Policy {
         try Self.policy(try client.get("deployments/\(deployment)/policy"))
     }
