@@ -10,7 +10,7 @@ final class CollectionProvider: ModelCollectionProvider {
     /// The seconds that a first launch waits for the server to answer.
     private static let patience = 10.0
 
-    /// The collections that were given to the app, for the notifications about them.
+    /// The collections that the app has received, for the notifications about them.
     private let given = Mutex<[String: MLModelCollection]>([:])
 
     func beginAccessing(

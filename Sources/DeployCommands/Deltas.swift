@@ -54,7 +54,7 @@ struct ReleaseDeltas {
         let request = DeltaPackaging.Request(old: archive.path, output: folder.path + "/delta.mldelta")
         let outcome: DeltaWriter.Outcome
         do throws(ModelError) { outcome = try DeltaPackaging.write(request, to: file) } catch {
-            // Whoever encrypts with a public key makes deltas with coreml archive --delta-from, when the model is in the clear.
+            // With a public key alone, deltas are made by `coreml archive --delta-from` before the model is encrypted.
             guard error.code == .keyFetch else { throw Failure(error.description) }
             return tell("\(file): no delta from \(title), as a key is not at hand")
         }

@@ -153,7 +153,7 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         let reader = PolicyReader(client: try server.client())
-        // The deployments' own IDs differ always.
+        // The identifiers of the deployments always differ.
         let changes = try reader.policy(of: old).changes(to: try reader.policy(of: new)).filter {
             $0.path != "deployment"
         }

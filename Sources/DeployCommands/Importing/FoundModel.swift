@@ -2,16 +2,16 @@ import Foundation
 
 /// A Core ML model found in a folder of another tool, with the folder's description of it.
 struct FoundModel {
-    /// A `.mlmodel` file, a `.mlpackage` or a `.mlmodelc` folder.
+    /// A `.mlmodel` file, or a `.mlpackage` or `.mlmodelc` folder.
     let path: String
     /// The kind of folder, in words: `Hugging Face folder`, `MLflow model`, `OCI image layout`.
     let kind: String
-    /// What the folder says of it, for people; `nil` when it says nothing.
+    /// The folder's description of the model; `nil` without one.
     let note: String?
 
     static let endings = [".mlpackage", ".mlmodelc", ".mlmodel"]
 
-    /// The model's own name.
+    /// The name of the model's file, without its extension.
     var name: String {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let ending = Self.endings.first(where: name.hasSuffix) ?? ""

@@ -27,7 +27,7 @@ struct TrustRepository {
             )
             var trusted = try await updater.refresh(at: UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970)))
             for role in trusted.delegatedRoles where trusted.snapshot?.files[Name(role.name + ".json")] != nil {
-                // Looking for a file that cannot be there makes the client fetch and verify the role that would have it.
+                // Looking for a file that cannot exist makes the client fetch and verify the role that would list it.
                 guard case .patterns(let patterns) = role.paths, let pattern = patterns.first else { continue }
                 _ = try await updater.target(pattern.replacing("*", with: "0.none"), in: &trusted)
             }
