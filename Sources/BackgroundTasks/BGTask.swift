@@ -8,7 +8,7 @@ open class BGTask: NSObject, @unchecked Sendable {
     /// The identifier that the work's handler was registered under.
     public let identifier: String
 
-    /// `@unchecked Sendable`: the handlers are called once each, by whoever takes them out.
+    /// `@unchecked Sendable`: the lock ensures that each handler is called at most once.
     private struct State: @unchecked Sendable {
         var expirationHandler: (() -> Void)?
         var hasExpired = false

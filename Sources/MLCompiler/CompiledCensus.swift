@@ -13,7 +13,7 @@ struct CompiledCensus {
     /// Counts a model; `function` is the only function to count, `nil` for all.
     init(_ model: SpecModel, function: String? = nil) { add(model, function) }
 
-    /// The members for what is there.
+    /// The members for everything that was found.
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if !operations.isEmpty { members.append(.init("mlProgramOperationTypeHistogram", histogram(operations))) }
