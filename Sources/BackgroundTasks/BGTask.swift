@@ -1,12 +1,14 @@
 import Synchronization
 
-/// Background work that was begun.  Whoever does it calls `setTaskCompleted` when it is done, or soon after the
-/// expiration handler was called.
+/// A piece of background work that has begun.
+///
+/// The code that does the work calls `setTaskCompleted` when it is done, or soon after the expiration handler was
+/// called.
 open class BGTask: NSObject, @unchecked Sendable {
-    /// The name under which the work was registered.
+    /// The identifier that the work's handler was registered under.
     public let identifier: String
 
-    /// `@unchecked Sendable`: the handlers are called once each, by whoever takes them out.
+    /// `@unchecked Sendable`: the lock ensures that each handler is called at most once.
     private struct State: @unchecked Sendable {
         var expirationHandler: (() -> Void)?
         var hasExpired = false
@@ -20,7 +22,9 @@ open class BGTask: NSObject, @unchecked Sendable {
         state = Mutex(State(completion: completion))
     }
 
-    /// Called when the time for the work is used up.  Without one the task ends then, without success.
+    /// Called when the time for the work has run out.
+    ///
+    /// Without a handler the task then ends without success.
     public var expirationHandler: (() -> Void)? {
         get { state.withLock { $0 }.expirationHandler }
         set {
@@ -29,7 +33,9 @@ open class BGTask: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Ends the task; only the first call counts.
+    /// Ends the task; only the first call has an effect.
+    ///
+    /// - Parameter success: Whether the work was done.
     open func setTaskCompleted(success: Bool) {
         let before = state.withLock { state in
             defer { state = State(hasExpired: state.hasExpired) }
@@ -38,7 +44,7 @@ open class BGTask: NSObject, @unchecked Sendable {
         before.completion?(success)
     }
 
-    /// Whether the work goes on.
+    /// Whether the task has not ended.
     var isRunning: Bool { state.withLock { $0.completion != nil } }
 
     /// Calls the expiration handler, once; without one the task ends.
@@ -51,11 +57,12 @@ open class BGTask: NSObject, @unchecked Sendable {
         if let handler = before.expirationHandler { handler() } else { setTaskCompleted(success: false) }
     }
 
+    /// The kind of task and its identifier.
     open override var description: String { "\(Swift.type(of: self)) \(identifier)" }
 }
 
-/// Short work that keeps an app's contents fresh.
+/// A task of at most 30 seconds that refreshes an app's content.
 open class BGAppRefreshTask: BGTask, @unchecked Sendable {}
 
-/// Work of minutes.
+/// A task of several minutes; `BGTaskScheduler.Policy.timeBudget` limits its time.
 open class BGProcessingTask: BGTask, @unchecked Sendable {}

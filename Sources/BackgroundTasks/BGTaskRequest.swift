@@ -1,12 +1,13 @@
-/// A wish for background work.
+/// A request for background work.
 open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
-    /// The name under which the work was registered.
+    /// The identifier that the work's handler is registered under.
     public let identifier: String
-    /// The work does not begin before; `nil` for any time.
+    /// The date before which the work does not begin; `nil`, the default, for any time.
     public var earliestBeginDate: Date?
 
     init(identifier: String) { self.identifier = identifier }
 
+    /// A copy that can be changed independently.
     public func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
     func duplicate() -> BGTaskRequest {
@@ -15,13 +16,15 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
         return copy
     }
 
+    /// The kind of request, its identifier and its earliest date.
     open override var description: String {
         "\(Swift.type(of: self)) \(identifier)" + (earliestBeginDate.map { ", not before \($0)" } ?? "")
     }
 }
 
-/// Short work that keeps an app's contents fresh; the machine need not be idle.
+/// A request for short work that refreshes an app's content; the machine need not be idle.
 open class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {
+    /// Makes a request for the handler of an identifier.
     public override init(identifier: String) { super.init(identifier: identifier) }
 
     override func duplicate() -> BGTaskRequest {
@@ -31,11 +34,14 @@ open class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {
     }
 }
 
-/// Work of minutes, for when the machine is idle.
+/// A request for work of several minutes, for when the machine is idle.
 open class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {
+    /// Whether the work waits until the machine has external power; by default false.
     public var requiresExternalPower = false
+    /// Whether the work waits until the machine has a network; by default false.
     public var requiresNetworkConnectivity = false
 
+    /// Makes a request for the handler of an identifier.
     public override init(identifier: String) { super.init(identifier: identifier) }
 
     override func duplicate() -> BGTaskRequest {

@@ -2,12 +2,14 @@ import Synchronization
 
 /// Begins an app's background work when the machine has time for it.
 ///
-/// On Linux the work runs within the process that asked for it, so the process has to live until then; `coreml update`
-/// and a systemd timer serve those that do not.  `policy` says when the machine counts as idle and how long work may
+/// On Linux the work runs within the process that requested it, so the process has to live until then; `coreml update`
+/// and a systemd timer serve processes that do not. `policy` defines when the machine is idle and how long work may
 /// take.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
+    /// The process's scheduler.
     public class var shared: BGTaskScheduler { sharedScheduler }
     private static let sharedScheduler = BGTaskScheduler(policy: Policy(), machine: LinuxMachine())
+    /// The domain of the scheduler's errors.
     public class var errorDomain: String { "BGTaskSchedulerErrorDomain" }
 
     /// `@unchecked Sendable`: the handler is called on its queue alone.
@@ -38,15 +40,20 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         state = Mutex(State(policy: policy))
     }
 
-    /// When work begins and how long it may take; changes count from the next look at the machine on.
+    /// The conditions under which work begins, and its time limits; changes apply from the next check of the machine
+    /// on.
     public var policy: Policy {
         get { state.withLock { $0.policy } }
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// Says what to do for the requests of a name, before the first of them is submitted.
-    /// - Parameter queue: where the handler is called; `nil` for a queue in the background.
-    /// - Returns: false when the name is empty or has a handler already.
+    /// Registers the handler of an identifier, before the first request for it is submitted.
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier of the requests.
+    ///   - queue: The queue that the handler is called on; `nil` for a background queue.
+    ///   - launchHandler: Called with the task each time that work begins.
+    /// - Returns: False when the identifier is empty or has a handler already.
     @discardableResult
     open func register(
         forTaskWithIdentifier identifier: String,
@@ -62,7 +69,13 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Asks for work to be begun; a waiting request of the same name is replaced.
+    /// Requests that work be begun; a waiting request with the same identifier is replaced.
+    ///
+    /// At most 1 refresh request and 10 processing requests can wait.
+    ///
+    /// - Parameter taskRequest: The request, which is copied.
+    /// - Throws: `BGTaskScheduler.Error`: `notPermitted` when the identifier has no handler,
+    ///   `tooManyPendingTaskRequests` when too many requests wait.
     open func submit(_ taskRequest: BGTaskRequest) throws {
         let request = taskRequest.duplicate()
         let (failure, mustWatch) = state.withLock { state -> (BGTaskScheduler.Error?, Bool) in
@@ -91,26 +104,29 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         if mustWatch { queue.async { self.look() } }
     }
 
-    /// Takes a waiting request back; work that was begun goes on.
+    /// Cancels a waiting request; work that has begun continues.
     open func cancel(taskRequestWithIdentifier identifier: String) {
         state.withLock { $0.pending.removeAll { $0.request.identifier == identifier } }
     }
 
+    /// Cancels all waiting requests; work that has begun continues.
     open func cancelAllTaskRequests() { state.withLock { $0.pending = [] } }
 
+    /// Calls a handler with copies of the waiting requests, on a background queue.
     open func getPendingTaskRequests(completionHandler: @escaping ([BGTaskRequest]) -> Void) {
         nonisolated(unsafe) let handler = completionHandler
         let requests = waiting
         queue.async { handler(requests) }
     }
 
+    /// Copies of the waiting requests.
     open func pendingTaskRequests() async -> [BGTaskRequest] { waiting }
 
     private var waiting: [BGTaskRequest] { state.withLock { $0.pending.map { $0.request.duplicate() } } }
 
     // MARK: - On the queue
 
-    /// Begins what may begin now, and comes back while anything waits.
+    /// Begins the work whose conditions are met, and checks again while any request waits.
     private func look() {
         let now = Date()
         let conditions = machine.conditions
@@ -123,7 +139,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
                     state.running[request.identifier] == nil,
                     state.policy.allows(request, since: pending.since, at: now, conditions)
                 else { continue }
-                // One piece of long work at a time.
+                // One processing task at a time.
                 let isProcessing = request is BGProcessingTaskRequest
                 if isProcessing, state.running.values.contains(where: { $0 is BGProcessingTask }) { continue }
                 let identifier = request.identifier
@@ -155,7 +171,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         queue.asyncAfter(deadline: .now() + budget) { [weak task] in
             guard let task, task.isRunning else { return }
             task.expire()
-            // Work that does not heed the handler no longer counts as running.
+            // A task that ignores the handler no longer counts as running.
             queue.asyncAfter(deadline: .now() + grace) { [weak task] in task?.setTaskCompleted(success: false) }
         }
     }
@@ -166,26 +182,41 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
 }
 
 extension BGTaskScheduler {
-    /// What can go wrong with a request.
+    /// An error of submitting a request.
     public struct Error: _BridgedStoredNSError, Sendable {
+        /// The error as an `NSError`.
         public let _nsError: NSError
+        /// Makes an error from an `NSError` of the scheduler's domain.
         public init(_nsError error: NSError) { _nsError = error }
+        /// The domain of these errors.
         public static var _nsErrorDomain: String { BGTaskScheduler.errorDomain }
+        /// The domain of these errors: `BGTaskScheduler.errorDomain`.
         public static var errorDomain: String { BGTaskScheduler.errorDomain }
+        /// Hashes the underlying `NSError`.
         public func hash(into hasher: inout Hasher) { hasher.combine(_nsError) }
 
+        /// The kinds of errors.
         public enum Code: Int, _ErrorCodeProtocol, Sendable {
+            /// The error type that the codes belong to.
             public typealias _ErrorType = BGTaskScheduler.Error
 
+            /// The app cannot schedule background work; never thrown here.
             case unavailable = 1
+            /// Too many requests of the kind are waiting.
             case tooManyPendingTaskRequests = 2
+            /// No handler is registered for the identifier.
             case notPermitted = 3
+            /// The work cannot run at once; never thrown here.
             case immediateRunIneligible = 4
         }
 
+        /// The code of apps that cannot schedule background work; never thrown here.
         public static var unavailable: Code { .unavailable }
+        /// The code of requests when too many of the kind are waiting.
         public static var tooManyPendingTaskRequests: Code { .tooManyPendingTaskRequests }
+        /// The code of requests whose identifier has no handler.
         public static var notPermitted: Code { .notPermitted }
+        /// The code of work that cannot run at once; never thrown here.
         public static var immediateRunIneligible: Code { .immediateRunIneligible }
     }
 }

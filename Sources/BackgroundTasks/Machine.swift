@@ -1,6 +1,6 @@
-/// What decides whether background work may begin.
+/// The conditions of the machine that decide whether background work may begin.
 package struct MachineConditions: Sendable {
-    /// The load of the last minute divided by the processors.
+    /// The load average of the last minute, divided by the number of processors.
     package var load: Double
     package var hasExternalPower: Bool
     package var hasNetwork: Bool
@@ -16,9 +16,9 @@ package protocol Machine: Sendable {
     var conditions: MachineConditions { get }
 }
 
-/// What the kernel says in /proc and /sys.
+/// Reads the machine's conditions from /proc and /sys.
 package struct LinuxMachine: Machine {
-    /// The folder in place of "/", for tests.
+    /// The folder to use in place of "/", for tests.
     private let root: String
 
     package init(root: String = "") { self.root = root }
@@ -32,7 +32,7 @@ package struct LinuxMachine: Machine {
         return first / Double(max(ProcessInfo.processInfo.activeProcessorCount, 1))
     }
 
-    /// A machine without batteries has power from outside; else one of its supplies says so.
+    /// Whether the machine has external power: it has no battery, or one of its power supplies is online.
     private var hasExternalPower: Bool {
         let folder = "/sys/class/power_supply"
         var hasBattery = false

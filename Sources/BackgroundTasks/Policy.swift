@@ -1,21 +1,32 @@
 extension BGTaskScheduler {
-    /// When background work begins and how long it may take.  Linux has no system that decides this, so the app, or who
-    /// starts it, does; the defaults come from environment variables.
+    /// The conditions under which background work begins, and its time limits.
+    ///
+    /// Linux has no system service that decides this, so the app, or whoever starts it, does. The defaults come from
+    /// environment variables, where they are set to positive numbers.
     public struct Policy: Sendable, Equatable {
-        /// Seconds that processing work may take before its expiration handler is called; refreshing has 30 at most.
-        /// `BACKGROUND_TASK_TIME_BUDGET`, by default 300.
+        /// The seconds that processing work may take before its expiration handler is called.
+        ///
+        /// `BACKGROUND_TASK_TIME_BUDGET`, by default 300. Refresh work has this time too, but at most 30 seconds.
         public var timeBudget: TimeInterval
-        /// The machine is idle when its load of the last minute, divided by its processors, is below.
+        /// The load of the last minute, divided by the number of processors, below which the machine is idle.
+        ///
         /// `BACKGROUND_TASK_IDLE_LOAD`, by default 0.5.
         public var idleLoad: Double
-        /// Seconds after which processing work begins even when the machine is not idle: from its earliest begin date,
-        /// or, without one, from its submission.  `BACKGROUND_TASK_PATIENCE`, by default 3600.
+        /// The seconds after which processing work begins even when the machine is not idle.
+        ///
+        /// They count from the request's earliest begin date or, without one, from its submission.
+        /// `BACKGROUND_TASK_PATIENCE`, by default 3600.
         public var patience: TimeInterval
-        /// Seconds between two looks at the machine.  `BACKGROUND_TASK_INTERVAL`, by default 10.
+        /// The seconds between two checks of the machine.
+        ///
+        /// `BACKGROUND_TASK_INTERVAL`, by default 10.
         public var interval: TimeInterval
-        /// Seconds that work has to end after its expiration handler was called.  By default 10.
+        /// The seconds that work has to end after its expiration handler was called.
+        ///
+        /// By default 10; a task that has not ended then is ended without success.
         public var gracePeriod: TimeInterval = 10
 
+        /// Makes a policy from the environment variables.
         public init() { self.init(environment: ProcessInfo.processInfo.environment) }
 
         package init(environment: [String: String]) {

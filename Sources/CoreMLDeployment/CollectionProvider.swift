@@ -3,14 +3,14 @@ import CoreML
 import DeploymentClient
 import Synchronization
 
-/// What `MLModelCollection` asks.
+/// The provider of model collections that `MLModelCollection` uses.
 final class CollectionProvider: ModelCollectionProvider {
     static let shared = CollectionProvider()
 
-    /// How long a first launch waits for the server to say that it can be reached.
+    /// The seconds that a first launch waits for the server to answer.
     private static let patience = 10.0
 
-    /// The collections that were given to the app, for the notifications about them.
+    /// The collections that the app has received, for the notifications about them.
     private let given = Mutex<[String: MLModelCollection]>([:])
 
     func beginAccessing(
@@ -34,7 +34,8 @@ final class CollectionProvider: ModelCollectionProvider {
                     if case .success(let access) = result { remember(access) }
                     completion(result)
                 }
-                // What is on the device is given at once; else the server is to say first what there will be.
+                // Models on the device are returned at once; otherwise the server first has to say which there will
+                // be.
                 if use.isDecided { answer.give(.success(access)) }
                 let checks = client.keepUpToDate(identifier) { done, total in
                     meter.show(done, total)
@@ -81,7 +82,7 @@ final class CollectionProvider: ModelCollectionProvider {
         given.withLock { $0[access.identifier] = MLModelCollection(access) }
     }
 
-    /// Tells the app that other models have arrived.
+    /// Notifies the app that other models have arrived.
     func announce(_ identifier: String) {
         let collection = given.withLock { $0[identifier] }
         NotificationCenter.default.post(
@@ -92,7 +93,7 @@ final class CollectionProvider: ModelCollectionProvider {
     }
 }
 
-/// Gives the app one answer, whoever is first to know it.
+/// Calls a handler once, with the first result that is known.
 private final class Answer: Sendable {
     private let given = Atomic<Bool>(false)
     private let body: @Sendable (Result<ModelCollectionAccess, MLModelError>) -> Void
@@ -104,7 +105,7 @@ private final class Answer: Sendable {
     }
 }
 
-/// Shows on a `Progress` how far a download is.
+/// Shows the progress of a download in a `Progress`.
 private final class ProgressMeter: @unchecked Sendable {
     // `Progress` locks its counts itself.
     private let progress: Progress
@@ -121,7 +122,7 @@ private final class ProgressMeter: @unchecked Sendable {
         progress.completedUnitCount = progress.totalUnitCount
     }
 
-    /// Nothing more will come; what has come stays.
+    /// Ends the progress at the present count; no more bytes will arrive.
     func stop() { if progress.totalUnitCount < 0 { progress.totalUnitCount = 0 } }
 
     func onCancel(_ body: @escaping @Sendable () -> Void) {
@@ -131,7 +132,7 @@ private final class ProgressMeter: @unchecked Sendable {
 }
 
 enum CollectionName {
-    /// Letters, digits, hyphens, dots and underscores: as the server takes them.
+    /// Whether a name has 1 to 128 letters, digits, hyphens, dots and underscores, as the server requires.
     static func isRight(_ name: String) -> Bool {
         (1...128).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy {
@@ -151,6 +152,6 @@ extension ModelCollectionAccess {
     }
 }
 
-/// Makes the provider known to `MLModelCollection`; called when the first collection is accessed.
+/// Registers the provider with `MLModelCollection`; called when the first collection is accessed.
 @_cdecl("coreml_deployment_register")
 func registerProvider() { ModelCollectionProviders.register(CollectionProvider.shared) }

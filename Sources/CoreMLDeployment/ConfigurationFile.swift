@@ -2,11 +2,12 @@ import DeploymentClient
 import DeploymentPolicy
 import Foundation
 
-/// Where an app's configuration and its models are.
+/// The locations of an app's configuration and of its models.
 enum ConfigurationFile {
     private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// `ModelDeployment.json`: where `COREML_DEPLOYMENT` says, in the app's bundle, or in the resources of one of its targets.
+    /// The path of `ModelDeployment.json`: that of `COREML_DEPLOYMENT`, or in the resources of the app or one of its
+    /// targets.
     static func path() -> String? {
         if let path = environment["COREML_DEPLOYMENT"], !path.isEmpty { return path }
         let name = DeploymentConfiguration.fileName
@@ -18,7 +19,7 @@ enum ConfigurationFile {
         return places.map { $0 + "/" + name }.first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    /// What a device enrols with, where nothing else says so: `COREML_ENROLMENT_TOKEN`.
+    /// The token that a device enrols with when the app sets none: `COREML_ENROLMENT_TOKEN`.
     static var enrolmentToken: String? {
         environment["COREML_ENROLMENT_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -31,7 +32,7 @@ enum ConfigurationFile {
         return "\(base)/swift-coreml/collections/\(configuration.app)/\(configuration.environment)"
     }
 
-    /// The device with what `COREML_DEVICE` says of it, a JSON object of attributes: so one machine stands for several.
+    /// The device with the attributes of the JSON object in `COREML_DEVICE`, so that one machine can stand for several.
     static func simulated(_ device: DeviceAttributes) -> DeviceAttributes {
         guard let text = environment["COREML_DEVICE"], let other = try? DeviceAttributes(json: Array(text.utf8)) else {
             return device

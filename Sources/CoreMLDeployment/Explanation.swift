@@ -4,32 +4,39 @@ import DeploymentClient
 import DeploymentPolicy
 
 extension ModelDeployment {
-    /// Why a device has the models that it has, as far as the device knows: nothing is asked of the server.
+    /// The reason why a device has its models, as far as the device knows; the server is not asked.
     public struct Explanation: Sendable, CustomStringConvertible {
         /// The number of the release whose models the app uses; `nil` for the models of its bundle.
         public let release: Int?
-        /// The deployment that brought it; empty when none did.
+        /// The identifier of the deployment that delivered the release; empty when none did.
         public let deployment: String
-        /// The number of the release that the app gets at its next launch; 0 for the bundle, `nil` when nothing changes.
+        /// The number of the release that the app gets at its next launch; 0 for the bundle, `nil` when nothing
+        /// changes.
         public let nextRelease: Int?
-        /// What the newest policy gives this device, by which rule and bucket, and why no other rule; `nil` before the first check.
+        /// The decision of the newest policy for this device, with the rule and bucket; `nil` before the first check.
+        ///
+        /// It also says why no other rule applies.
         public let decision: String?
-        /// When the server was asked last, and how that went: `current`, `arrived`, `deferred` or `failed`.
+        /// The time when the server was last asked; `nil` before the first check.
         public let lastCheck: Date?
+        /// The result of the last check: `current`, `arrived`, `deferred` or `failed`; `nil` before the first check.
         public let lastResult: String?
-        /// What failed, or what a download waits for.
+        /// The reason why the last check failed, or the condition that a download waits for; `nil` when there is none.
         public let failure: String?
-        /// When the server is asked again.
+        /// The time when the server is asked again; `nil` when none is set.
         public let nextCheck: Date?
-        /// How many releases did not work on this device and are not tried again.
+        /// The number of releases that failed on this device and are not tried again.
         public let givenUp: Int
 
-        /// Lines for a terminal.
+        /// The explanation as lines for a terminal.
         public let description: String
     }
 
-    /// Why this device has the models of a collection that it has.
-    /// - Throws: `MLModelError.modelCollection` when the store cannot be read.
+    /// Explains why this device has its models of a collection.
+    ///
+    /// - Parameter identifier: The collection's name on the server.
+    /// - Returns: The explanation, from the device's own records.
+    /// - Throws: `MLModelError.modelCollection` when the store cannot be read or the app has no configuration.
     public static func explanation(for identifier: String) throws -> Explanation {
         do throws(DeploymentError) {
             let client = try client()
@@ -38,15 +45,24 @@ extension ModelDeployment {
         } catch { throw MLModelError(error, of: identifier) }
     }
 
-    /// When the server is asked for a collection next: of one that is accessed in this process exactly, else when the server wanted to
-    /// be asked again; `nil` before the first check and after one that failed.
+    /// The time when the server is asked for a collection again.
+    ///
+    /// - Parameter identifier: The collection's name on the server.
+    /// - Returns: The exact time for a collection that is accessed in this process, otherwise the time that the server
+    ///   asked for; `nil` before the first check and after one that failed.
+    /// - Throws: `MLModelError.modelCollection` when the store cannot be read or the app has no configuration.
     public static func nextCheck(for identifier: String) throws -> Date? {
         try explanation(for: identifier).nextCheck
     }
 
-    /// Fetches the keys of the encrypted models of a collection that are on the device, used now or from the next launch on, so that
-    /// they open without a network.
-    /// - Throws: `MLModelError.modelDecryptionKeyFetch`.
+    /// Fetches the keys of the encrypted models of a collection that are on the device, so that they open without a
+    /// network.
+    ///
+    /// These are the models in use and those for the next launch.
+    ///
+    /// - Parameter identifier: The collection's name on the server.
+    /// - Throws: `MLModelError`: `modelDecryptionKeyFetch` when a key cannot be fetched, `modelCollection` when the
+    ///   store cannot be read or the app has no configuration.
     public static func prefetchKeys(for identifier: String) async throws {
         let paths: [String]
         do throws(DeploymentError) {

@@ -3,7 +3,7 @@ import CoreMLEncryption
 import DeploymentClient
 import DeploymentKeys
 
-/// What `MLModel.load` asks for the key of an encrypted model.
+/// The key service that `MLModel.load` asks for the key of an encrypted model.
 struct KeyClient: ModelKeyService {
     func lease(for model: EncryptedModelInfo) async throws -> ModelKeyLease {
         let client: LeaseClient
@@ -27,6 +27,6 @@ struct KeyClient: ModelKeyService {
     }
 }
 
-/// Makes the key client known, beside a service that the app registers itself; called when the first encrypted model is opened.
+/// Registers the key client, in addition to any service of the app's; called when the first encrypted model is opened.
 @_cdecl("coreml_deployment_register_keys")
 func registerKeyClient() { ModelKeys.registerUsual(KeyClient()) }

@@ -3,16 +3,22 @@ import DeploymentPolicy
 import CoreML
 
 extension ModelDeployment {
-    /// What an app can say of the models that it uses.
+    /// A failure of a collection's models that only the app can see.
     public enum Failure: Sendable {
-        /// A model answered with an error, or with nonsense.
+        /// A model failed with an error or returned useless results.
         case prediction
         /// A model took longer than the app can wait.
         case tooSlow
     }
 
-    /// Tells that the models of a collection which the app uses now do not do their work: rollouts stop when that happens on
-    /// too many devices.  It is sent with the next check, at most once a day for each kind.
+    /// Reports that the present models of a collection do not work.
+    ///
+    /// A rollout stops when too many devices report failures. The report is sent with the next check, at most once a
+    /// day for each kind.
+    ///
+    /// - Parameters:
+    ///   - failure: The kind of failure.
+    ///   - identifier: The collection's name on the server.
     /// - Throws: `MLModelError.modelCollection` when the app has no deployment server.
     public static func report(_ failure: Failure, for identifier: String) async throws {
         do throws(DeploymentError) {

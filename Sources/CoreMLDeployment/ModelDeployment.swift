@@ -6,55 +6,68 @@ import DeploymentKeys
 import DeploymentPolicy
 import Synchronization
 
-/// The client of a deployment server: what brings `MLModelCollection`s to this device.
+/// The client of a deployment server, which brings `MLModelCollection`s to this device.
 ///
-/// An app that is linked with this product and has `ModelDeployment.json` among its resources needs nothing of this; it is for
-/// apps that choose the file, describe their devices, or want to decide when to ask.
+/// An app that is linked with this product and has `ModelDeployment.json` among its resources need not call it. It is
+/// for apps that choose the file, describe their devices, or decide when to check.
 public enum ModelDeployment {
-    /// A signal of the app's own that rules of deployments can ask for, as `custom.NAME`.
+    /// The value of a signal of the app's, which rules of deployments can test as `custom.NAME`.
     public enum Signal: Sendable {
+        /// A text.
         case text(String)
+        /// A number.
         case number(Double)
+        /// A Boolean.
         case flag(Bool)
     }
 
-    /// How the app wants to be served.
+    /// The settings of the client.
     public struct Configuration: Sendable {
-        /// Where `ModelDeployment.json` lies; by default among the resources of the app, or where the variable
-        /// `COREML_DEPLOYMENT` says.
+        /// The location of `ModelDeployment.json`.
+        ///
+        /// By default it is the file that the environment variable `COREML_DEPLOYMENT` names, or the one among the
+        /// app's resources.
         public var url: URL?
-        /// Where models are kept; by default in the user's data folder (`XDG_DATA_HOME`), by the names of the app and its
+        /// The folder that stores the models.
+        ///
+        /// By default it is in the user's data folder (`XDG_DATA_HOME`), under the names of the app and its
         /// environment.
         public var folder: URL?
-        /// Which of several lines of releases the device follows, such as `beta`.
+        /// The line of releases that the device follows, such as `beta`; by default none.
         public var channel: String?
-        /// The version of the app; that of its bundle by default.
+        /// The version of the app; by default that of its bundle.
         public var appVersion: String?
-        /// What else rules can ask for.
+        /// Further values that rules can test, by name; by default none.
         public var signals: [String: Signal] = [:]
-        /// What the device proves with that it may have keys of models, where the app's enrolment asks for a token:
-        /// `mlk_enroll_…`, which the app gets from wherever it knows that the device is one of its own.  By default what the
-        /// variable `COREML_ENROLMENT_TOKEN` says.
+        /// The token (`mlk_enroll_…`) that the device enrols with to get keys, where the app's enrolment requires one.
+        ///
+        /// The app gets it from a place that knows the device as one of its own. By default it is the value of the
+        /// environment variable `COREML_ENROLMENT_TOKEN`.
         public var enrolmentToken: String?
-        /// Whether the server is told, in counts that name no device, how releases fare: by which a rollout stops by itself.
+        /// Whether the server is told how releases work, in counts that identify no device; by default true.
+        ///
+        /// Rollouts stop by themselves on the basis of these reports.
         public var sendsReports = true
-        /// What downloads of models wait for; checks themselves do not wait, and `checkNow` overrides it.
+        /// The conditions that downloads of models wait for; by default none.
+        ///
+        /// Checks do not wait for them, and `checkNow` ignores them.
         public var downloadConditions: DownloadConditions = []
 
+        /// Makes the default settings.
         public init() {}
     }
 
-    /// How a check went.
+    /// The result of a check.
     public enum CheckResult: Sendable {
-        /// The app has what it is to have.
+        /// The app has the models that it is to have, or a download of others is deferred.
         case current
         /// Other models have arrived, which the app gets at its next launch.
         case arrived
-        /// Another process of the app asks just now.
+        /// Another process of the app is checking at present.
         case elsewhere
     }
 
-    /// What serves this process.
+    /// The clients of this process.
     struct Clients: Sendable {
         let collections: CollectionClient
         let leases: LeaseClient
@@ -67,13 +80,20 @@ public enum ModelDeployment {
 
     private static let state = Mutex(State())
 
-    /// Sets how the app wants to be served; to be called before the first collection is accessed.
+    /// Sets the client's settings; to be called before the first collection is accessed.
+    ///
+    /// - Parameter configuration: The settings.
     public static func configure(_ configuration: Configuration) {
         state.withLock { $0 = State(configuration: configuration) }
     }
 
-    /// Asks the server now what the device is to have of a collection, and fetches it, whatever downloads wait for otherwise.
-    /// - Throws: `MLModelError.modelCollection`.
+    /// Asks the server now for a collection and downloads other models, whatever conditions downloads otherwise wait
+    /// for.
+    ///
+    /// - Parameter identifier: The collection's name on the server.
+    /// - Returns: The result of the check.
+    /// - Throws: `MLModelError.modelCollection` when the server cannot be reached, refuses, or delivers models that do
+    ///   not work; `modelDecryptionKeyFetch` when a key cannot be fetched.
     public static func checkNow(for identifier: String) async throws -> CheckResult {
         do throws(DeploymentError) {
             switch try await client().check(identifier, ignoresConditions: true).result {
@@ -84,7 +104,7 @@ public enum ModelDeployment {
         } catch { throw MLModelError(error, of: identifier) }
     }
 
-    /// The client of this process.
+    /// The collection client of this process.
     static func client() throws(DeploymentError) -> CollectionClient { try clients().collections }
 
     static func clients() throws(DeploymentError) -> Clients {
@@ -134,7 +154,7 @@ public enum ModelDeployment {
         )
     }
 
-    /// What the device proves of itself when it enrols.
+    /// The evidence that the device enrols with.
     private static func evidence(_ wish: Configuration, _ binding: [UInt8]) throws -> AttestationEvidence {
         guard let text = wish.enrolmentToken ?? ConfigurationFile.enrolmentToken else { return .none }
         return try EnrolmentToken(text).evidence(binding: binding)
@@ -156,7 +176,7 @@ public enum ModelDeployment {
 }
 
 extension MLModelError {
-    /// The public form of a client's error.
+    /// Makes the public form of a client's error.
     init(_ error: DeploymentError, of collection: String) {
         self.init(
             error.code == .key ? .modelDecryptionKeyFetch : .modelCollection,

@@ -5,10 +5,10 @@ import MLFiles
 import MLNumerics
 import MLTestVectors
 
-/// Shows that the models of a release work on this device, before the app gets them.
+/// Tests that the models of a release work on this device before the app gets them.
 package enum ReleaseTest {
-    /// Loads each model, compares what it answers with what the release says it has to, and how long it takes with the model
-    /// that it replaces.
+    /// Loads each model, compares its results with the release's test vectors, and its time with that of its
+    /// predecessor.
     @Sendable package static func run(
         _ use: CollectionStore.Use,
         _ store: CollectionStore
@@ -67,8 +67,8 @@ package enum ReleaseTest {
 
     // MARK: Speed
 
-    /// The model of that name that the app falls back to; `nil` where there is none that can be loaded, so that nothing can be
-    /// said of the time.
+    /// The model of a name that the app falls back to; `nil` where none can be loaded, so that times cannot be
+    /// compared.
     private static func earlier(
         _ name: String,
         _ use: CollectionStore.Use,

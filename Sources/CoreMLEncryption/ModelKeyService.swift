@@ -3,43 +3,55 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Gives out the keys of encrypted models: what the client of a key service implements.
+/// A service that provides the keys of encrypted models; the client of a key service implements it.
 ///
-/// `MLModel.load` asks the registered service for the key of a model when none lies on the machine.
+/// `MLModel.load` asks the registered service for the key of a model when the machine does not have it.
 public protocol ModelKeyService: Sendable {
-    /// The key that decrypts the model.
+    /// Provides the key that decrypts a model.
     ///
-    /// - Throws: `ModelKeyError`, which says whether trying again can help; other errors pass as such that it may.
+    /// - Parameter model: The model and its wrapped key.
+    /// - Returns: The unwrapped key, with the time for which it may be used.
+    /// - Throws: `ModelKeyError`, which tells whether trying again can help; other errors count as temporary.
     func lease(for model: EncryptedModelInfo) async throws -> ModelKeyLease
 }
 
-/// What an encrypted model says of itself to whoever may open it.
+/// The information that an encrypted model carries in the clear, for whoever may open it.
 public struct EncryptedModelInfo: Sendable {
-    /// The name of the key that the model was encrypted for: 32 hexadecimal digits.
+    /// The identifier of the key that the model was encrypted for: 32 hexadecimal digits.
     public let keyID: String
-    /// Whose key it is.
+    /// The team that owns the key.
     public let team: String
-    /// Where the team's key service is, if it has one.
+    /// The address of the team's key service; `nil` when it has none.
     public let server: URL?
-    /// The name of what was encrypted: 32 hexadecimal digits.  Every encryption has another.
+    /// The identifier of the encrypted content: 32 hexadecimal digits.
+    ///
+    /// Every encryption has its own, even of the same model.
     public let contentID: String
-    /// How the content key is wrapped.
+    /// The name of the cipher suite that wraps the content key.
     public let suite: String
-    /// The content key, wrapped for the holder of the private half of the key.
+    /// The content key, wrapped for the holder of the private key.
     public let wrappedKey: Data
-    /// Where the model lies.
+    /// The location of the model.
     public let url: URL
 }
 
-/// A key that a service has given out.
+/// A content key that a service has provided, for a time.
 public struct ModelKeyLease: Sendable {
-    /// The 32 bytes of the content key.
+    /// The content key: 32 bytes.
     public var contentKey: Data
-    /// For how long models may be opened with it; `nil` for ever.  A model that is open stays open.
+    /// The time for which models may be opened with the key; `nil` for an unlimited time.
+    ///
+    /// A model that is open stays open.
     public var duration: Duration?
-    /// Whether it is kept for the user's other programs, in the kernel's keyring, for the same time.
+    /// Whether the key is kept in the kernel's keyring for the user's other programs, for the same time.
     public var isShared: Bool
 
+    /// Makes a lease.
+    ///
+    /// - Parameters:
+    ///   - contentKey: The content key: 32 bytes.
+    ///   - duration: The time for which models may be opened with it; by default unlimited.
+    ///   - isShared: Whether it is kept for the user's other programs; by default it is not.
     public init(contentKey: Data, duration: Duration? = nil, isShared: Bool = false) {
         self.contentKey = contentKey
         self.duration = duration
@@ -47,17 +59,19 @@ public struct ModelKeyLease: Sendable {
     }
 }
 
-/// Why a key service gives out no key.
+/// The reason why a key service provides no key.
 public enum ModelKeyError: Error, Sendable {
-    /// The service cannot be reached, or has too much to do: try again later.
+    /// The service cannot be reached or is overloaded; trying again later can help.
     case unreachable(String)
-    /// The service refuses, now and later: the key was revoked, or this machine may not have it.
+    /// The service refuses for good: the key was revoked, or this machine may not have it.
     case refused(String)
 }
 
 /// The keys of encrypted models on this machine.
 public enum ModelKeys {
-    /// Makes `service` the one that is asked for keys; `nil` for none, or for the deployment server's where the app has one.
+    /// Sets the service that is asked for keys.
+    ///
+    /// - Parameter service: The service; `nil` for none, or for the deployment server's where the app has one.
     public static func register(_ service: (any ModelKeyService)?) {
         guard let service else { return Vault.shared.setService(nil) }
         Vault.shared.setService { (request) async throws(ModelError) in
@@ -65,21 +79,29 @@ public enum ModelKeys {
         }
     }
 
-    /// Makes `service` the one that is asked where the app registers none.
+    /// Sets the service that is asked when the app has registered none.
     package static func registerUsual(_ service: any ModelKeyService) {
         Vault.shared.setUsualService { (request) async throws(ModelError) in
             try await lease(service, EncryptedModelInfo(request))
         }
     }
 
-    /// Gets the key of the model at `url` from the registered service, so that loading it needs no network.
+    /// Fetches the key of a model from the registered service, so that loading the model needs no network.
     ///
-    /// Renews the lease of a key that was given out before.  A model that is not encrypted needs no key.
+    /// A key that was fetched before is renewed. A model that is not encrypted needs no key.
+    ///
+    /// - Parameter url: The model.
+    /// - Throws: `MLModelError.modelDecryptionKeyFetch` when the key cannot be fetched; `io` when the model cannot be
+    ///   read.
     public static func prefetch(for url: URL) async throws {
         do { try await Vault.shared.renewKey(for: url.path) } catch { throw MLModelError(error) }
     }
 
-    /// What the model at `url` says of its encryption; `nil` when it is not encrypted.
+    /// The information that a model carries about its encryption.
+    ///
+    /// - Parameter url: The model.
+    /// - Returns: The information; `nil` when the model is not encrypted.
+    /// - Throws: `MLModelError` when the model cannot be read.
     public static func info(for url: URL) throws -> EncryptedModelInfo? {
         do throws(ModelError) {
             return try Vault.shared.record(of: url.path).map {
@@ -88,17 +110,20 @@ public enum ModelKeys {
         } catch { throw MLModelError(error) }
     }
 
-    /// Forgets the keys that services gave out for the model at `url`.
+    /// Deletes the keys that services have provided for a model from this machine.
+    ///
+    /// - Parameter url: The model.
+    /// - Throws: `MLModelError` when the model cannot be read.
     public static func forget(for url: URL) throws {
         do throws(ModelError) {
             if let record = try Vault.shared.record(of: url.path) { Vault.shared.forgetLease(record) }
         } catch { throw MLModelError(error) }
     }
 
-    /// Lets this process be dumped and debugged although it has decrypted models.
+    /// Permits core dumps and debugging of this process although it has decrypted models.
     ///
-    /// When the first encrypted model is opened, a process loses that ability (`PR_SET_DUMPABLE`), so that neither a crash
-    /// nor another process of the same user brings the model to light.  Call this before, where crash reports matter more.
+    /// When the first encrypted model is opened, a process loses that ability (`PR_SET_DUMPABLE`), so that neither a
+    /// crash nor another process of the same user reveals the model. Call this before, where crash reports matter more.
     public static func permitCoreDumps() { Vault.shared.permitDumps() }
 
     private static func lease(

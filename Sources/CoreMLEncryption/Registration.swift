@@ -4,7 +4,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Makes the vault known to the module that opens models; called when the first one is opened that needs it.
+/// Registers the vault with the module that opens models; called when the first model is opened that needs it.
 @_cdecl("coreml_encryption_register")
 func registerVault() {
     Vault.shared.setArchives { (path) throws(ModelError) in try ModelArchive(path) }

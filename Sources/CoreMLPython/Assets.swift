@@ -1,14 +1,18 @@
 import CoreML
 import Foundation
 
-/// The asset of a compiled model's folder.
+/// Makes an asset from a compiled model's folder.
+///
+/// Returns a handle, or `nil` after storing a message in `failure`.
 @c(coreml_asset_from_path)
 public func asset(_ path: UnsafePointer<CChar>, _ failure: Failure) -> UnsafeMutableRawPointer? {
     reporting(failure) { handle(try MLModelAsset(url: URL(fileURLWithPath: String(cString: path)))) }
 }
 
-/// The asset of a specification in memory and its `count` weight files: their names as a JSON list, their bytes and
-/// byte counts.
+/// Makes an asset from a specification in memory and its `count` weight files.
+///
+/// `names` is a JSON list of the weight files' names; `files` and `byteCounts` hold their bytes and sizes. All data are
+/// copied. Returns a handle, or `nil` after storing a message in `failure`.
 @c(coreml_asset_from_memory)
 public func asset(
     _ specification: UnsafeRawPointer,

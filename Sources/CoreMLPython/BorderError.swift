@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that this interface does not carry.
+/// A value that cannot cross this interface.
 enum BorderError: LocalizedError {
     case dataType(Int)
     case pixelLayout(Int32)

@@ -1,14 +1,14 @@
 import Dispatch
 import Foundation
 
-// The rules of this interface.  An object crosses as an opaque handle that `coreml_release` gives up.  A text crosses
-// as UTF-8 that the receiver owns and `coreml_free` gives up; a text that is passed in stays the caller's.  A function
-// that can fail takes `failure` last: on failure it stores a message there and returns `nil` or `false`.
+// The rules of this interface. An object crosses as an opaque handle, which `coreml_release` releases. A returned text
+// is UTF-8 that the caller owns and frees with `coreml_free`; a text that is passed in remains the caller's. A
+// function that can fail takes `failure` last: on failure it stores a message there and returns `nil` or `false`.
 
-/// Where a failing function leaves its message.
+/// The place where a function that fails stores its message, a text that the caller frees.
 public typealias Failure = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
-/// A handle that owns `object` until `coreml_release`.
+/// A handle that owns `object` until `coreml_release` is called.
 func handle(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
 
 /// The object of a handle that was made from a `T`.
@@ -24,7 +24,7 @@ func json(_ value: some Encodable) throws -> UnsafeMutablePointer<CChar>? {
     text(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
 }
 
-/// The result of `body`; its error goes to `failure`.
+/// Runs `body` and returns its result; an error's message goes to `failure`.
 func reporting<R>(_ failure: Failure, _ body: () throws -> R?) -> R? {
     do {
         return try body()
@@ -34,7 +34,7 @@ func reporting<R>(_ failure: Failure, _ body: () throws -> R?) -> R? {
     }
 }
 
-/// The result of an asynchronous call, for a caller that has none but this thread to wait on.
+/// Runs an asynchronous call and blocks this thread until it has a result.
 func awaiting<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
     let answer = Answer<R>()
     let done = DispatchSemaphore(value: 0)
@@ -52,10 +52,10 @@ private final class Answer<R: Sendable>: @unchecked Sendable {
     var result: Result<R, any Error>?
 }
 
-/// Gives up a handle.
+/// Releases a handle.
 @c(coreml_release)
 public func release(_ handle: UnsafeMutableRawPointer) { Unmanaged<AnyObject>.fromOpaque(handle).release() }
 
-/// Gives up a text.
+/// Frees a text.
 @c(coreml_free)
 public func free(_ text: UnsafeMutablePointer<CChar>?) { Foundation.free(text) }

@@ -12,7 +12,7 @@ private func feature(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<
     object(features, as: FeatureTable.self).values[String(cString: name)]
 }
 
-/// The features as JSON: `[{"name": …, "type": raw value of MLFeatureType}]`.
+/// Lists the features as JSON: `[{"name": …, "type": raw value of MLFeatureType}]`.
 @c(coreml_features_list)
 public func listFeatures(
     _ features: UnsafeMutableRawPointer,
@@ -23,16 +23,19 @@ public func listFeatures(
     }
 }
 
+/// The integer of a feature; 0 when there is none.
 @c(coreml_features_int64)
 public func int64Value(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) -> Int64 {
     feature(features, name)?.int64Value ?? 0
 }
 
+/// The double-precision number of a feature; 0 when there is none.
 @c(coreml_features_double)
 public func doubleValue(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) -> Double {
     feature(features, name)?.doubleValue ?? 0
 }
 
+/// The string of a feature, which the caller frees; empty when there is none.
 @c(coreml_features_string)
 public func stringValue(
     _ features: UnsafeMutableRawPointer,
@@ -41,14 +44,16 @@ public func stringValue(
     text(feature(features, name)?.stringValue ?? "")
 }
 
-/// The number of axes of an array, −1 when the feature is none.
+/// The number of axes of an array; −1 when the feature is not an array.
 @c(coreml_features_array_rank)
 public func arrayRank(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) -> Int {
     feature(features, name)?.multiArrayValue?.shape.count ?? -1
 }
 
-/// The first element of an array, valid as long as the table; `shape` and `strides` (in elements) have room for the
-/// rank, `dataType` receives a raw value of `MLMultiArrayDataType`.
+/// The first element of an array, valid as long as the table; `nil` when the feature is not an array.
+///
+/// `shape` and `strides` (in elements) need room for the array's rank; `dataType` receives a raw value of
+/// `MLMultiArrayDataType`.
 @c(coreml_features_array)
 public func array(
     _ features: UnsafeMutableRawPointer,
@@ -64,7 +69,7 @@ public func array(
     return array.dataPointer
 }
 
-/// The number of entries of a dictionary or a sequence.
+/// The number of entries of a dictionary or a sequence; 0 for other features.
 @c(coreml_features_count)
 public func entryCount(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>) -> Int {
     guard let value = feature(features, name) else { return 0 }
@@ -75,7 +80,9 @@ public func entryCount(_ features: UnsafeMutableRawPointer, _ name: UnsafePointe
     }
 }
 
-/// A dictionary: its values go to `values`; string keys are returned as a JSON list, integer keys go to `integerKeys`.
+/// Copies a dictionary; its values go to `values`, which needs room for all entries.
+///
+/// String keys are returned as a JSON list; integer keys go to `integerKeys`, and the result is `nil`.
 @c(coreml_features_dictionary)
 public func dictionary(
     _ features: UnsafeMutableRawPointer,
@@ -102,7 +109,7 @@ public func dictionary(
     }
 }
 
-/// A sequence: strings are returned as a JSON list, integers go to `integers`.
+/// Copies a sequence; strings are returned as a JSON list, integers go to `integers`, and the result is `nil`.
 @c(coreml_features_sequence)
 public func sequence(
     _ features: UnsafeMutableRawPointer,
@@ -118,7 +125,8 @@ public func sequence(
     }
 }
 
-/// The layout, width and height of a picture; −1 when the feature is none that crosses the border.
+/// The size and, as result, the layout of an image; −1 when the feature is not an image of a layout that this interface
+/// has.
 @c(coreml_features_image_size)
 public func imageSize(
     _ features: UnsafeMutableRawPointer,
@@ -134,7 +142,7 @@ public func imageSize(
     return layouts.first { $0.format == format }?.rawValue ?? -1
 }
 
-/// Copies the rows of a picture without gaps.
+/// Copies an image's rows to `pixels`, without gaps; false when the feature is not an image or the layout is unknown.
 @c(coreml_features_image)
 public func image(
     _ features: UnsafeMutableRawPointer,

@@ -2,7 +2,7 @@ import CoreML
 import CoreVideo
 import Foundation
 
-/// Named feature values on their way in or out.
+/// Feature values by name, on their way in or out.
 final class FeatureTable {
     var values: [String: MLFeatureValue] = [:]
 
@@ -12,7 +12,7 @@ final class FeatureTable {
         for name in provider.featureNames { values[name] = provider.featureValue(for: name) }
     }
 
-    /// The values as the model wants them; an array of one element serves an input that is a number.
+    /// The values in the form that a model takes; an array of one element may stand for a number.
     func provider(for model: MLModel) throws -> MLDictionaryFeatureProvider {
         var fitting = values
         for (name, value) in values {
@@ -27,7 +27,7 @@ final class FeatureTable {
     }
 }
 
-/// The layouts of pictures that cross the border.
+/// The layouts of images that this interface passes.
 enum PixelLayout: Int32 {
     case bgra8 = 0
     case gray8 = 1
@@ -50,20 +50,23 @@ enum PixelLayout: Int32 {
     }
 }
 
-/// An empty table.
+/// Makes an empty table and returns its handle.
 @c(coreml_features_new)
 public func newFeatures() -> UnsafeMutableRawPointer { handle(FeatureTable()) }
 
+/// Sets a feature to an integer.
 @c(coreml_features_set_int64)
 public func setInt64(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>, _ value: Int64) {
     object(features, as: FeatureTable.self).values[String(cString: name)] = MLFeatureValue(int64: value)
 }
 
+/// Sets a feature to a double-precision number.
 @c(coreml_features_set_double)
 public func setDouble(_ features: UnsafeMutableRawPointer, _ name: UnsafePointer<CChar>, _ value: Double) {
     object(features, as: FeatureTable.self).values[String(cString: name)] = MLFeatureValue(double: value)
 }
 
+/// Sets a feature to a string.
 @c(coreml_features_set_string)
 public func setString(
     _ features: UnsafeMutableRawPointer,
@@ -75,8 +78,9 @@ public func setString(
     )
 }
 
-/// Lends an array: `data` must stay valid until the table is released.  `dataType` is a raw value of
-/// `MLMultiArrayDataType`, `strides` count elements.
+/// Sets a feature to an array without copying it: `data` must stay valid until the table is released.
+///
+/// `dataType` is a raw value of `MLMultiArrayDataType`; `strides` count elements.
 @c(coreml_features_set_array)
 public func setArray(
     _ features: UnsafeMutableRawPointer,
@@ -101,7 +105,9 @@ public func setArray(
     } ?? false
 }
 
-/// Copies a dictionary.  `keys` is a JSON list of strings; without it the keys are `integerKeys`.
+/// Sets a feature to a dictionary, which is copied.
+///
+/// `keys` is a JSON list of strings; without it the keys are `integerKeys`.
 @c(coreml_features_set_dictionary)
 public func setDictionary(
     _ features: UnsafeMutableRawPointer,
@@ -126,7 +132,7 @@ public func setDictionary(
     } ?? false
 }
 
-/// Copies a picture; its rows follow each other without gaps.
+/// Sets a feature to an image, which is copied; its rows follow each other without gaps.
 @c(coreml_features_set_image)
 public func setImage(
     _ features: UnsafeMutableRawPointer,

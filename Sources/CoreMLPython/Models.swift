@@ -8,7 +8,7 @@ public func compile(_ path: UnsafePointer<CChar>, _ failure: Failure) -> UnsafeM
     reporting(failure) { text(try MLModel.compileModel(at: URL(fileURLWithPath: String(cString: path))).path) }
 }
 
-/// A configuration from coremltools' words.  `hints` is a JSON dictionary of strings.
+/// Makes a configuration from the names that coremltools uses; `hints` is a JSON dictionary of strings.
 func configuration(
     _ computeUnits: UnsafePointer<CChar>,
     _ functionName: UnsafePointer<CChar>,
@@ -32,7 +32,10 @@ func configuration(
     return configuration
 }
 
-/// Loads a model.  `computeUnits` is coremltools' name of a choice, `functionName` is empty for the default function.
+/// Loads a model and returns its handle.
+///
+/// `computeUnits` is coremltools' name of a choice, `functionName` is empty for the default function, and `hints` is a
+/// JSON dictionary of strings.
 @c(coreml_model_load)
 public func loadModel(
     _ path: UnsafePointer<CChar>,
@@ -51,7 +54,7 @@ public func loadModel(
     }
 }
 
-/// One prediction; `state` may be `nil`.  Returns a table.
+/// Predicts the outputs for one table of inputs, and returns a table; `state` may be `nil`.
 @c(coreml_model_predict)
 public func predict(
     _ model: UnsafeMutableRawPointer,
@@ -72,7 +75,7 @@ public func predict(
     }
 }
 
-/// Predicts for `count` tables; the tables of the answers go to `answers`.
+/// Predicts the outputs for `count` tables; the handles of the resulting tables go to `answers`.
 @c(coreml_model_predict_batch)
 public func predictBatch(
     _ model: UnsafeMutableRawPointer,
@@ -90,13 +93,13 @@ public func predictBatch(
     } ?? false
 }
 
-/// A new state of a stateful model.
+/// Makes a state of a stateful model, with all buffers zero, and returns its handle.
 @c(coreml_state_new)
 public func newState(_ model: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
     handle(object(model, as: MLModel.self).makeState())
 }
 
-/// A copy of a state's value, as the feature `name` of a table.
+/// Copies a state's buffer, and returns a table with it as the feature `name`.
 @c(coreml_state_read)
 public func readState(
     _ state: UnsafeMutableRawPointer,
@@ -115,7 +118,7 @@ public func readState(
     }
 }
 
-/// Overwrites a state's value with the feature `name` of a table.
+/// Overwrites a state's buffer with the feature `name` of a table.
 @c(coreml_state_write)
 public func writeState(
     _ state: UnsafeMutableRawPointer,
@@ -136,8 +139,9 @@ public func writeState(
     } ?? false
 }
 
-/// The specification of `byteCount` bytes with the oldest version that it fits; the bytes returned are the caller's, to
-/// be given up with `coreml_free`, their number goes to `resultByteCount`.
+/// Lowers the version of an encoded specification to the oldest one that the model fits.
+///
+/// Returns the new bytes, which the caller frees with `coreml_free`; their number goes to `resultByteCount`.
 @c(coreml_specification_lowered)
 public func loweredSpecification(
     _ specification: UnsafeRawPointer,
@@ -159,7 +163,7 @@ public func loweredSpecification(
 }
 
 extension MLState {
-    /// The state, when it has a buffer of this name.
+    /// The state itself; throws when it has no buffer of this name.
     fileprivate func checked(_ name: String) throws -> MLState {
         guard names.contains(name) else { throw BorderError.stateName(name, names) }
         return self

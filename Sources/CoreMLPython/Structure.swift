@@ -18,11 +18,11 @@ private indirect enum StructureText: Encodable {
 
     struct Operation: Encodable {
         let name: String
-        /// Argument name → the names it is bound to; `nil` stands for a value.
+        /// The names that each argument is bound to, by argument name; `nil` stands for a constant.
         let inputs: [String: [String?]]
         let outputs: [String]
         let blocks: [Block]
-        /// The share in the program's work; `nil` without a plan, and for what does not run.
+        /// The share in the program's work; `nil` without a plan, and for operations that do not run.
         let cost: Double?
     }
 

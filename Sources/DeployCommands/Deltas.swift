@@ -4,15 +4,16 @@ import MLFiles
 import MLNumerics
 import MLPackaging
 
-/// Makes deltas of an archive that is about to be released from those of the releases before it, where the machine has the keys.
+/// Makes deltas to an archive that is about to be released, from those of earlier releases, where the machine has the
+/// keys.
 struct ReleaseDeltas {
     let client: ServerClient
     let team: String
     /// The path of the collection on the server.
     let collection: String
-    /// From how many releases before.
+    /// The number of earlier releases to make deltas from.
     let count: Int
-    /// Says what came of each.
+    /// Reports the outcome for each release.
     let tell: (String) -> Void
 
     private struct Release: Decodable {
@@ -25,7 +26,7 @@ struct ReleaseDeltas {
         let models: [Model]
     }
 
-    /// Uploads deltas to the archive in `file`, whose hash is `hash`, from those that `name` had in the last releases.
+    /// Uploads deltas to the archive in `file`, whose hash is `hash`, from the archives of `name` in the last releases.
     func make(of name: String, to file: String, hash: String) throws {
         guard count > 0 else { return }
         let releases = try ServerClient.decode([Release].self, try client.get(collection + "/releases"))
@@ -53,7 +54,7 @@ struct ReleaseDeltas {
         let request = DeltaPackaging.Request(old: archive.path, output: folder.path + "/delta.mldelta")
         let outcome: DeltaWriter.Outcome
         do throws(ModelError) { outcome = try DeltaPackaging.write(request, to: file) } catch {
-            // Whoever encrypts with a public key makes deltas with coreml archive --delta-from, when the model is in the clear.
+            // With a public key alone, deltas are made by `coreml archive --delta-from` before the model is encrypted.
             guard error.code == .keyFetch else { throw Failure(error.description) }
             return tell("\(file): no delta from \(title), as a key is not at hand")
         }

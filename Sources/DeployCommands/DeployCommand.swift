@@ -1,8 +1,9 @@
 public import ArgumentParser
 import Foundation
 
-/// `coreml deploy`: what the dashboard of a deployment server does, for shells and CI.
+/// `coreml deploy`: the functions of a deployment server's dashboard, for shells and CI.
 public struct DeployCommand: ParsableCommand {
+    /// The command's name, help text and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "deploy",
         abstract: "Deliver collections of models to devices, from a server of your own (coreml-server).",
@@ -36,6 +37,7 @@ public struct DeployCommand: ParsableCommand {
         ]
     )
 
+    /// Makes the command, for the argument parser to fill in.
     public init() {}
 }
 
@@ -211,7 +213,7 @@ struct CollectionCommand: ParsableCommand {
     )
 }
 
-/// The app and the collection that a command is about.
+/// The app and the collection that a command refers to.
 struct CollectionOptions: ParsableArguments {
     @Option(help: "The app.") var app: String
     @Option(help: "The collection.") var collection: String

@@ -2,7 +2,7 @@ import ArgumentParser
 import DeploymentClient
 import Foundation
 
-/// What a device has, read from its own store.
+/// Shows the models of a device, from its own store.
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
@@ -24,7 +24,7 @@ struct DeviceStoreOptions: ParsableArguments {
     @Option(help: "The store; by default all below $XDG_DATA_HOME/swift-coreml/collections.")
     var store: String?
 
-    /// The stores, which are there already: nothing is made.
+    /// The folders of existing stores; none is made.
     func folders() throws -> [String] {
         if let store {
             guard Self.isStore(store) else {

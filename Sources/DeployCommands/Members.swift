@@ -28,14 +28,14 @@ struct MemberCommand: ParsableCommand {
     )
 }
 
-/// The team that a command is about.
+/// The team that a command refers to.
 struct TeamOptions: ParsableArguments {
     @Option(help: "The team.") var team: String
 
     var path: String { "teams/\(team)" }
 }
 
-/// What somebody is to be allowed to do.
+/// The roles to give to a member or token.
 struct RoleOptions: ParsableArguments {
     @Option(
         name: .customLong("role"),
@@ -45,7 +45,7 @@ struct RoleOptions: ParsableArguments {
 }
 
 extension ServerClient {
-    /// The member of an address, or of an ID.
+    /// The member with an address or an ID.
     func member(_ name: String, team: String) throws -> MemberEntry {
         let members = try Self.decode([MemberEntry].self, try get("teams/\(team)/members"))
         guard let member = members.first(where: { $0.email == name || $0.id == name }) else {

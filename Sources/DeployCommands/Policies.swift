@@ -2,11 +2,11 @@ import ArgumentParser
 import DeploymentPolicy
 import Foundation
 
-/// Reads policies of a server.
+/// Reads policies from a server.
 private struct PolicyReader {
     let client: ServerClient
 
-    /// The policy that a deployment gives devices.
+    /// The policy of a deployment.
     func policy(of deployment: String) throws -> Policy {
         try Self.policy(try client.get("deployments/\(deployment)/policy"))
     }
@@ -153,7 +153,7 @@ struct DiffCommand: ParsableCommand {
 
     func run() throws {
         let reader = PolicyReader(client: try server.client())
-        // The deployments' own IDs differ always.
+        // The identifiers of the deployments always differ.
         let changes = try reader.policy(of: old).changes(to: try reader.policy(of: new)).filter {
             $0.path != "deployment"
         }

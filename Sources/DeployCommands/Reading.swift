@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-// What a server has, read and never changed.
+// Commands that read from a server and change nothing.
 
 // MARK: Archives
 
@@ -325,7 +325,7 @@ struct AuditCommand: ParsableCommand {
         }
     }
 
-    /// Throws unless the log still has the entry with its hash, which stands for all before it.
+    /// Throws unless the log still has the entry with its hash, which covers all entries before it.
     private func check(_ expected: String, _ client: ServerClient) throws {
         let parts = expected.split(separator: ":")
         guard parts.count == 2, let number = Int(parts[0]) else {

@@ -3,13 +3,13 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// What a command prints on standard error before it exits with status 1.
+/// An error that a command prints on standard error before it exits with status 1.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// Which server commands speak with, and as whom.
+/// The server and the token that a command uses.
 struct ServerOptions: ParsableArguments {
     @Option(help: "The server's address; else COREML_SERVER, or the one that coreml deploy login was given.")
     var server: String?
@@ -31,7 +31,7 @@ struct ServerOptions: ParsableArguments {
         return ServerClient(server: url, token: token)
     }
 
-    /// Prints an answer: as JSON, or what `body` makes of it.
+    /// Prints an answer: as JSON, or as `body` formats it.
     func show<Value: Decodable>(_ data: Data, as type: Value.Type, _ body: (Value) -> Void) throws {
         if json {
             FileHandle.standardOutput.write(data + Data("\n".utf8))
@@ -41,7 +41,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// The server and the token that commands use when nothing else is said: a file that only the user can read.
+/// The default server and token of commands, in a file that only the user can read.
 struct Credentials: Codable {
     let server: String
     let token: String
@@ -61,7 +61,7 @@ struct Credentials: Codable {
         }
     }
 
-    /// Removes the file.
+    /// Deletes the file.
     static func forget() throws {
         guard unlink(path) == 0 || errno == ENOENT else { throw Failure("\(path) cannot be removed.") }
     }
@@ -84,7 +84,7 @@ struct Credentials: Codable {
     }
 }
 
-/// Speaks with a server's API.
+/// A client of a server's API.
 struct ServerClient {
     let server: URL
     let token: String?
@@ -105,7 +105,7 @@ struct ServerClient {
         try send("POST", path, [:], body: try JSONEncoder().encode(body))
     }
 
-    /// Sends JSON that is written already.
+    /// Sends encoded JSON.
     func post(_ path: String, json: Data) throws -> Data { try send("POST", path, [:], body: json) }
 
     func post(_ path: String) throws -> Data { try send("POST", path, [:]) }
@@ -116,8 +116,7 @@ struct ServerClient {
 
     func delete(_ path: String) throws -> Data { try send("DELETE", path, [:]) }
 
-    /// What devices fetch, which anybody may.
-    /// - Parameter path: with a slash at its beginning.
+    /// Gets a document that devices fetch and that needs no token; `path` begins with a slash.
     func getOpen(_ path: String) throws -> Data {
         var request = try request("GET", "", [:])
         var parts = URLComponents(url: server, resolvingAgainstBaseURL: false)
@@ -198,7 +197,7 @@ struct ServerClient {
     }
 }
 
-/// What came of a request, from the thread that it came on.
+/// The outcome of a request, passed between threads.
 private final class Outcome: Sendable {
     private let stored = Mutex<(Data?, Int?, (any Error)?)>((nil, nil, nil))
 

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Rows with columns below each other, for people.
+/// A table of text with aligned columns.
 struct Table {
     private var rows: [[String]] = []
 
-    /// - Parameter header: the names of the columns.
+    /// Makes a table with the given column headings.
     init(_ header: String...) { rows = [header.map { $0.uppercased() }] }
 
     mutating func add(_ cells: String...) {
         rows.append(cells.map { $0.replacingOccurrences(of: "\n", with: " ") })
     }
 
-    /// The lines; one that says so when there are no rows.
+    /// Prints the lines, or the text `empty` when there are no rows.
     func print(empty: String) {
         guard rows.count > 1 else {
             Swift.print(empty)
@@ -28,7 +28,7 @@ struct Table {
     }
 }
 
-/// Texts of lists.
+/// Formats times and sizes in lists.
 enum Words {
     static func day(_ date: Date) -> String { String(moment(date).prefix(10)) }
 
@@ -45,7 +45,7 @@ enum Words {
         return unit == 0 ? "\(bytes) B" : String(format: "%.1f %@", value, units[unit])
     }
 
-    /// A time that somebody wrote, as `2026-11-23` or `2026-11-23T14:00:00Z`.
+    /// Parses a time such as `2026-11-23` or `2026-11-23T14:00:00Z`.
     static func date(_ text: String) throws -> Date {
         let full = text.count == 10 ? text + "T00:00:00Z" : text
         guard let date = try? Date(full, strategy: .iso8601) else {

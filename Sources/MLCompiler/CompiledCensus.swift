@@ -1,18 +1,19 @@
 import MLFiles
 import MLSpecification
 
-/// What programs and networks consist of, as `metadata.json` counts it: operations or layers, the types in which values
-/// are computed and those in which weights are stored.  Models of a pipeline count together.
+/// The operations or layers of a model, and the types of values and weights, as `metadata.json` counts them.
+///
+/// The models of a pipeline are counted together.
 struct CompiledCensus {
     private var operations: [String: Int] = [:]
     private var layers: [String: Int] = [:]
     private var computed: Set<String> = []
     private var stored: Set<String> = []
 
-    /// - Parameter function: the only function that is looked at; `nil` for all.
+    /// Counts a model; `function` is the only function to count, `nil` for all.
     init(_ model: SpecModel, function: String? = nil) { add(model, function) }
 
-    /// The members for what is there.
+    /// The members for everything that was found.
     var members: [JSONValue.Member] {
         var members: [JSONValue.Member] = []
         if !operations.isEmpty { members.append(.init("mlProgramOperationTypeHistogram", histogram(operations))) }
@@ -60,7 +61,7 @@ struct CompiledCensus {
         }
     }
 
-    /// Truth values and texts are no precision.
+    /// Counts a value type; Booleans and strings have no precision.
     private mutating func add(_ type: MILDataType) {
         switch type {
         case .bool, .string, .unusedType, .UNRECOGNIZED: break
@@ -93,7 +94,7 @@ struct CompiledCensus {
         for inner in layer.nestedLayers { add(inner) }
     }
 
-    /// The weights of the kinds of layers that hold nearly all of a network's.
+    /// The weights of the kinds of layers that hold nearly all of a network's weights.
     private static func weights(of layer: SpecNeuralNetworkLayer) -> [SpecWeightParams] {
         switch layer.layer {
         case .convolution(let layer)?: [layer.weights, layer.bias]

@@ -99,7 +99,7 @@ enum CompiledFeature {
         return members
     }
 
-    /// The colour space, and what the formatted type says of it.
+    /// The color space, and its name in the formatted type.
     private static func colors(_ space: SpecImageFeatureType.ColorSpace) -> (space: String, kind: String) {
         switch space {
         case .grayscale: ("Grayscale", "Grayscale")
@@ -120,7 +120,7 @@ enum CompiledFeature {
 
     private static func product(_ numbers: [Int64]) -> String { numbers.map { "\($0)" }.joined(separator: " × ") }
 
-    /// A range of extents: a number when there is one only, open above when there is no greatest.
+    /// A range of extents: a number when there is only one, open when there is no upper bound.
     private static func span(_ range: SpecSizeRange) -> String {
         if range.upperBound < 0 { return "\(range.lowerBound)..." }
         return range.upperBound == Int64(clamping: range.lowerBound)

@@ -2,10 +2,9 @@ import MLFiles
 import MLGeneration
 import MLSpecification
 
-/// The description of a model that a compiled folder carries as `metadata.json`: a list of one object, with the keys that
-/// Apple's compiler writes.
+/// The description of a model in the `metadata.json` of a compiled folder: a list of one object with Apple's keys.
 enum CompiledMetadata {
-    /// - Parameter name: the name of the model, from which that of its generated class follows.
+    /// Describes a model; `name` is its name, from which the name of its generated class follows.
     static func json(_ model: SpecModel, named name: String) -> JSONValue {
         let description = model.description_p
         let metadata = description.metadata
@@ -57,7 +56,7 @@ enum CompiledMetadata {
         return .array([.object(members)])
     }
 
-    /// The kind of a model, by the name of its field in the specification, and of a pipeline the kinds of its models.
+    /// The kind of a model, as the specification names its field; for a pipeline, also the kinds of its models.
     private static func kind(_ model: SpecModel) -> JSONValue {
         let name = model.type.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "unknown"
         var members: [JSONValue.Member] = [.init("name", .string("MLModelType_" + name))]
@@ -69,7 +68,9 @@ enum CompiledMetadata {
         return .object(members)
     }
 
-    /// The labels of a classifier or detector.  Integers are numbers in networks and programs, texts in all others.
+    /// The labels of a classifier or detector.
+    ///
+    /// Integers are numbers in networks and programs, and texts in all other models.
     private static func labels(of model: SpecModel) -> JSONValue? {
         switch ClassLabels(of: model) {
         case .strings(let labels)?: return .array(labels.map { .string($0) })

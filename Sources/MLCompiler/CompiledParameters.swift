@@ -1,10 +1,11 @@
 import MLFiles
 import MLSpecification
 
-/// What a caller can set of a model, as `metadata.json` lists it: name, type, default value and what is allowed.
+/// The parameters of a model as `metadata.json` lists them: name, type, default value and allowed values.
 enum CompiledParameters {
-    /// Parameters of prediction: how many neighbours vote.
-    /// - Parameter scope: the model of a pipeline that has the parameter, such as `model1`.
+    /// Parameters of prediction: the number of neighbors.
+    ///
+    /// `scope` is the model of a pipeline that has the parameter, such as `model1`.
     static func ofModel(_ model: SpecModel, scope: String = "") -> [JSONValue] {
         switch model.type {
         case .kNearestNeighborsClassifier(let classifier)? where classifier.hasNumberOfNeighbors:
@@ -23,7 +24,7 @@ enum CompiledParameters {
         }
     }
 
-    /// Parameters of an update: epochs, shuffling and the optimizer's.
+    /// Parameters of an update: epochs, shuffling and those of the optimizer.
     static func ofUpdates(_ model: SpecModel, scope: String = "") -> [JSONValue] {
         guard let update = model.networkUpdate else {
             guard let last = model.stages.last else { return [] }

@@ -3,25 +3,27 @@ package import MLFiles
 package import MLNumerics
 import MLSpecification
 
-/// Turns a model file or package into a compiled folder (`.mlmodelc`), which `ModelFile.open` opens.
+/// Compiles a model file or package into a folder (`.mlmodelc`), which `ModelFile.open` opens.
 ///
 /// The folder holds
 /// - `specification.bin`: the specification as in a `.mlmodel` file;
-/// - `metadata.json`: the interface in words, for readers that do not decode the specification;
-/// - `model.mil`: the program as text, of an ML program; of a pipeline, `model0/model.mil` for its first stage, …;
+/// - `metadata.json`: the interface as text, for readers that do not decode the specification;
+/// - `model.mil`: the program of an ML program as text; for a pipeline, `model0/model.mil` for its first stage, …;
 /// - `weights/…`: the weight files that programs refer to, by the same relative names;
-/// - `compiled.bin`: the graphs of neural networks and ML programs after the portable passes, and their weights as the
-///   kernels of this machine read them (`CompiledModel`).  Predictions load from there.
+/// - `compiled.bin`: the graphs of neural networks and ML programs after the portable passes, and their weights packed
+///   for the kernels of this machine (`CompiledModel`). Predictions load from it.
 ///
-/// Weight files are second names of the same files where the file system allows it.  The folder appears whole or not
-/// at all.
+/// Weight files are hard links where the file system allows it. The folder appears complete or not at all.
 package enum ModelCompiler {
-    /// Compiles what is at `path` and gives the path of the compiled folder, named after the model.
+    /// Compiles the model at `path`.
     ///
     /// - Parameters:
-    ///   - folder: where the compiled folder goes; a new temporary folder when `nil`.
-    ///   - notice: is told why a model with graphs is compiled without them: it is read from its specification when it is
-    ///     loaded.
+    ///   - path: A model file or a package; a compiled folder is an error.
+    ///   - folder: The folder to write to; `nil` for a new temporary folder.
+    ///   - notice: Receives the reason why a model with graphs is compiled without them, and so is read from its
+    ///     specification when it is loaded.
+    /// - Returns: The path of the compiled folder, named after the model.
+    /// - Throws: `ModelError` when the model is invalid or a file cannot be read or written.
     package static func compile(
         path: String,
         into folder: String? = nil,
@@ -33,8 +35,12 @@ package enum ModelCompiler {
     /// Compiles an opened model.
     ///
     /// - Parameters:
-    ///   - name: the name of the compiled folder without `.mlmodelc`; that of the model's path when `nil`.
-    ///   - notice: as above.
+    ///   - file: The model; a compiled one is an error.
+    ///   - name: The name of the compiled folder without `.mlmodelc`; `nil` for that of the model's path.
+    ///   - folder: The folder to write to; `nil` for a new temporary folder.
+    ///   - notice: Receives the reason why a model with graphs is compiled without them.
+    /// - Returns: The path of the compiled folder.
+    /// - Throws: `ModelError` when the model is invalid or a file cannot be read or written.
     package static func compile(
         _ file: ModelFile,
         named name: String? = nil,

@@ -2,9 +2,10 @@ package import MLFiles
 package import MLNumerics
 
 extension ModelCompiler {
-    /// What `metadata.json` says of a model: of a compiled folder the file that is there, else what compiling would write.
+    /// The `metadata.json` of a model: the existing file of a compiled folder, otherwise the one that compiling would
+    /// write.
     ///
-    /// - Parameter name: the name of the model without an ending.
+    /// `name` is the name of the model without an extension.
     package static func metadata(of file: ModelFile, named name: String) throws(ModelError) -> String {
         let written = file.path + "/metadata.json"
         guard file.form == .compiled, FileAccess.kind(of: written) == .file else {

@@ -3,9 +3,10 @@ package import MLNumerics
 import MLSpecification
 
 extension ModelCompiler {
-    /// Writes a model in the form that the name of `path` asks for: `.mlmodel` a file, `.mlpackage` a package, all else a
-    /// compiled folder.  What stood there before is replaced at once when the new model is complete, and is whole until
-    /// then, whatever happens.
+    /// Writes a model in the form that the name of `path` selects: a `.mlmodel` file, a `.mlpackage`, or a compiled
+    /// folder.
+    ///
+    /// An existing model stays intact until the new one is complete, and is then replaced at once, whatever happens.
     package static func save(_ file: ModelFile, to path: String) throws(ModelError) {
         let path = FileAccess.withoutTrailingSlash(path)
         try file.requireUnprotected("saving")

@@ -6,11 +6,16 @@ package import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// Makes the engine for a model file: the only place that knows every kind of model.
+/// Makes the engine for a model file; the only place that knows every kind of model.
 package enum EngineLoader {
+    /// Makes the engine for a model file.
+    ///
     /// - Parameters:
-    ///   - functionName: the function of an ML program to run; `nil` for its default.
-    ///   - surroundings: what the app adds to the file.
+    ///   - file: The model.
+    ///   - functionName: The function of an ML program to run; `nil` for its default.
+    ///   - surroundings: The app's additions to the file.
+    /// - Returns: The engine.
+    /// - Throws: `ModelError` when the model is invalid or not supported, or a file cannot be read.
     package static func load(
         _ file: ModelFile,
         functionName: String? = nil,
@@ -23,7 +28,7 @@ package enum EngineLoader {
         }
     }
 
-    /// The engine of an ML program.
+    /// Makes the engine of an ML program.
     static func programEngine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
         try GraphEngine(
             lower(file, functionName: functionName),
@@ -33,7 +38,7 @@ package enum EngineLoader {
         )
     }
 
-    /// The model as a graph, as the reader gives it.
+    /// Lowers the model to a graph, without any passes.
     package static func lower(_ file: ModelFile, functionName: String? = nil) throws(ModelError) -> LoweredModel {
         switch file.specification.type {
         case .mlProgram?: return try ProgramReader.read(file, functionName: functionName)

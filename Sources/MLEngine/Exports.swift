@@ -1,2 +1,2 @@
-// Whoever holds an engine feeds it: the engine protocol and its values come with this module.
+// The engine protocol and its values come with this module, for code that uses an engine.
 @_exported public import MLFeatures

@@ -3,26 +3,27 @@ import MLNumerics
 import MLSpecification
 import Synchronization
 
-/// The networks of Apple's systems that model files name without containing them, and what an app registers for them.
+/// The networks of Apple's systems that model files refer to without containing them, and their registered
+/// replacements.
 package enum FeatureExtractors {
     /// A network of the system.
     package enum Kind: Hashable, Sendable {
-        /// Pictures to a vector: 299 × 299 to 2,048 values (version 1), 360 × 360 to 768 (version 2).
+        /// From images to a vector: 299 × 299 pixels to 2,048 values (version 1), 360 × 360 to 768 (version 2).
         case visionScene(version: Int)
-        /// Pictures of 299 × 299 to [288, 35, 35] and [768, 17, 17].
+        /// From images of 299 × 299 pixels to [288, 35, 35] and [768, 17, 17].
         case visionObjects(version: Int)
-        /// Sound to 512 values.
+        /// From sound to 512 values.
         case audioSound(version: Int)
     }
 
     private static let registered = Mutex<[Kind: any ModelEngine]>([:])
 
-    /// Makes `engine` the network that files mean by `kind`; `nil` forgets it.
+    /// Registers `engine` as the network that files mean by `kind`; `nil` removes it.
     package static func register(_ engine: (any ModelEngine)?, for kind: Kind) {
         registered.withLock { $0[kind] = engine }
     }
 
-    /// The registered network behind the interface of a file.
+    /// The registered network, with the interface of a file.
     static func engine(for model: SpecModel) throws(ModelError) -> any ModelEngine {
         let kind = try kind(of: model)
         guard let engine = registered.withLock({ $0[kind] }) else {

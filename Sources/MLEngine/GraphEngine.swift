@@ -14,19 +14,19 @@ package struct GraphEngine: ModelEngine {
     private let lowered: LoweredModel
     /// Other readings of a neural network, for arrays that this one does not fit.
     private let variants: NetworkVariants?
-    /// The mapped files that constants lie in.
+    /// The mapped files with the constants.
     private let sources: ModelSources?
 
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
         try self.init(lowered, interface: interface, variants: nil, sources: nil)
     }
 
-    /// What a graph went through already.
+    /// The passes that a graph has gone through.
     enum Preparation {
         case none
-        /// The passes that need no shapes.
+        /// Those that need no shapes.
         case prepared
-        /// Bound to the one shape of each input, and all passes but those that depend on the machine.
+        /// Bound to the single shape of each input, and all passes but those that depend on the machine.
         case optimized
     }
 
@@ -56,7 +56,7 @@ package struct GraphEngine: ModelEngine {
         )
     }
 
-    /// Plans the graph for the shapes that the interface states as defaults, where it leaves extents open.
+    /// Plans the graph for the interface's default shapes, where it leaves extents open.
     func bindDefaultShapes() throws(ModelError) {
         guard !lowered.graph.inputs.allSatisfy({ lowered.graph.type(of: $0).isBound }) else { return }
         var tensors: [Tensor] = []
@@ -87,7 +87,7 @@ package struct GraphEngine: ModelEngine {
         try prediction(from: inputs, backings: backings, state: state, observer: nil)
     }
 
-    /// Predicts and tells `observer` how long each step took.
+    /// Predicts and reports the time of each step to `observer`.
     package func prediction(
         from inputs: [String: FeatureData],
         backings: [String: FeatureData] = [:],
@@ -148,7 +148,7 @@ package struct GraphEngine: ModelEngine {
         return features
     }
 
-    /// What Core ML says when a model of this language fails while it runs.
+    /// The beginning of Core ML's message when a model of this kind fails while it runs.
     private var failure: String {
         switch lowered.language {
         case .neuralNetwork: "Error computing NN outputs"
@@ -156,7 +156,7 @@ package struct GraphEngine: ModelEngine {
         }
     }
 
-    /// The tensors that the graph takes for these features and contents of states.
+    /// The graph's input tensors for these features and contents of states.
     package func graphInputs(
         _ features: [String: FeatureData],
         _ buffers: [String: Tensor] = [:]
@@ -204,7 +204,7 @@ package struct GraphEngine: ModelEngine {
         return Tensor(values: values, scalarType: type.scalarType, shape: shape)
     }
 
-    /// The shape that the interface states for a flexible array, in the graph's form.
+    /// The interface's default shape of a flexible array, in the graph's form.
     private func defaultShape(_ input: InputFeature) throws(ModelError) -> [Int]? {
         guard case .array(let mapping) = input.form,
             let array = interface.input.first(where: { $0.name == input.name })?.type.multiArrayType
@@ -259,7 +259,7 @@ package struct GraphEngine: ModelEngine {
         }
     }
 
-    /// The caller's tensor, when the graph can write the output there itself.
+    /// The caller's tensor, when the graph can write the output to it directly.
     private func backing(for output: OutputFeature, _ backings: [String: FeatureData]) -> Tensor? {
         guard case .array(.exact, let scalarType) = output.form, case .tensor(let tensor)? = backings[output.name]
         else {
@@ -287,7 +287,7 @@ package struct GraphEngine: ModelEngine {
         }
     }
 
-    /// The most probable label and the probability of each; of equal ones the first wins.
+    /// The most probable label and the probability of each label; the first of equally probable labels wins.
     private func classify(
         _ probabilities: Tensor,
         _ classifier: Classifier,

@@ -27,7 +27,7 @@ extension ImageBuffer {
         return result
     }
 
-    /// For each channel of `layout` the byte of a pixel that holds it.
+    /// The byte offset within a pixel of each channel of `layout`.
     private func componentOffsets(_ layout: ImageForm.ColorLayout) throws(ModelError) -> [Int] {
         let rgb: [Int]
         switch format {
@@ -48,8 +48,9 @@ extension ImageBuffer {
         }
     }
 
-    /// The image whose planes are `tensor`, […, C, H, W] with leading ones: values are rounded and clamped to 0 … 255,
-    /// alpha is 255.  Grey half-precision images keep their values.
+    /// Makes an image from planes of numbers, [1, …, 1, C, H, W].
+    ///
+    /// Values are rounded and clamped to 0…255, and alpha is 255. Half-precision grayscale images keep their values.
     package init(planes tensor: Tensor, layout: ImageForm.ColorLayout) throws(ModelError) {
         let shape = tensor.shape
         let channels = layout.channelCount

@@ -6,17 +6,17 @@ import MLNumerics
 import MLSpecification
 import Synchronization
 
-/// Models that other models name by file: found by search path, loaded once, shared as long as anyone uses them.
+/// Models that other models refer to by file: found by search path, loaded once, and shared as long as they are used.
 enum LinkedModels {
     private final class Reference: Sendable {
-        // A weak reference is written once, when it is made.
+        // The weak reference is written once, when it is made.
         nonisolated(unsafe) weak var engine: SharedEngine?
         init(_ engine: SharedEngine) { self.engine = engine }
     }
 
     private static let loaded = Mutex<[String: Reference]>([:])
 
-    /// The engine of the file at `path`; `load` runs unless the same file is loaded already.
+    /// The engine of the file at `path`; `load` is called unless the same file is loaded already.
     static func engine(
         at path: String,
         _ load: () throws(ModelError) -> any ModelEngine
@@ -32,7 +32,7 @@ enum LinkedModels {
         }
     }
 
-    /// The file by its true path, and its time, so that a file that changed is loaded anew.
+    /// The identity of a file: its resolved path and its time, so that a changed file is loaded again.
     private static func identity(of path: String) -> String {
         var status = stat()
         let specification = [
@@ -51,11 +51,16 @@ enum LinkedModels {
         return String(cString: resolved)
     }
 
-    /// The path of a linked model.
+    /// Finds a linked model.
+    ///
     /// - Parameters:
-    ///   - searchPath: folders with ":" between, relative to `folder` or absolute; empty for `folder` itself.
+    ///   - name: The file name of the model.
+    ///   - searchPath: Folders separated by colons, relative to `folder` or absolute; empty for `folder` itself.
     ///     `$BUNDLE_MAIN` is the folder of the main executable.
-    ///   - folder: where the file that links stands; `nil` for models in memory.
+    ///   - folder: The folder of the file with the link; `nil` for models in memory.
+    /// - Returns: The path of the model.
+    /// - Throws: `ModelError`: `io` when it is not found, `invalidInput` for a relative folder with a model in memory,
+    ///   `unsupported` for `$BUNDLE_IDENTIFIER`.
     static func find(_ name: String, searchPath: String, from folder: String?) throws(ModelError) -> String {
         var tried: [String] = []
         for entry in searchPath.split(separator: ":", omittingEmptySubsequences: false) {
@@ -94,7 +99,7 @@ enum LinkedModels {
     }
 }
 
-/// An engine that several models hold.
+/// An engine shared by several models.
 final class SharedEngine: ModelEngine {
     private let engine: any ModelEngine
     let interface: SpecModelDescription

@@ -5,13 +5,13 @@ import MLNumerics
 import MLRuntime
 import MLSpecification
 
-/// One walk through a model, the models inside it and those it links to.
+/// One pass over a model, the models inside it and those that it links to.
 struct ModelLoading {
     let functionName: String?
     let surroundings: Surroundings
-    /// The folder in which linked models are looked for; `nil` for models in memory.
+    /// The folder that linked models are searched from; `nil` for models in memory.
     let folder: String?
-    /// The linked files that lead here, so that none leads to itself.
+    /// The linked files that lead here, to detect cycles.
     let chain: [String]
     /// The graphs of a compiled model.
     private let compiled: CompiledLoading?
@@ -36,7 +36,7 @@ struct ModelLoading {
         folder = file.form == .memory ? nil : FileAccess.folder(of: path)
     }
 
-    /// The engine of the whole model.
+    /// Makes the engine of the whole model.
     func load(_ file: ModelFile) throws(ModelError) -> any ModelEngine {
         if compiled == nil, file.compiled != nil { return try engine(file.whole()) }
         do throws(ModelError) {
@@ -44,8 +44,8 @@ struct ModelLoading {
             compiled?.finish()
             return engine
         } catch {
-            // A kernel reads weights in another form than those that the compiled file packs, for example because the
-            // instruction set was switched since it was chosen.
+            // A kernel needs weights in another form than the compiled file holds, for example because the instruction
+            // set was switched after loading began.
             guard compiled != nil, error.code == .absentConstant else { throw error }
         }
         let whole = try file.whole()
@@ -53,7 +53,7 @@ struct ModelLoading {
         return try loading.load(whole)
     }
 
-    /// - Parameter name: what the pipeline around it calls the model; `nil` for the model of the file.
+    /// Makes the engine of a model; `name` is its name in the pipeline around it, `nil` for the model of the file.
     private func engine(_ file: ModelFile, named name: String? = nil) throws(ModelError) -> any ModelEngine {
         let model = file.specification
         switch model.type {

@@ -6,16 +6,17 @@ import MLOperators
 import MLSpecification
 import Synchronization
 
-/// The graphs of one neural network for arrays that need a reading of their own: batches within arrays of the legacy
-/// mapping, and shapes that decide ranks inside the network.
+/// The graphs of a neural network for arrays that need a reading of their own.
+///
+/// These are batches within arrays of the legacy mapping, and shapes that determine ranks inside the network.
 final class NetworkVariants: Sendable {
-    /// Gives the network's specification with its layers, which a compiled model decodes only here.
+    /// Returns the network's specification including its layers, which a compiled model decodes only then.
     typealias Specification = @Sendable () throws(ModelError) -> SpecModel
 
     private let specification: Specification
     private let catalogue: Catalogue
     private let inputs: [InputFeature]
-    /// Whether every set of extents is read anew, because the ranks within the network follow from them.
+    /// Whether the network is read again for every set of extents, because ranks inside it depend on them.
     private let dependsOnExtents: Bool
     private let engines = Mutex<[(shapes: NeuralNetworkReader.InputShapes, engine: GraphEngine)]>([])
     private static let limit = 8
@@ -32,7 +33,7 @@ final class NetworkVariants: Sendable {
         inputs = lowered.inputs
     }
 
-    /// The engine for these arrays, made now if they are new; `nil` when the first reading of the network fits.
+    /// The engine for these arrays, made when there is none yet; `nil` when the first reading of the network fits.
     func engine(for features: [String: FeatureData]) throws(ModelError) -> GraphEngine? {
         let shapes = try shapes(of: features)
         guard shapes != NeuralNetworkReader.InputShapes() else { return nil }
@@ -64,11 +65,12 @@ final class NetworkVariants: Sendable {
 }
 
 extension GraphEngine {
-    /// The engine of a neural network.
+    /// Makes the engine of a neural network.
     static func network(_ file: ModelFile, catalogue: Catalogue) throws(ModelError) -> GraphEngine {
         let specification = file.specification
         let (lowered, dependsOnExtents) = try NetworkVariants.first(specification, catalogue)
-        // A file opened for prediction left its large weights where they are: reading it for other shapes reads it whole.
+        // A file opened for prediction leaves its large weights in place; reading it for other shapes reads the whole
+        // file.
         let source: @Sendable () throws(ModelError) -> SpecModel = { () throws(ModelError) in
             file.isForPrediction ? try file.whole().specification : specification
         }
@@ -88,8 +90,10 @@ extension GraphEngine {
 }
 
 extension NetworkVariants {
-    /// The first reading of a network.  One whose inner ranks follow from the shapes of arrays is read for the default
-    /// shapes, and depends on the extents.
+    /// The first reading of a network.
+    ///
+    /// A network whose inner ranks depend on the shapes of arrays is read for the default shapes, and depends on
+    /// extents.
     static func first(
         _ specification: SpecModel,
         _ catalogue: Catalogue
@@ -105,7 +109,7 @@ extension NetworkVariants {
 }
 
 extension SpecModelDescription {
-    /// The default extents of arrays of flexible shape.
+    /// The default extents of arrays with flexible shapes.
     fileprivate var defaultExtents: NeuralNetworkReader.InputShapes {
         var shapes = NeuralNetworkReader.InputShapes()
         for feature in input {

@@ -4,10 +4,11 @@ package import MLNumerics
 package import MLSpecification
 import Synchronization
 
-/// Runs programs in which the rank of some value depends on an extent that the interface leaves open: the program is read
-/// anew for each set of input shapes.
+/// Runs programs in which the rank of some value depends on an extent that the interface leaves open.
+///
+/// The program is read again for each set of input shapes.
 package final class ShapedEngine: ModelEngine {
-    /// The number of readings that are kept.
+    /// The number of readings that are cached.
     private static let limit = 8
 
     package let interface: SpecModelDescription
@@ -31,7 +32,7 @@ package final class ShapedEngine: ModelEngine {
         return try engine(for: shapes).prediction(from: inputs, backings: backings, state: state)
     }
 
-    /// The reading for these shapes, made now if it is new.
+    /// The engine for these shapes, made when there is none yet.
     private func engine(for shapes: [String: [Int]]) throws(ModelError) -> GraphEngine {
         let known = engines.withLock { engines -> GraphEngine? in
             guard let index = engines.lastIndex(where: { $0.shapes == shapes }) else { return nil }

@@ -3,12 +3,12 @@ package import MLNumerics
 package import MLOperators
 package import MLSpecification
 
-/// Makes the engines of custom models, whose classes are the app's.
+/// Makes the engines of custom models, which classes of the app compute.
 package protocol CustomModelSource: Sendable {
     func engine(for model: SpecModel) throws(ModelError) -> any ModelEngine
 }
 
-/// What an app adds to a model file while it is loaded.
+/// The app's additions to a model file while it is loaded.
 package struct Surroundings: Sendable {
     /// A value for a parameter of a model, or of the part of it that `scope` names.
     package struct Parameter: Sendable {
@@ -29,7 +29,7 @@ package struct Surroundings: Sendable {
     }
 
     package var parameters: [Parameter]
-    /// The operators, with what the app adds to them.
+    /// The operators, including those of the app.
     package var catalogue: Catalogue
     package var customModels: (any CustomModelSource)?
 
@@ -43,7 +43,7 @@ package struct Surroundings: Sendable {
         self.customModels = customModels
     }
 
-    /// The values for the model that a pipeline calls `name`, the scoped ones last.
+    /// The values for the model with the name `name` in its pipeline; the scoped ones come last.
     func values(for name: String?) -> [Parameter.Value] {
         parameters.filter { $0.scope == nil }.map(\.value)
             + parameters.filter { $0.scope != nil && $0.scope == name }.map(\.value)

@@ -1,6 +1,6 @@
-/// Examples by column: every example has the same features.
+/// Examples by column: all examples have the same features.
 package struct FeatureBatch: Sendable {
-    /// How many examples there are.
+    /// The number of examples.
     package let count: Int
     package var columns: [String: FeatureColumn]
 
@@ -9,13 +9,13 @@ package struct FeatureBatch: Sendable {
         self.columns = columns
     }
 
-    /// One example.
+    /// Makes a batch of one example.
     package init(_ features: [String: FeatureData]) {
         count = 1
         columns = features.mapValues { FeatureColumn([$0]) }
     }
 
-    /// These examples; `nil` when they do not all have the same features.
+    /// Makes a batch of these examples; `nil` when they do not all have the same features.
     package init?(_ examples: [[String: FeatureData]]) {
         count = examples.count
         columns = [:]
@@ -32,6 +32,6 @@ package struct FeatureBatch: Sendable {
         }
     }
 
-    /// The features of one example.
+    /// The features of an example.
     package func features(at index: Int) -> [String: FeatureData] { columns.mapValues { $0.value(at: index) } }
 }

@@ -1,18 +1,18 @@
 package import MLNumerics
 
-/// The values of one feature for every example of a batch, in the densest form that holds them.
+/// The values of a feature for every example of a batch, in the densest form that holds them.
 package enum FeatureColumn: Sendable {
     case doubles([Double])
     case integers([Int64])
     case strings([String])
-    /// Arrays of one type and shape, [examples] + shape.
+    /// Arrays of one type and shape: [examples] + shape.
     case arrays(Tensor)
     /// A dictionary for each example: `labels` with `values[example * labels.count ..< …]`.
     case scores(labels: LabelList, values: [Double])
-    /// Anything else.
+    /// Any other values.
     case values([FeatureData])
 
-    /// The column of these values.
+    /// Makes the column of these values.
     package init(_ values: [FeatureData]) {
         switch values.first {
         case .double?:
@@ -47,7 +47,7 @@ package enum FeatureColumn: Sendable {
         }
     }
 
-    /// The value for one example.
+    /// The value for an example.
     package func value(at index: Int) -> FeatureData {
         switch self {
         case .doubles(let values): .double(values[index])

@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// The value of one feature on its way in or out of an engine.
+/// The value of a feature on its way in or out of an engine.
 package enum FeatureData: Sendable {
     case int64(Int64)
     case double(Double)
@@ -35,14 +35,14 @@ package enum FeatureSequence: Sendable, Equatable {
     case integers([Int64])
 }
 
-/// Pixels in memory that somebody else owns.
+/// Pixels in memory of another owner.
 ///
-/// `@unchecked Sendable`: whoever makes one promises that nobody writes to the pixels while an engine reads them.
+/// `@unchecked Sendable`: nobody may write to the pixels while an engine reads them.
 package struct ImageBuffer: @unchecked Sendable {
-    /// The order and size of the components of one pixel.
+    /// The order and size of the components of a pixel.
     package enum PixelFormat: Sendable {
         case bgra8, rgba8, argb8, rgb8, gray8
-        /// One half-precision number a pixel.
+        /// One half-precision number per pixel.
         case gray16Float
 
         package var bytesPerPixel: Int {
@@ -60,7 +60,7 @@ package struct ImageBuffer: @unchecked Sendable {
     package let bytesPerRow: Int
     package let format: PixelFormat
     package let address: UnsafeMutableRawPointer
-    /// Keeps the pixels alive.
+    /// The object that keeps the pixels alive.
     package let owner: AnyObject
 
     package init(
@@ -80,7 +80,7 @@ package struct ImageBuffer: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// A new, zeroed image.
+    /// Makes an image of zeros.
     package init(width: Int, height: Int, format: PixelFormat) {
         let bytesPerRow = width * format.bytesPerPixel
         let storage = TensorStorage(byteCount: bytesPerRow * height, zeroed: true)

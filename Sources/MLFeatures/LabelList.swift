@@ -17,7 +17,7 @@ package enum LabelList: Sendable, Equatable {
         }
     }
 
-    /// The value of each label; of equal labels the first counts.
+    /// The value of each label; the first one of equal labels is used.
     package func dictionary(_ values: some Collection<Double>) -> FeatureDictionary {
         switch self {
         case .strings(let labels):

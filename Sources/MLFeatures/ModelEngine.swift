@@ -1,30 +1,34 @@
 package import MLNumerics
 package import MLSpecification
 
-/// A loaded model: features in, features out.  Immutable; any number of threads may predict at once.
+/// A loaded model, which predicts outputs from inputs.
+///
+/// It is immutable; any number of threads may predict at once.
 package protocol ModelEngine: Sendable {
-    /// The model's interface as its file states it.
+    /// The model's interface, as its file states it.
     var interface: SpecModelDescription { get }
 
-    /// Predicts.
+    /// Predicts the outputs for one example.
+    ///
     /// - Parameters:
-    ///   - inputs: a value for every input that is not optional.
-    ///   - backings: tensors that outputs of the same type and shape are written to.
-    ///   - state: what the model keeps from call to call; needed by models that have states.
-    /// - Returns: every output by name.
+    ///   - inputs: A value for every input that is not optional.
+    ///   - backings: Tensors that outputs of the same type and shape are written to.
+    ///   - state: The buffers that the model keeps from call to call; needed by models with states.
+    /// - Returns: Every output by name.
+    /// - Throws: `ModelError` when an input does not fit or the model fails.
     func prediction(
         from inputs: [String: FeatureData],
         backings: [String: FeatureData],
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData]
 
-    /// Whether a batch as a whole is faster than its examples one by one.
+    /// Whether predicting a batch as a whole is faster than predicting its examples one by one.
     var prefersBatches: Bool { get }
 
-    /// Predicts from each example of a batch; row i of the result belongs to example i.
+    /// Predicts the outputs for each example of a batch; row i of the result belongs to example i.
     func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch
 
-    /// New buffers, all zero, for a sequence of predictions; empty for a model that keeps nothing.
+    /// Makes buffers of zeros for a sequence of predictions; none for a model without states.
     func makeState() -> ModelState
 }
 
@@ -37,7 +41,7 @@ extension ModelEngine {
         try prediction(from: inputs, backings: [:], state: nil)
     }
 
-    /// The examples one by one; a cancelled task ends them between two.
+    /// Predicts the examples one by one; a cancelled task stops between two examples.
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         var results: [[String: FeatureData]] = []
         results.reserveCapacity(batch.count)

@@ -1,9 +1,9 @@
 package import MLNumerics
 import Synchronization
 
-/// The buffers that a stateful model keeps from one prediction to the next, by name.
+/// The buffers, by name, that a stateful model keeps from one prediction to the next.
 ///
-/// Predictions with one state run one after another; those with different states, or none, do not wait.
+/// Predictions with the same state run one after another; those with different states, or none, run concurrently.
 package final class ModelState: Sendable {
     private let tensors: Mutex<[String: Tensor]>
 
@@ -14,7 +14,7 @@ package final class ModelState: Sendable {
         set { tensors.withLock { $0[name] = newValue } }
     }
 
-    /// Runs `body` on all buffers, alone.
+    /// Runs `body` on all buffers with exclusive access.
     package func update<R: Sendable>(
         _ body: (inout [String: Tensor]) throws(ModelError) -> R
     ) throws(ModelError) -> R {

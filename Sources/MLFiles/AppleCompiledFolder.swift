@@ -3,16 +3,17 @@ import MLSpecification
 
 /// A `.mlmodelc` folder that Apple's compiler wrote.
 ///
-/// Its `coremldata.bin` begins with the number of the model's kind (the field that it has in the specification, 32 bits),
-/// three version numbers (64 bits each), and the name of the compiler's way for that kind, behind its length (64 bits).
-/// Models that are neither networks nor pipelines have the name `spec`: after 32 further bytes follows the specification
-/// as it was.  All others are compiled into forms that are not published.  Everything is little endian.  Inferred from
-/// folders in public repositories; see Documentation/Behaviour.md.
+/// Its `coremldata.bin` begins with the number of the model's kind (its field number in the specification, 32 bits),
+/// three version numbers (64 bits each), and the name of the compiler's method for that kind, after its length (64
+/// bits). Models that are neither networks nor pipelines have the name `spec`: 32 further bytes are followed by the
+/// unchanged specification. All others are compiled into formats that are not published. All numbers are little-endian.
+/// Inferred from folders in public repositories; see Documentation/Behaviour.md.
 enum AppleCompiledFolder {
     static let fileName = "coremldata.bin"
 
     /// Opens a folder whose `coremldata.bin` holds a specification.
-    /// - Throws: `.unsupported` for all other kinds, which it names; `.malformed` for damaged files.
+    ///
+    /// It throws `.unsupported` for all other kinds, which it names, and `.malformed` for damaged files.
     static func open(_ folder: String) throws(ModelError) -> ModelFile {
         let file = try MappedFile(folder + "/" + fileName)
         let specification = try trailing(file.path) { () throws(ModelError) in
@@ -42,7 +43,7 @@ enum AppleCompiledFolder {
     private static let nameStart = 36
     private static let bytesAfterName = 32
 
-    /// Where the specification begins; `nil` when the file holds none.
+    /// The offset of the specification; `nil` when the file holds none.
     private static func specificationStart(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let name = Array("spec".utf8)
         let start = nameStart + name.count + bytesAfterName
@@ -53,7 +54,7 @@ enum AppleCompiledFolder {
         return start
     }
 
-    /// What kind of model the folder holds, in words: by its description, else by the files that are there.
+    /// The kind of model in the folder, in words: from its metadata, otherwise from the files that exist.
     private static func kind(in folder: String) -> String {
         let path = folder + "/metadata.json"
         if FileAccess.kind(of: path) == .file, let bytes = try? FileAccess.read(path),
@@ -69,6 +70,6 @@ enum AppleCompiledFolder {
         return "a model of an unknown kind"
     }
 
-    /// What the names of kinds in `metadata.json` begin with.
+    /// The prefix of the kinds in `metadata.json`.
     static let modelTypePrefix = "MLModelType_"
 }

@@ -1,7 +1,7 @@
 package import MLNumerics
 package import MLSpecification
 
-/// The element type of a blob in a weight file, by the numbers of the format.
+/// The element type of a blob in a weight file; raw values are those of the format.
 package enum BlobDataType: UInt32, Sendable, CaseIterable {
     case float16 = 1
     case float32, uint8, int8, bfloat16, int16, uint16
@@ -17,7 +17,7 @@ package enum BlobDataType: UInt32, Sendable, CaseIterable {
         }
     }
 
-    /// The tensor element of the same form; `nil` for `bfloat16` and the two 8-bit floats, which tensors do not hold.
+    /// The scalar type of the same form; `nil` for `bfloat16` and the two 8-bit floats, which tensors do not hold.
     package var scalarType: ScalarType? {
         switch self {
         case .float16: .float16
@@ -38,7 +38,7 @@ package enum BlobDataType: UInt32, Sendable, CaseIterable {
         }
     }
 
-    /// The form that a weight file has for elements of `scalarType`; `nil` when it has none.
+    /// Makes the type that a weight file has for elements of `scalarType`; `nil` when it has none.
     package init?(_ scalarType: ScalarType) {
         guard let match = Self.allCases.first(where: { $0.scalarType == scalarType }) else { return nil }
         self = match
@@ -55,7 +55,7 @@ package enum BlobDataType: UInt32, Sendable, CaseIterable {
 }
 
 extension ScalarType {
-    /// The element type of a MIL tensor; `nil` for those that tensors do not hold.
+    /// Makes the element type of a MIL tensor; `nil` for types that tensors do not hold.
     package init?(_ type: MILDataType) {
         switch type {
         case .bool: self = .bool

@@ -1,12 +1,13 @@
 package import MLSpecification
 
-/// The labels of a classifier, wherever its kind keeps them.
+/// The labels of a classifier, wherever its kind stores them.
 package enum ClassLabels: Sendable, Equatable {
     case strings([String])
     case integers([Int64])
 
-    /// `nil` when the model is no classifier, or keeps no list.
-    /// - Parameter functionName: the function of a program; `nil` for its default.
+    /// Reads the labels of a model; `nil` when it is no classifier, or stores no list.
+    ///
+    /// `functionName` is the function of a program; `nil` for its default.
     package init?(of model: SpecModel, functionName: String? = nil) {
         func strings(_ labels: [String]) -> ClassLabels? { labels.isEmpty ? nil : .strings(labels) }
         func integers(_ labels: [Int64]) -> ClassLabels? { labels.isEmpty ? nil : .integers(labels) }
@@ -34,7 +35,7 @@ package enum ClassLabels: Sendable, Equatable {
         self = found
     }
 
-    /// The `classes` of a program's `classify` operation.
+    /// Reads the `classes` of a program's `classify` operation.
     private init?(_ program: MILProgram, _ functionName: String) {
         if let function = program.functions[functionName],
             let block = function.blockSpecializations[function.opset]
@@ -56,7 +57,7 @@ package enum ClassLabels: Sendable, Equatable {
         return nil
     }
 
-    /// The elements of a constant: a tensor, or a list of tensors.
+    /// Reads the elements of a constant: a tensor, or a list of tensors.
     private init?(_ value: MILValue) {
         let elements = value.immediateValue.list.values
         let tensors = elements.isEmpty ? [value.immediateValue.tensor] : elements.map { $0.immediateValue.tensor }

@@ -1,12 +1,16 @@
 package import MLNumerics
 package import MLSpecification
 
-/// What a compiled model holds for whoever predicts with it, in the file `compiled.bin`: the interface, the graphs after
-/// the portable passes, their constants, and weights as kernels read them (Documentation/Formats/mlmodelc.md).
+/// The file `compiled.bin` of a compiled model, which predictions load.
+///
+/// It holds the interface, the graphs after the portable passes, their constants, and weights packed for kernels
+/// (Documentation/Formats/mlmodelc.md).
 package final class CompiledModel: Sendable {
     package static let fileName = "compiled.bin"
-    /// The version of what the file holds.  It goes up with every change of the meaning of an operator's attributes, of
-    /// the sections, or of the layout of packed weights.
+    /// The version of the file's content.
+    ///
+    /// It increases with every change of the meaning of an operator's attributes, of the sections, or of the layout of
+    /// packed weights.
     package static let version = 1
 
     /// The names of the sections.
@@ -17,13 +21,13 @@ package final class CompiledModel: Sendable {
         package static let origin = "origin"
         package static let graphs = "graphs"
         package static let constants = "constants"
-        /// Where the packed weights for an instruction set lie, and these.
+        /// The section that locates the packed weights for an instruction set within `packed`.
         package static func packedIndex(_ instructionSet: String) -> String { "index " + instructionSet }
         package static func packed(_ instructionSet: String) -> String { "packed " + instructionSet }
     }
 
     package let sections: SectionFile
-    /// What the file lies in; `nil` where nothing may be kept for later runs: encrypted models and archives.
+    /// The path of the file; `nil` where nothing may be cached: for encrypted models and archives.
     package let path: String?
 
     private init(_ sections: SectionFile, path: String?) {
@@ -31,7 +35,7 @@ package final class CompiledModel: Sendable {
         self.path = path
     }
 
-    /// The compiled form among the files of a compiled model; `nil` when there is none, or an older one.
+    /// Opens the compiled form among the files of a compiled model; `nil` when there is none, or only an older version.
     static func open(_ contents: any FolderContents, named name: String) throws(ModelError) -> CompiledModel? {
         guard let storage = try contents.contents(of: fileName) else { return nil }
         return try trailing(name) { () throws(ModelError) in
@@ -58,7 +62,7 @@ package final class CompiledModel: Sendable {
         return model
     }
 
-    /// Throws when a file beside the compiled form is not the one that it was made from, as far as its size tells.
+    /// Throws when a file beside the compiled form is not the one that it was made from, as far as sizes show.
     private func checkOrigin(_ contents: any FolderContents) throws(ModelError) {
         var reader = BinaryReader(try sections.bytes(Section.origin))
         for _ in 0..<(try reader.count()) {
@@ -74,7 +78,7 @@ package final class CompiledModel: Sendable {
         }
     }
 
-    /// The contents of `Section.origin`.
+    /// The content of `Section.origin`.
     package static func origin(of files: [(name: String, byteCount: Int)]) -> [UInt8] {
         var writer = BinaryWriter()
         writer.unsigned(files.count)
@@ -87,8 +91,9 @@ package final class CompiledModel: Sendable {
 }
 
 extension SpecModel {
-    /// The model without what its graphs hold: the layers of networks and the bodies of programs, but for what says the
-    /// labels of a classifier, in all stages.
+    /// The model without the layers of networks and the bodies of programs, in all stages.
+    ///
+    /// The operations that name a classifier's labels stay.
     package var withoutGraphs: SpecModel {
         var model = self
         if networkLayers != nil { model.networkLayers = [] }
@@ -107,7 +112,7 @@ extension SpecModel {
 }
 
 extension MILBlock {
-    /// The block with nothing but the operation that names a classifier's labels, and these.
+    /// The block with nothing but the operation that names a classifier's labels, and the labels.
     fileprivate var classification: MILBlock {
         var kept = self
         var names: Set<String> = []

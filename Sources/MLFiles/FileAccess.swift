@@ -1,11 +1,11 @@
 import Glibc
 package import MLNumerics
 
-/// The file system, by POSIX calls; every failure names the path, what was tried and what to look at.
+/// File system operations by POSIX calls; every failure names the path, the operation and a remedy.
 package enum FileAccess {
     package enum Kind: Sendable { case file, folder, other }
 
-    /// What `path` is (symbolic links are followed); `nil` when there is nothing.
+    /// The kind of file at `path`, following symbolic links; `nil` when there is nothing.
     package static func kind(of path: String) -> Kind? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -23,7 +23,7 @@ package enum FileAccess {
         return Int(status.st_size)
     }
 
-    /// The names in a folder, sorted, without `.` and `..`.
+    /// The sorted names in a folder, without `.` and `..`.
     package static func names(in folder: String) throws(ModelError) -> [String] {
         guard let directory = opendir(folder) else { throw failure("list the folder", folder) }
         defer { closedir(directory) }
@@ -37,7 +37,7 @@ package enum FileAccess {
         return result.sorted()
     }
 
-    /// Makes a folder and those above it that are missing.
+    /// Makes a folder and its missing parents.
     package static func makeFolder(_ path: String) throws(ModelError) {
         if path.isEmpty || kind(of: path) == .folder { return }
         let parent = folder(of: path)
@@ -47,7 +47,7 @@ package enum FileAccess {
         }
     }
 
-    /// Writes `parts` one after the other to a new file that takes the place of `path` once it is complete.
+    /// Writes `parts` one after the other to a new file, which replaces `path` once it is complete.
     package static func write(_ parts: [UnsafeRawBufferPointer], to path: String) throws(ModelError) {
         let file = try NewFile(replacing: path)
         for part in parts { try file.append(part) }
@@ -72,20 +72,19 @@ package enum FileAccess {
         return bytes
     }
 
-    /// Gives `target` the contents of the file `source`: as a second name of the same file where the file system
-    /// can, else as a copy.
+    /// Makes `target` a hard link to the file `source` where the file system can, otherwise a copy.
     package static func linkOrCopy(_ source: String, to target: String) throws(ModelError) {
         if link(source, target) == 0 { return }
         try copy(source, to: target)
     }
 
-    /// Gives `target` a copy of the contents of the file `source`.
+    /// Copies the content of the file `source` to `target`.
     package static func copy(_ source: String, to target: String) throws(ModelError) {
         let file = try MappedFile(source)
         try file.withBytes { (bytes) throws(ModelError) in try write([bytes], to: target) }
     }
 
-    /// Links or copies a file, or a folder with all that is in it; symbolic links inside are followed.
+    /// Links or copies a file, or a folder with all its content; symbolic links inside are followed.
     package static func linkOrCopyTree(_ source: String, to target: String, depth: Int = 0) throws(ModelError) {
         switch kind(of: source) {
         case .file: try linkOrCopy(source, to: target)
@@ -106,7 +105,7 @@ package enum FileAccess {
         }
     }
 
-    /// Removes a file, or a folder with all that is in it.  Nothing there is no error.
+    /// Removes a file, or a folder with all its content; a path that does not exist is no error.
     package static func remove(_ path: String) throws(ModelError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -118,9 +117,10 @@ package enum FileAccess {
         }
     }
 
-    /// Builds a folder under a temporary name beside `path` and lets it take that name when `build` has succeeded.
-    /// An older folder of that name is removed; after a failure everything is as before.  At every moment there is a
-    /// whole folder at `path`, the old or the new one, where the file system can exchange two names.
+    /// Builds a folder under a temporary name and renames it to `path` when `build` has succeeded.
+    ///
+    /// An existing folder is replaced; after a failure it is unchanged. Where the file system can exchange two names,
+    /// there is a complete folder at `path` at every moment.
     package static func replaceFolder(
         _ path: String,
         build: (_ temporary: String) throws(ModelError) -> Void
@@ -151,16 +151,16 @@ package enum FileAccess {
         }
     }
 
-    /// Lets two paths change what they name, at once; false when the system cannot, or one of them names nothing.
+    /// Exchanges the files that two paths name, atomically; returns false when the system cannot or one does not exist.
     private static func exchange(_ first: String, _ second: String) -> Bool {
-        // `renameat2` is no part of the POSIX face of the C library; 2 is RENAME_EXCHANGE.
+        // `renameat2` is not declared by the C library's POSIX interface; 2 is RENAME_EXCHANGE.
         typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
         guard let symbol = dlsym(nil, "renameat2") else { return false }
         let call = unsafeBitCast(symbol, to: Call.self)
         return call(AT_FDCWD, first, AT_FDCWD, second, 2) == 0
     }
 
-    /// A new empty folder for files that do not last, in `TMPDIR` or `/tmp`.
+    /// Makes a new empty folder for temporary files, in `TMPDIR` or `/tmp`.
     package static func makeTemporaryFolder(_ purpose: String) throws(ModelError) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = [CChar]((withoutTrailingSlash(base) + "/" + purpose + "-XXXXXX").utf8CString)
@@ -188,13 +188,13 @@ package enum FileAccess {
         return String(path)
     }
 
-    /// A name beside `path` that nobody else uses.
+    /// A unique name in the folder of `path`.
     package static func temporaryName(for path: String) -> String {
         let number = UInt32.random(in: .min ... .max)
         return "\(folder(of: path))/.\(name(of: path)).\(getpid())-\(String(number, radix: 36))"
     }
 
-    /// The error for the call that just failed, from `errno`.
+    /// The error of the call that just failed, from `errno`.
     static func failure(_ action: String, _ path: String) -> ModelError {
         let number = errno
         let reason = String(cString: strerror(number))

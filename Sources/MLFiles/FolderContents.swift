@@ -1,16 +1,18 @@
 package import MLNumerics
 
-/// The files of a model's folder, by their paths within it (`specification.bin`, `weights/weight.bin`): wherever they
-/// lie, in the clear on disk, encrypted, or packed into an archive.
+/// The files of a model's folder by their paths within it (`specification.bin`, `weights/weight.bin`).
+///
+/// They may be plain files on disk, encrypted, or packed into an archive.
 package protocol FolderContents: Sendable {
-    /// Whether the model is kept secret: then nothing of it, however changed, may be written to disk in the clear, be it
-    /// to temporary files, caches or logs.
+    /// Whether the model is secret: no part of it, however changed, may be written to disk in the clear.
+    ///
+    /// That includes temporary files, caches and logs.
     var isProtected: Bool { get }
 
     /// The bytes of a file, mapped or decrypted; `nil` when the folder has no such file.
     func contents(of name: String) throws(ModelError) -> TensorStorage?
 
-    /// Where the file lies in the clear on disk, as a file of its own; `nil` when it does not.
+    /// The path of the file when it is a plain file on disk; `nil` otherwise.
     func path(of name: String) -> String?
 }
 

@@ -1,7 +1,7 @@
 import CNumberText
 package import MLNumerics
 
-/// Reads JSON strictly: one value, UTF-8, no comments, no trailing commas, no member twice.
+/// Parses JSON strictly: one value, UTF-8, no comments, no trailing commas, no duplicate members.
 package struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -12,10 +12,10 @@ package struct JSONReader {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// The value that `bytes` spell; errors name line and column.
+    /// Parses a JSON value; errors name line and column.
     ///
-    /// Numbers without point and exponent are integers where an `Int64` holds them, all others the nearest double.  One
-    /// beyond the greatest double is an error.
+    /// Numbers without point and exponent are integers when an `Int64` can hold them; all others are the nearest
+    /// double. A number beyond the greatest double is an error.
     package static func read(_ bytes: [UInt8]) throws(ModelError) -> JSONValue {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in try read(buffer) }
     }

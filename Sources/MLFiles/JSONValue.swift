@@ -1,8 +1,10 @@
-/// A JSON value.  Objects keep the order in which their members were written.
+/// A JSON value.
+///
+/// Objects keep the order in which their members were written.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number that was written without point and exponent, and -0 is not.
+    /// A number written without point and exponent, other than -0.
     case integer(Int64)
     case number(Double)
     case string(String)
@@ -19,7 +21,7 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// The member of an object with the given name; `nil` when this is no object or has none.
+    /// The member of an object with the given name; `nil` for other values and for unknown names.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -30,7 +32,7 @@ package enum JSONValue: Sendable, Equatable {
         return value
     }
 
-    /// The text of the value, indented by four spaces a level.
+    /// The value as JSON text, indented by four spaces a level.
     package var text: String {
         var result = ""
         write(to: &result, indent: "")
@@ -69,7 +71,7 @@ package enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// A text as JSON writes it, in quotes.
+    /// A string as a JSON literal, in quotes.
     package static func quoted(_ value: String) -> String {
         var text = "\""
         for scalar in value.unicodeScalars {

@@ -1,34 +1,34 @@
 import CNumberText
 package import MLNumerics
 
-/// Writes JSON without spaces, as UTF-8 bytes that leave in pieces, so that texts of any length need little memory.
+/// Writes JSON without spaces as UTF-8, in pieces, so that texts of any length need little memory.
 ///
-/// Every number has the shortest digits that read back as the same double.  JSON knows neither NaN nor infinity: they
+/// Every number has the shortest digits that read back as the same double. JSON has neither NaN nor infinity: they
 /// become the strings `"nan"`, `"inf"` and `"-inf"`.
 package final class JSONWriter {
     private let out: ((UnsafeRawBufferPointer) throws(ModelError) -> Void)?
     private var buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 16)
     private var count = 0
 
-    /// Writes into memory; `text` is what was written.
+    /// Makes a writer into memory; `text` has the result.
     package init() { out = nil }
 
-    /// - Parameter out: takes the bytes, in order.
+    /// Makes a writer that passes the bytes to `out`, in order.
     package init(_ out: @escaping (UnsafeRawBufferPointer) throws(ModelError) -> Void) { self.out = out }
 
     deinit { buffer.deallocate() }
 
-    /// Hands on what is still here.
+    /// Passes on the bytes that are still buffered.
     package func finish() throws(ModelError) {
         guard let out, count > 0 else { return }
         try out(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
         count = 0
     }
 
-    /// What was written and not handed on.
+    /// The bytes written and not passed on.
     package var text: String { String(decoding: buffer[..<count], as: UTF8.self) }
 
-    /// The shortest digits that read back as the same number, which is finite.
+    /// The shortest digits that read back as the same finite number.
     package static func text(_ value: Double) -> String {
         String(unsafeUninitializedCapacity: Int(CNUM_MOST_BYTES)) { bytes in
             bytes.baseAddress.map { cnum_write_json(value, $0) } ?? 0
@@ -90,7 +90,7 @@ package final class JSONWriter {
         try byte("\"")
     }
 
-    /// A list of what `element` writes.
+    /// Writes a list; `element` writes each element.
     package func list<E: Error, Elements: Sequence>(
         _ elements: Elements,
         _ element: (Elements.Element) throws(E) -> Void
@@ -103,7 +103,7 @@ package final class JSONWriter {
         try byte("]")
     }
 
-    /// An object of names and what `value` writes for each.
+    /// Writes an object; `value` writes the value for each name.
     package func object<E: Error, Value>(
         _ members: some Sequence<(key: String, value: Value)>,
         _ value: (Value) throws(E) -> Void
@@ -118,7 +118,9 @@ package final class JSONWriter {
         try byte("}")
     }
 
-    /// Nested lists, one level for each axis; a tensor of rank 0 is its element.  `bool` gives 0 and 1.
+    /// Writes a tensor as nested lists, one level per axis; a tensor of rank 0 is its element.
+    ///
+    /// Booleans are written as 0 and 1.
     package func tensor(_ tensor: Tensor) throws(ModelError) {
         func typed<T: BitwiseCopyable>(
             _: T.Type,

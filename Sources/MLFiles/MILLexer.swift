@@ -1,6 +1,6 @@
 import MLNumerics
 
-/// Cuts MIL text into words, names and signs.
+/// Splits MIL text into words, names and signs.
 struct MILLexer {
     enum Token: Equatable {
         case name(String)
@@ -27,7 +27,7 @@ struct MILLexer {
 
     private let bytes: [UInt8]
     private var position = 0
-    /// Where the token that was read last starts.
+    /// The offset of the last token.
     private(set) var start = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

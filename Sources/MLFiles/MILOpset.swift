@@ -5,7 +5,7 @@ package struct MILOpset: Hashable, Sendable, Comparable {
 
     package init(number: Int) { self.number = number }
 
-    /// The opset that a specification names, such as `CoreML8`.
+    /// Makes the opset from its name in specifications: `CoreML8`.
     package init?(_ name: String) {
         guard name.hasPrefix("CoreML"), let number = Int(name.dropFirst("CoreML".count)), number > 0 else {
             return nil
@@ -13,7 +13,7 @@ package struct MILOpset: Hashable, Sendable, Comparable {
         self.number = number
     }
 
-    /// The opset that MIL text names, such as `ios18`.
+    /// Makes the opset from its name in MIL text: `ios18`.
     package init?(textName: some StringProtocol) {
         guard let match = Self.textNames.first(where: { $0.value == textName }) else { return nil }
         number = match.key
@@ -21,7 +21,7 @@ package struct MILOpset: Hashable, Sendable, Comparable {
 
     package var name: String { "CoreML\(number)" }
 
-    /// The name in MIL text; that of the specification when it has none.
+    /// The name in MIL text; the name in specifications when there is none.
     package var textName: String { Self.textNames[number] ?? name }
 
     /// The specification version that a program of this opset needs.

@@ -4,7 +4,7 @@ import MLSpecification
 extension MILParser {
     private static let deepest = 40
 
-    /// A type: `tensor<fp32, [1, ?]>`, a bare element type, or a type of types.
+    /// Parses a type: `tensor<fp32, [1, ?]>`, a bare element type, or a type of types.
     mutating func type(depth: Int) throws(ModelError) -> MILValueType {
         guard depth < Self.deepest else { throw error("types are nested deeper than \(Self.deepest) levels") }
         guard case .name(let name) = front else { throw unexpected("a type") }
@@ -77,7 +77,7 @@ extension MILParser {
         return dimension
     }
 
-    /// A constant with its type.
+    /// Parses a constant with its type.
     mutating func value() throws(ModelError) -> MILValue {
         var value = MILValue()
         value.type = try type(depth: 0)
@@ -102,7 +102,7 @@ extension MILParser {
         return value
     }
 
-    /// The text inside `string("…")`, `tensor<string, []>("…")` and the like.
+    /// Parses the text inside `string("…")`, `tensor<string, []>("…")` and the like.
     private mutating func reference(_ expected: MILDataType) throws(ModelError) -> String {
         let type = try type(depth: 0)
         guard case .tensorType(let tensor)? = type.type, tensor.dataType == expected else {
@@ -183,7 +183,7 @@ extension MILParser {
         return try place.tensor(words, type.dataType)
     }
 
-    /// Values in as many brackets as the rank.
+    /// Parses values in as many brackets as the rank.
     private mutating func elements(_ rank: Int, isText: Bool, _ words: inout [String]) throws(ModelError) {
         guard rank > 0 else {
             if isText, case .text(let text) = front {
@@ -200,7 +200,7 @@ extension MILParser {
         try expect("]")
     }
 
-    /// The elements in the field that files use for their type.
+    /// The elements in the specification's field for their type.
     private func tensor(_ words: [String], _ dataType: MILDataType) throws(ModelError) -> MILTensorValue {
         var tensor = MILTensorValue()
         func numbers<T>(_ make: (String) -> T?) throws(ModelError) -> [T] {

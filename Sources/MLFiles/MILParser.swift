@@ -1,12 +1,12 @@
 package import MLNumerics
 package import MLSpecification
 
-/// Reads the MIL text that `MILPrinter` writes, and that compiled models carry as `model.mil`.
+/// Parses the MIL text that `MILPrinter` writes and that compiled models have as `model.mil`.
 package struct MILParser {
     private var lexer: MILLexer
     private var token = MILLexer.Token.end
     private var following = MILLexer.Token.end
-    /// Where `token` and `following` start.
+    /// The offsets of `token` and `following`.
     private var places = (0, 0)
     private static let deepest = 60
 
@@ -16,7 +16,7 @@ package struct MILParser {
         try advance()
     }
 
-    /// The program that `text` spells; errors name line and column.
+    /// Parses a program; errors name line and column.
     package static func program(_ text: [UInt8]) throws(ModelError) -> MILProgram {
         var parser = try MILParser(text)
         return try parser.program()
@@ -69,7 +69,7 @@ package struct MILParser {
         return parameter
     }
 
-    /// `{ operations } -> (results);`
+    /// Parses the body of a block: `{ operations } -> (results);`.
     private mutating func body(depth: Int) throws(ModelError) -> MILBlock {
         guard depth < Self.deepest else { throw error("blocks are nested deeper than \(Self.deepest) levels") }
         var block = MILBlock()
@@ -154,7 +154,7 @@ package struct MILParser {
 }
 
 extension MILParser {
-    /// The token at the front.
+    /// The current token.
     var front: MILLexer.Token { token }
 
     mutating func advance() throws(ModelError) {
@@ -179,7 +179,7 @@ extension MILParser {
         try advance()
     }
 
-    /// A name, plain or in quotes.
+    /// Parses a name, plain or in quotes.
     mutating func identifier(_ what: String) throws(ModelError) -> String {
         switch token {
         case .name(let name), .text(let name):
@@ -189,7 +189,7 @@ extension MILParser {
         }
     }
 
-    /// The digits of a number, or a word that stands for one (`inf`, `true`).
+    /// Parses the digits of a number, or a word that stands for one (`inf`, `true`).
     mutating func number() throws(ModelError) -> String {
         switch token {
         case .number(let number), .name(let number):

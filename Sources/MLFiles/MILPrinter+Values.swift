@@ -2,7 +2,7 @@ import MLNumerics
 import MLSpecification
 
 extension MILPrinter {
-    /// A type as it stands before a name or a value.
+    /// Writes a type as it appears before a name or a value.
     mutating func type(_ type: MILValueType) {
         switch type.type {
         case .tensorType(let tensor)?:
@@ -42,7 +42,7 @@ extension MILPrinter {
         }
     }
 
-    /// A constant with its type.
+    /// Writes a constant with its type.
     mutating func value(_ value: MILValue) throws(ModelError) {
         type(value.type)
         text += "("
@@ -58,7 +58,7 @@ extension MILPrinter {
         text += ")"
     }
 
-    /// A constant without its type, as it stands inside other constants.
+    /// Writes a constant without its type, as it appears inside other constants.
     private mutating func literal(_ value: MILValue) throws(ModelError) {
         guard case .immediateValue(let immediate)? = value.value, let content = immediate.value else {
             throw ModelError(.malformed, "A constant has no value; convert the model again.")

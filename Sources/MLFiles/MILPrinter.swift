@@ -3,10 +3,10 @@ package import MLSpecification
 
 /// Writes a MIL program as text, in the form of the `model.mil` of a compiled model.
 ///
-/// Operands and attributes are sorted by name, numbers of floating type are hexadecimal and so exact.  Programs of
-/// opset CoreML8 and later write values of rank 0 by their bare type (`string("valid")`), older ones as tensors
-/// (`tensor<string, []>("valid")`).  Of a function, the block that its opset selects is written; documentation
-/// strings and attributes of types are left out.
+/// Operands and attributes are sorted by name; floating-point numbers are hexadecimal and so exact. Programs of opset
+/// CoreML8 and later write values of rank 0 by their bare type (`string("valid")`), older ones as tensors
+/// (`tensor<string, []>("valid")`). Of a function, the block that its opset selects is written; documentation strings
+/// and attributes of types are omitted.
 package struct MILPrinter {
     var text = ""
     let hasBareScalars: Bool
@@ -120,7 +120,7 @@ package struct MILPrinter {
         text += "]"
     }
 
-    /// A name as it stands when it is a plain identifier, else in quotes.
+    /// A name as it is when it is a plain identifier, otherwise in quotes.
     static func identifier(_ name: String) -> String {
         let isPlain = !name.isEmpty && name.utf8.first.map { !isDigit($0) } == true && name.utf8.allSatisfy(isPart)
         return isPlain ? name : quoted(name)

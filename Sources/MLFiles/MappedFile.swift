@@ -1,10 +1,10 @@
 import Glibc
 package import MLNumerics
 
-/// The bytes of a file, mapped: pages are read when touched and shared with other processes that map the file.
+/// The mapped bytes of a file: pages are read when touched and shared with other processes that map the file.
 ///
-/// Files are replaced by renaming, never rewritten in place: of a file that somebody shortens while it is mapped the
-/// missing part reads as zeros, which `checkWhole` tells after the bytes were used.
+/// Files are replaced by renaming and never rewritten in place. When a file is truncated while it is mapped, the
+/// missing part reads as zeros, which `checkWhole` detects afterwards.
 package struct MappedFile: Sendable {
     package let path: String
     package let storage: TensorStorage
@@ -30,14 +30,14 @@ package struct MappedFile: Sendable {
         storage = TensorStorage(mapping: address, byteCount: count, path: path)
     }
 
-    /// Lends the bytes.
+    /// Calls a closure with the bytes.
     package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try storage.withBytes(body)
     }
 }
 
 extension TensorStorage {
-    /// - Throws: `ModelError.io` when the file that the bytes come from was shortened while they were mapped.
+    /// Throws `ModelError.io` when the file was truncated while it was mapped.
     package func checkWhole() throws(ModelError) {
         guard Self.someFileWasShortened, let path = shortenedFile else { return }
         throw ModelError(
@@ -47,13 +47,13 @@ extension TensorStorage {
         )
     }
 
-    /// Lends the bytes for reading.
+    /// Calls a closure with the bytes for reading.
     package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         defer { withExtendedLifetime(self) {} }
         return try body(UnsafeRawBufferPointer(start: address, count: byteCount))
     }
 
-    /// Storage of its own with a copy of `bytes`.
+    /// Makes storage of its own with a copy of `bytes`.
     package convenience init(copying bytes: some Collection<UInt8>) {
         self.init(byteCount: bytes.count)
         UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyBytes(from: bytes)

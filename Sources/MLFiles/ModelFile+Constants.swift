@@ -2,10 +2,10 @@ package import MLNumerics
 package import MLSpecification
 
 extension ModelFile {
-    /// The most dimensions that a constant may have.
+    /// The largest rank that a constant may have.
     private static let highestRank = 64
 
-    /// The tensor that a MIL constant stands for; elements in a weight file stay where they are.
+    /// The tensor of a MIL constant; elements in a weight file stay in place.
     package func tensor(of value: MILValue) throws(ModelError) -> Tensor {
         guard case .tensorType(let type)? = value.type.type else {
             throw ModelError(.unsupported, "The constant is no tensor; lists, tuples and dictionaries hold tensors.")
@@ -35,7 +35,7 @@ extension ModelFile {
         return scalarType
     }
 
-    /// The extents of a MIL tensor type whose extents are all known.
+    /// The shape of a MIL tensor type whose extents are all known.
     package static func shape(of type: MILTensorType) throws(ModelError) -> [Int] {
         guard type.dimensions.count <= highestRank else {
             throw ModelError(
@@ -54,7 +54,7 @@ extension ModelFile {
         return shape
     }
 
-    /// A blob whose stored type and declared type differ only in name.
+    /// The tensor of a blob whose stored and declared types differ in name only.
     private static func retyped(_ tensor: Tensor, _ type: MILTensorType) throws(ModelError) -> Tensor {
         let declared = try scalarType(of: type)
         if declared == tensor.scalarType { return tensor }

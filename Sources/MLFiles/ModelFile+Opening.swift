@@ -2,19 +2,21 @@ package import MLNumerics
 import MLSpecification
 
 extension ModelFile {
-    /// The specification inside a compiled folder.
+    /// The name of the specification in a compiled folder.
     package static let compiledSpecificationName = "specification.bin"
 
-    /// What a model is opened for.
+    /// The purpose that a model is opened for.
     package enum Purpose: Sendable {
-        /// Anything: the whole specification is decoded.
+        /// Any purpose: the whole specification is decoded.
         case inspection
-        /// To predict with it: of a compiled model that holds graphs, the specification lacks layers and programs; of a
-        /// neural network that is not updatable, large weights stay in the file.
+        /// Predictions alone.
+        ///
+        /// The specification of a compiled model with graphs lacks layers and programs; large weights of a neural
+        /// network that is not updatable stay in the file.
         case prediction
     }
 
-    /// Opens a `.mlmodel` file, a `.mlpackage` folder or a compiled `.mlmodelc` folder, recognised by what is there.
+    /// Opens a `.mlmodel` file, a `.mlpackage` folder or a compiled `.mlmodelc` folder; the content decides which.
     package static func open(path: String, for purpose: Purpose = .inspection) throws(ModelError) -> ModelFile {
         switch FileAccess.kind(of: path) {
         case nil: throw ModelError(.io, "There is no such file or folder; check the path.", at: path)
@@ -73,11 +75,9 @@ extension ModelFile {
         )
     }
 
-    /// Opens a compiled model whose files are `contents`, wherever these lie.
+    /// Opens a compiled model whose files are `contents`, wherever they are stored.
     ///
-    /// - Parameters:
-    ///   - folder: where files that the model names beside its own are looked for.
-    ///   - name: what stands for the model in messages.
+    /// Other files that the model names are searched in `folder`; `name` stands for the model in messages.
     package static func openCompiled(
         _ contents: any FolderContents,
         in folder: String,
@@ -155,7 +155,7 @@ extension ModelFile {
         )
     }
 
-    /// The manifest of a package folder.
+    /// Reads the manifest of a package folder.
     package static func manifest(ofPackage folder: String) throws(ModelError) -> PackageManifest {
         let path = folder + "/" + PackageManifest.fileName
         let bytes = try FileAccess.read(path)
@@ -190,7 +190,7 @@ extension ModelFile {
         }
     }
 
-    /// The files two levels below `Data` that lie at or below no listed item.
+    /// The files up to two levels below `Data` that are not at or below a listed item.
     private static func foreignItems(_ data: String, _ manifest: PackageManifest) throws(ModelError) -> [String] {
         let listed = manifest.items.map { FileAccess.withoutTrailingSlash($0.path) }
         func isKnown(_ path: String) -> Bool {

@@ -2,11 +2,11 @@ package import MLNumerics
 package import MLSpecification
 
 extension ModelFile {
-    /// A file that goes into a package beside the specification.
+    /// A file of a package other than the specification.
     package enum WeightSource: Sendable {
-        /// The contents.
+        /// Its contents.
         case bytes([UInt8])
-        /// A file or folder to take over.
+        /// An existing file or folder, which is linked or copied.
         case path(String)
     }
 
@@ -15,9 +15,7 @@ extension ModelFile {
         try FileAccess.write(try SpecificationReader.encode(specification), to: path)
     }
 
-    /// Writes a `.mlpackage` folder in the place of an older one.
-    ///
-    /// - Parameter weights: files by their names within `weights`, such as `weight.bin`.
+    /// Writes a `.mlpackage` folder, replacing an existing one; `weights` has files by their names within `weights`.
     package static func writePackage(
         _ specification: SpecModel,
         weights: [String: WeightSource] = [:],
@@ -66,8 +64,8 @@ extension ModelFile {
 
     /// Reads a model and writes it again: a `.mlmodel` file to a `.mlmodel` file, a package to a package.
     ///
-    /// Weight files of a package are read blob by blob and written anew where they lie, so that reader and writer of
-    /// both formats are passed through.
+    /// The weight files of a package are read blob by blob and written again, so that readers and writers of both
+    /// formats are exercised.
     package static func reserialize(path: String, to target: String) throws(ModelError) {
         guard FileAccess.kind(of: path) == .folder else {
             let file = try MappedFile(path)

@@ -1,41 +1,44 @@
 package import MLNumerics
 package import MLSpecification
 
-/// An opened model: the decoded specification, and the weight files that its programs refer to.
+/// An opened model: the decoded specification and the weight files that its programs refer to.
 ///
-/// Opening decodes the specification once and maps weight files when they are first asked for; both are immutable,
-/// so a model file can be shared and copied freely.
+/// Opening decodes the specification once and maps weight files when they are first used; both are immutable, so a
+/// model file can be shared and copied freely.
 package struct ModelFile: Sendable {
-    /// What was opened.
+    /// The kind of file or data that the model was opened from.
     package enum Form: Sendable {
-        /// A `.mlmodel` file: one specification, weights inside.
+        /// A `.mlmodel` file: a specification that holds its weights.
         case model
         /// A `.mlpackage` folder: manifest, specification, weight files.
         case package
-        /// A compiled folder, as `MLCompiler` writes.
+        /// A compiled folder, as `MLCompiler` writes it.
         case compiled
-        /// Bytes that the caller had in memory.
+        /// Data in memory.
         case memory
     }
 
-    /// Where the model was opened, as the caller wrote it; a name for models in memory.
+    /// The path of the model, as the caller wrote it; a name for models in memory.
     package let path: String
     package let form: Form
     package let specification: SpecModel
     package let weights: WeightFiles
-    /// The files of a compiled model; `nil` for all other forms, and for models that were derived from a compiled one.
+    /// The files of a compiled model; `nil` for all other forms, and for models derived from a compiled one.
     package let contents: (any FolderContents)?
-    /// The file that the specification was read from; `nil` for stages and for models in memory, in archives and
-    /// encrypted.
+    /// The file that the specification was read from.
+    ///
+    /// It is `nil` for stages, and for models in memory, in archives and encrypted ones.
     package let specificationPath: String?
     /// Files in a package that its manifest does not list; they are ignored.
     package let foreignItems: [String]
-    /// The graphs of a compiled model that was opened for predictions; then `specification` lacks layers and programs.
+    /// The graphs of a compiled model that was opened for predictions; `specification` then lacks layers and programs.
     package let compiled: CompiledModel?
-    /// The file in which the large weights of a model opened for predictions lie (`PlacedWeights`).
+    /// The file with the large weights of a model opened for predictions (`PlacedWeights`).
     let source: MappedFile?
-    /// Where a stage of a pipeline stands: the places in the pipelines around it, outermost first, with dots between;
-    /// empty for a whole model.
+    /// The position of a stage of a pipeline: the indices in the pipelines around it, outermost first, separated by
+    /// dots.
+    ///
+    /// It is empty for a whole model.
     package let stagePath: String
 
     init(
@@ -62,7 +65,9 @@ package struct ModelFile: Sendable {
         self.source = source
     }
 
-    /// A model that is in memory.  `blobs` are its weight files by name, such as `@model_path/weights/weight.bin`.
+    /// Makes a model in memory.
+    ///
+    /// `blobs` are its weight files by name, such as `@model_path/weights/weight.bin`.
     package init(
         specification bytes: [UInt8],
         blobs: [String: [UInt8]] = [:],
@@ -76,7 +81,7 @@ package struct ModelFile: Sendable {
         self.init(path: path, form: .memory, specification: specification, weights: WeightFiles(blobs: blobs))
     }
 
-    /// A model that was just built.
+    /// Makes a model from a specification that was just built.
     package init(
         specification: SpecModel,
         blobs: [String: [UInt8]] = [:],
@@ -86,7 +91,8 @@ package struct ModelFile: Sendable {
     }
 
     /// A model inside this one, such as a stage of a pipeline: its own specification, the same weight files.
-    /// - Parameter index: its place in the pipeline.
+    ///
+    /// `index` is its index in the pipeline.
     package func stage(_ specification: SpecModel, named name: String, index: Int = 0) -> ModelFile {
         ModelFile(
             path: path + " › " + name,
@@ -100,10 +106,10 @@ package struct ModelFile: Sendable {
         )
     }
 
-    /// True when `specification` lacks what only more than predicting needs: see `Purpose`.
+    /// Whether `specification` lacks parts that predictions do not need; see `Purpose`.
     package var isForPrediction: Bool { compiled != nil || source != nil }
 
-    /// The same model, or stage, with its whole specification, when it was opened for predictions.
+    /// The same model or stage with its complete specification, when it was opened for predictions.
     package func whole() throws(ModelError) -> ModelFile {
         var file: ModelFile
         if compiled != nil, let contents {
@@ -127,12 +133,12 @@ package struct ModelFile: Sendable {
         return file
     }
 
-    /// The same model with another specification, in memory: the same weight files and surroundings.
+    /// The same model in memory with another specification, the same weight files and the same folder.
     package func replacing(_ specification: SpecModel) -> ModelFile {
         ModelFile(path: path, form: form, specification: specification, weights: weights, source: source)
     }
 
-    /// The same model with its inputs' arrays fixed to these shapes, in the interface and in the functions.
+    /// The same model with the shapes of its array inputs fixed, in the interface and in the functions.
     package func fixed(to shapes: [String: [Int]]) -> ModelFile {
         ModelFile(
             path: path,
@@ -144,7 +150,7 @@ package struct ModelFile: Sendable {
         )
     }
 
-    /// The folder in which files that the model names (linked models) are looked for; `nil` for models in memory.
+    /// The folder in which linked models are searched; `nil` for models in memory.
     package var folder: String? {
         switch form {
         case .model: FileAccess.folder(of: path)
@@ -153,11 +159,10 @@ package struct ModelFile: Sendable {
         }
     }
 
-    /// Whether the model is kept secret, so that nothing of it may be written in the clear: it was encrypted.
+    /// Whether the model is secret because it was encrypted, so that no part of it may be written in the clear.
     package var isProtected: Bool { weights.isProtected }
 
-    /// Throws for a model that is kept secret.
-    /// - Parameter purpose: what would write it in the clear, such as "saving".
+    /// Throws for a secret model; `purpose` names the operation that would write it in the clear, such as "saving".
     package func requireUnprotected(_ purpose: String) throws(ModelError) {
         guard isProtected else { return }
         throw ModelError(
@@ -167,7 +172,7 @@ package struct ModelFile: Sendable {
         )
     }
 
-    /// The bytes that a MIL constant refers to.
+    /// The weight blob that a MIL constant refers to.
     package func blob(fileName: String, offset: UInt64) throws(ModelError) -> WeightBlob {
         try trailing(path) { () throws(ModelError) in try weights.file(fileName).blob(at: offset) }
     }

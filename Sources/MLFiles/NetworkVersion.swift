@@ -38,7 +38,7 @@ enum NetworkVersion {
         }
     }
 
-    /// Half-precision weights came with version 2, quantised ones with 3.
+    /// The version that a layer's weights need: 2 for half precision, 3 for quantized ones.
     private static func weights(of layer: SpecNeuralNetworkLayer) -> Int32 {
         parameters(of: layer).map { weights in
             if weights.hasQuantization { return 3 }

@@ -1,7 +1,7 @@
 import Glibc
 package import MLNumerics
 
-/// A file being written under a temporary name; it takes its place in `finish`, or vanishes when dropped before.
+/// A file being written under a temporary name; it is renamed in `finish`, or removed when it is dropped before.
 package final class NewFile {
     private let path: String
     private let temporary: String
@@ -35,14 +35,14 @@ package final class NewFile {
         }
     }
 
-    /// Writes over `bytes.count` bytes at `offset`, which must have been written before.
+    /// Overwrites `bytes.count` bytes at `offset`, which must have been written before.
     package func overwrite(_ bytes: [UInt8], at offset: Int) throws(ModelError) {
         precondition(offset + bytes.count <= count)
         let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
         guard written == bytes.count else { throw FileAccess.failure("write", path) }
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     package func finish() throws(ModelError) {
         let closed = close(descriptor)
         descriptor = -1

@@ -1,13 +1,13 @@
 package import MLNumerics
 
-/// The table of contents of a model package: `Manifest.json` beside the folder `Data`, which holds the items.
+/// The table of contents of a model package: `Manifest.json`, beside the folder `Data` with the items.
 package struct PackageManifest: Sendable {
     package struct Item: Sendable {
         package var identifier: String
         package var name: String
         package var author: String
         package var description: String
-        /// Relative to `Data`.
+        /// The item's path relative to `Data`.
         package var path: String
 
         package init(identifier: String, name: String, author: String, description: String, path: String) {
@@ -32,7 +32,7 @@ package struct PackageManifest: Sendable {
         self.rootIdentifier = rootIdentifier
     }
 
-    /// Reads the text of a manifest.
+    /// Parses the text of a manifest.
     package init(json bytes: [UInt8]) throws(ModelError) {
         let json = try JSONReader.read(bytes)
         guard case .object = json else { throw Self.broken("the manifest is no object", "Manifest") }
@@ -75,7 +75,7 @@ package struct PackageManifest: Sendable {
         }
     }
 
-    /// The item that is the model: the one named by the manifest, or the only one with a model file's name.
+    /// The item that is the model: the one that the manifest names, or the only one with a model file's name.
     package func root() throws(ModelError) -> Item {
         if let rootIdentifier {
             guard let item = items.first(where: { $0.identifier == rootIdentifier }) else {
@@ -96,7 +96,7 @@ package struct PackageManifest: Sendable {
         return candidates[0]
     }
 
-    /// The text of the manifest, items sorted by identifier.
+    /// The text of the manifest, with items sorted by identifier.
     package var json: String {
         var members = [JSONValue.Member("fileFormatVersion", .string(Self.formatVersion))]
         let entries = items.sorted { $0.identifier < $1.identifier }.map { item in
@@ -115,7 +115,7 @@ package struct PackageManifest: Sendable {
         return JSONValue.object(members).text
     }
 
-    /// A new identifier: a random UUID.
+    /// Makes a new identifier: a random UUID.
     package static func makeIdentifier() -> String {
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         bytes[6] = bytes[6] & 0x0F | 0x40
@@ -129,7 +129,7 @@ package struct PackageManifest: Sendable {
         return text
     }
 
-    /// True when a relative path stays below the folder it starts from.
+    /// Whether a relative path stays below the folder that it starts from.
     static func isInside(_ path: String) -> Bool {
         !path.isEmpty && !path.hasPrefix("/") && !path.utf8.contains(0)
             && !path.split(separator: "/").contains("..")

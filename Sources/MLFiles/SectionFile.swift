@@ -1,12 +1,12 @@
 import Glibc
 package import MLNumerics
 
-/// A file of named sections, each of which starts on a page, so that it can be mapped and used where it lies.
+/// A file of named sections, each of which starts on a page, so that it can be mapped and used in place.
 ///
-/// The file starts with 64 bytes: the mark `COREMLC1`, the version of what the sections hold (u32), the number of
-/// sections (u32), the place of the table (u64), its FNV-1a hash (u64), the file's size (u64), zeros.  The table has
-/// for each section a name behind its length (u32), then offset, byte count and FNV-1a hash (u64 each; a hash of 0
-/// stands for a section that is used without being read whole).  Everything is little endian.
+/// The file starts with 64 bytes: the magic number `COREMLC1`, the version of the content (u32), the number of sections
+/// (u32), the offset of the table (u64), its FNV-1a hash (u64), the file's size (u64), and zeros. For each section the
+/// table has the name after its length (u32), then offset, byte count and FNV-1a hash (u64 each; a hash of 0 marks a
+/// section that is used without being read as a whole). All numbers are little-endian.
 package struct SectionFile: Sendable {
     static let mark: [UInt8] = Array("COREMLC1".utf8)
     static let headerByteCount = 64
@@ -20,7 +20,7 @@ package struct SectionFile: Sendable {
 
     package let path: String
     package let storage: TensorStorage
-    /// The version of what the sections hold.
+    /// The version of the content of the sections.
     package let version: Int
     private let sections: [String: Section]
 
@@ -75,7 +75,7 @@ package struct SectionFile: Sendable {
 
     package func has(_ name: String) -> Bool { sections[name] != nil }
 
-    /// The bytes of a section; an error when they are not those that were written.
+    /// The bytes of a section; throws when they do not match their hash.
     package func bytes(_ name: String) throws(ModelError) -> [UInt8] {
         guard let section = sections[name] else {
             throw ModelError(.malformed, "The section '\(name)' is missing; compile the model again.", at: path)
@@ -90,7 +90,7 @@ package struct SectionFile: Sendable {
         return storage.withBytes { [UInt8]($0[section.offset..<section.offset + section.byteCount]) }
     }
 
-    /// Where a section lies that is used without being read whole.
+    /// The byte range of a section that is used without being read as a whole.
     package func range(_ name: String) throws(ModelError) -> Range<Int> {
         guard let section = sections[name] else {
             throw ModelError(.malformed, "The section '\(name)' is missing; compile the model again.", at: path)
@@ -105,7 +105,7 @@ package struct SectionFile: Sendable {
     }
 }
 
-/// FNV-1a of 64 bits: tells damage, not malice.
+/// The 64-bit FNV-1a hash, which detects damage but not manipulation.
 package struct SectionHash {
     package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -120,7 +120,9 @@ package struct SectionHash {
     }
 }
 
-/// Writes a `SectionFile`, section by section.  What is written can be opened after each `seal`, and continued.
+/// Writes a `SectionFile`, section by section.
+///
+/// The file can be opened after each `seal`, and continued.
 package final class SectionFileWriter {
     private let path: String
     private let version: Int
@@ -150,8 +152,9 @@ package final class SectionFileWriter {
         sections.append((name, SectionFile.Section(offset: start, byteCount: bytes.count, hash: hash.value)))
     }
 
-    /// Adds a section of parts that are used where they lie, each at a multiple of 64 bytes from the section's start;
-    /// gives the offsets of the parts within the section.
+    /// Adds a section of parts that are used in place, each at a multiple of 64 bytes from the start of the section.
+    ///
+    /// The result holds the offsets of the parts within the section.
     package func add(_ name: String, parts: [UnsafeRawBufferPointer]) throws(ModelError) -> [Int] {
         let start = beginSection()
         var offsets: [Int] = []
@@ -164,7 +167,7 @@ package final class SectionFileWriter {
         return offsets
     }
 
-    /// Completes the file as far as it is written.
+    /// Completes the file with the sections written so far.
     package func seal() throws(ModelError) {
         let table = position
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 import MLSpecification
 
 extension SpecModel {
-    /// The model with its inputs' arrays fixed to these shapes.
+    /// The model with the shapes of its array inputs fixed.
     func fixed(to shapes: [String: [Int]]) -> SpecModel {
         var result = self
         result.description_p.input = result.description_p.input.map { $0.fixed(to: shapes) }

@@ -21,7 +21,7 @@ extension SpecModel {
         }
     }
 
-    /// How a neural network is updated; `nil` when it says nothing of that, and for other models.
+    /// The update parameters of a neural network; `nil` when it has none, and for other models.
     package var networkUpdate: SpecNetworkUpdateParameters? {
         get {
             switch type {
@@ -42,7 +42,7 @@ extension SpecModel {
         }
     }
 
-    /// The models of a pipeline of any kind put in the place of those that are there.
+    /// Replaces the models of a pipeline of any kind.
     package mutating func setStages(_ models: [SpecModel]) {
         switch type {
         case .pipeline?: pipeline.models = models
@@ -54,7 +54,7 @@ extension SpecModel {
 }
 
 extension SpecNeuralNetworkLayer {
-    /// The kind of the layer as messages name it, such as `innerProduct`.
+    /// The layer's kind as messages name it: `innerProduct`.
     package var kindName: String {
         layer.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "unknown"
     }
@@ -88,7 +88,7 @@ extension SpecLossLayer {
 }
 
 extension [SpecNeuralNetworkLayer] {
-    /// The places of the layers that the value `name`, as it is after the last layer, depends on.
+    /// The indices of the layers that the final value `name` depends on.
     package func ancestors(of name: String) -> Set<Int> {
         var wanted: Set<String> = [name]
         var result: Set<Int> = []

@@ -11,7 +11,7 @@ extension SpecModel {
         }
     }
 
-    /// The names by which the program, or those of the stages, refer to weight files.
+    /// The names by which the program or the stages refer to weight files.
     package var weightFileNames: Set<String> {
         var names: Set<String> = []
         if case .mlProgram(let program)? = type {

@@ -1,8 +1,9 @@
 package import MLSpecification
 
 extension SpecModelDescription {
-    /// The interface of one function of a model with several, in the place of the model's own; `nil` stands for the
-    /// default function.  The same description when it lists no such function.
+    /// The description with the interface of one function, for a model with several.
+    ///
+    /// `nil` stands for the default function. The description itself when it lists no such function.
     package func interface(of functionName: String?) -> SpecModelDescription {
         let name = functionName ?? (defaultFunctionName.isEmpty ? "main" : defaultFunctionName)
         guard let function = functions.first(where: { $0.name == name }) else { return self }

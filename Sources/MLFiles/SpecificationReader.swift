@@ -2,12 +2,14 @@ package import MLNumerics
 package import MLSpecification
 import SwiftProtobuf
 
-/// Decodes and encodes the specification: the message that a model file holds.
+/// Decodes and encodes the specification: the message in a model file.
 package enum SpecificationReader {
-    /// The newest specification version that is understood.
+    /// The newest specification version that is supported.
     package static let newestVersion: Int32 = 10
 
-    /// Decodes a model; errors name the field that is broken.  Unknown fields are kept.
+    /// Decodes a model; errors name the damaged field.
+    ///
+    /// Unknown fields are kept.
     package static func decode(_ bytes: UnsafeRawBufferPointer) throws(ModelError) -> SpecModel {
         do {
             return try SpecModel(serializedBytes: ByteRegion(bytes))
@@ -20,7 +22,7 @@ package enum SpecificationReader {
         try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in try decode(UnsafeRawBufferPointer(buffer)) }
     }
 
-    /// Encodes a model; equal models give equal bytes.
+    /// Encodes a model; equal models have equal bytes.
     package static func encode(_ model: SpecModel) throws(ModelError) -> [UInt8] {
         var options = BinaryEncodingOptions()
         options.useDeterministicOrdering = true
@@ -35,7 +37,7 @@ package enum SpecificationReader {
         }
     }
 
-    /// Throws when no engine can understand the model: no version, a future version, no kind.
+    /// Throws for a model that no engine can run: without a version, with a future version, or without a kind.
     package static func validate(_ model: SpecModel) throws(ModelError) {
         let version = model.specificationVersion
         guard version >= 1 else {

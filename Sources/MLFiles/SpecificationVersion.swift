@@ -1,7 +1,7 @@
 package import MLNumerics
 package import MLSpecification
 
-/// The version of the specification: which system first understood it, and which one a model needs.
+/// The version of the specification: the systems that introduced it, and the one that a model needs.
 package enum SpecificationVersion {
     /// The first release of each system that opens a version.
     package struct Systems: Hashable, Sendable {
@@ -9,11 +9,11 @@ package enum SpecificationVersion {
         package let macOS: String
         package let tvOS: String
         package let watchOS: String
-        /// `nil` for versions older than visionOS: its first release opens them all.
+        /// The first release of visionOS; `nil` for older versions, which its first release opens.
         package let visionOS: String?
     }
 
-    /// The first systems that open specification `version`; `nil` for a version that is not known.
+    /// The first systems that open specification `version`; `nil` for an unknown version.
     package static func systems(_ version: Int32) -> Systems? {
         switch version {
         case 1: Systems(iOS: "11.0", macOS: "10.13", tvOS: "11.0", watchOS: "4.0", visionOS: nil)
@@ -30,7 +30,7 @@ package enum SpecificationVersion {
         }
     }
 
-    /// The lowest version that has everything the model uses.
+    /// The lowest version that supports everything the model uses.
     package static func minimum(_ model: SpecModel) -> Int32 {
         var version = interface(model)
         if model.isUpdatable { version = max(version, 4) }
@@ -56,7 +56,7 @@ package enum SpecificationVersion {
         return model
     }
 
-    /// `lowered` for an encoded model.
+    /// The encoded model with the lowest version that it needs.
     package static func lowered(_ bytes: [UInt8]) throws(ModelError) -> [UInt8] {
         try SpecificationReader.encode(lowered(SpecificationReader.decode(bytes)))
     }
@@ -131,7 +131,9 @@ package enum SpecificationVersion {
 
     private static func stages(_ pipeline: SpecPipeline) -> Int32 { pipeline.models.map(minimum).max() ?? 1 }
 
-    /// Revisions of the natural language models: 2 came with iOS 13, 3 with iOS 14, 4 with iOS 17, 5 with iOS 18.
+    /// The version that a revision of a natural language model needs.
+    ///
+    /// Revision 2 was introduced with iOS 13, 3 with iOS 14, 4 with iOS 17, 5 with iOS 18.
     private static func language(_ revision: UInt32, secondRevision: Int32) -> Int32 {
         switch revision {
         case 0, 1: 3

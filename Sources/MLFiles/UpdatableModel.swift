@@ -1,9 +1,9 @@
 package import MLNumerics
 package import MLSpecification
 
-/// What the model format asks of a model that says it is updatable.
+/// The model format's requirements of a model that is marked as updatable.
 package enum UpdatableModel {
-    /// Throws what contradicts the format, naming the layer or parameter.
+    /// Throws for the first violation of the format, naming the layer or parameter.
     package static func validate(_ model: SpecModel) throws(ModelError) {
         for (index, stage) in model.stages.dropLast().enumerated() where stage.isUpdatable {
             throw ModelError(
@@ -55,8 +55,10 @@ package enum UpdatableModel {
         !weights.hasQuantization && weights.float16Bytes == nil
     }
 
-    /// The layers through which Core ML on Apple's systems does not carry gradients from the loss to the first
-    /// updatable layer, though they are differentiable: such a model can be updated here alone.
+    /// The layers that Apple's Core ML does not propagate gradients through, though they are differentiable.
+    ///
+    /// They lie between the loss and the first updatable layer; a model with such layers can be updated by this package
+    /// alone.
     package static func layersOfThisSystem(_ model: SpecModel) -> [SpecNeuralNetworkLayer] {
         guard model.isUpdatable, let layers = model.networkLayers, let loss = model.networkUpdate?.lossLayers.first,
             let first = layers.firstIndex(where: \.isUpdatable)

@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// One array in a weight file: where its packed elements lie, and of what type they are.
+/// An array in a weight file: its element type and the location of its packed elements.
 package struct WeightBlob: Sendable {
     package let dataType: BlobDataType
     package let storage: TensorStorage
@@ -8,7 +8,7 @@ package struct WeightBlob: Sendable {
     package let byteCount: Int
     package let elementCount: Int
 
-    /// The element type; an error for those that tensors do not hold.
+    /// The element type; throws for types that tensors do not hold.
     package func scalarType() throws(ModelError) -> ScalarType {
         guard let type = dataType.scalarType else {
             throw ModelError(
@@ -19,7 +19,7 @@ package struct WeightBlob: Sendable {
         return type
     }
 
-    /// The elements in the given shape, sharing the bytes of the file.
+    /// A tensor of the elements in the given shape, sharing the bytes of the file.
     package func tensor(shape: [Int]) throws(ModelError) -> Tensor {
         let scalarType = try scalarType()
         let count = try shape.checkedElementCount()
@@ -41,7 +41,7 @@ package struct WeightBlob: Sendable {
 }
 
 extension Array where Element == Int {
-    /// The number of elements of a shape that came from a file.
+    /// The number of elements of a shape read from a file; throws when an extent is negative or the product overflows.
     package func checkedElementCount() throws(ModelError) -> Int {
         var count = 1
         for extent in self {

@@ -1,12 +1,12 @@
 package import MLNumerics
 
-/// A weight file, version 2 of the blob storage format, read where it lies.
+/// A weight file of version 2 of the blob storage format, read in place.
 ///
-/// The file starts with 64 bytes: the number of blobs and the version, as 32-bit integers.  A blob is 64 bytes of
-/// description (mark, data type, byte count, offset of the bytes from the start of the file, and for elements of less
-/// than a byte how many bits of the last byte are unused), and the packed elements.  Writers start both at multiples of
-/// 64; reading does not insist on it.  The rest of the 64 bytes means nothing and may hold anything.  Everything is
-/// little endian.
+/// The file starts with 64 bytes: the number of blobs and the version, as 32-bit integers. A blob has 64 bytes of
+/// metadata (magic number, data type, byte count, offset of the data from the start of the file, and, for elements of
+/// less than a byte, the number of unused bits in the last byte) and the packed elements. Writers start both at
+/// multiples of 64; reading does not require it. The rest of the 64 bytes has no meaning and may hold anything. All
+/// numbers are little-endian.
 package struct WeightFile: Sendable {
     static let alignment = 64
     static let mark: UInt32 = 0xDEAD_BEEF
@@ -21,7 +21,7 @@ package struct WeightFile: Sendable {
         try self.init(MappedFile(path).storage, path: path)
     }
 
-    /// Reads a weight file that is in memory; `path` is its name in messages.
+    /// Reads a weight file in memory; `path` is its name in messages.
     package init(_ storage: TensorStorage, path: String) throws(ModelError) {
         self.path = path
         self.storage = storage
@@ -46,7 +46,7 @@ package struct WeightFile: Sendable {
         }
     }
 
-    /// The blob whose description is at `offset`.
+    /// The blob whose metadata is at `offset`.
     package func blob(at offset: UInt64) throws(ModelError) -> WeightBlob {
         let size = UInt64(storage.byteCount)
         guard offset >= 64, offset <= size, size - offset >= 64 else {
@@ -67,7 +67,7 @@ package struct WeightFile: Sendable {
         }
         let byteCount = Self.integer(UInt64.self, storage, start + 8)
         let dataOffset = Self.integer(UInt64.self, storage, start + 16)
-        // Until sub-byte types came with iOS 18 nothing was written here: files of before hold what lay in memory.
+        // Before iOS 18 introduced sub-byte types nothing was written here: older files hold arbitrary bytes.
         let unusedBits = type.bitWidth < 8 ? Self.integer(UInt64.self, storage, start + 24) : 0
         guard dataOffset <= size, byteCount <= size - dataOffset else {
             throw broken(
@@ -93,7 +93,7 @@ package struct WeightFile: Sendable {
         )
     }
 
-    /// The offsets of the descriptions of all blobs, for files whose blobs follow each other, as writers make them.
+    /// The offsets of the metadata of all blobs, for files whose blobs follow each other, as writers make them.
     package func blobOffsets() throws(ModelError) -> [UInt64] {
         var result: [UInt64] = []
         var offset: UInt64 = 64

@@ -10,7 +10,7 @@ package final class WeightFileWriter {
         try file.append(Self.header(blobCount: 0))
     }
 
-    /// Appends one blob of packed elements and gives the offset that refers to it.
+    /// Appends a blob of packed elements and returns the offset that refers to it.
     package func append(
         _ dataType: BlobDataType,
         elementCount: Int,

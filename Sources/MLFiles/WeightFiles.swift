@@ -1,16 +1,17 @@
 package import MLNumerics
 import Synchronization
 
-/// The weight files of one model, found by the names that programs use (`@model_path/weights/weight.bin`), mapped
-/// when first asked for and shared from then on.
+/// The weight files of a model, by the names that programs use (`@model_path/weights/weight.bin`).
+///
+/// They are mapped when first used, and shared from then on.
 package final class WeightFiles: Sendable {
     private static let prefix = "@model_path/"
 
-    /// The folders in which the model lies; those of a package stand for `@model_path` in this order.
+    /// The folders of the model; those of a package stand for `@model_path` in this order.
     package let folders: [String]
-    /// What stands for `@model_path`, tried in order.
+    /// The folders that stand for `@model_path`, tried in order.
     private let holders: [any FolderContents]
-    /// Files that are in memory, by name.
+    /// Files in memory by name.
     private let blobs: [String: TensorStorage]
     private let opened = Mutex<[String: WeightFile]>([:])
 
@@ -20,22 +21,24 @@ package final class WeightFiles: Sendable {
         blobs = [:]
     }
 
-    /// The weight files of a model in the folder `folder`, or in an archive in it, whose files are `contents`.
+    /// Makes the weight files of a model in `folder`, or in an archive in it, whose files are `contents`.
     package init(contents: any FolderContents, folder: String) {
         folders = [folder]
         holders = [contents]
         blobs = [:]
     }
 
-    /// Weight files in memory.  A name fits a reference when it is the same with or without `@model_path/`, or when
-    /// their last components are equal and no other name fits better.
+    /// Makes weight files in memory.
+    ///
+    /// A reference matches a name that is equal with or without `@model_path/`; otherwise one with the same last
+    /// component.
     package init(blobs: [String: [UInt8]]) {
         folders = []
         holders = []
         self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
     }
 
-    /// The weight file that a program calls `fileName`.
+    /// The weight file that a program refers to as `fileName`.
     package func file(_ fileName: String) throws(ModelError) -> WeightFile {
         if let file = opened.withLock({ $0[fileName] }) { return file }
         let file = try open(fileName)
@@ -46,7 +49,7 @@ package final class WeightFiles: Sendable {
         }
     }
 
-    /// The weight files that were asked for, by their names relative to the model.
+    /// The weight files used so far, by their names relative to the model.
     package func openedFiles() throws(ModelError) -> [(name: String, file: WeightFile)] {
         var files: [(name: String, file: WeightFile)] = []
         for (name, file) in opened.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
@@ -55,8 +58,9 @@ package final class WeightFiles: Sendable {
         return files
     }
 
-    /// Where the file that a program calls `fileName` lies in the clear on disk, as a file of its own; `nil` for files
-    /// in memory, in archives and in encrypted models.
+    /// The path of the file that a program refers to as `fileName`, when it is a plain file on disk.
+    ///
+    /// It is `nil` for files in memory, in archives and in encrypted models.
     package func path(_ fileName: String) throws(ModelError) -> String? {
         let relative = try relativeName(fileName)
         for holder in holders {
@@ -66,7 +70,7 @@ package final class WeightFiles: Sendable {
         throw missing(fileName, searched: folders.map { $0 + "/" + relative })
     }
 
-    /// Whether the model is kept secret: see `FolderContents`.
+    /// Whether the model is secret; see `FolderContents`.
     package var isProtected: Bool { holders.contains { $0.isProtected } }
 
     private func open(_ fileName: String) throws(ModelError) -> WeightFile {

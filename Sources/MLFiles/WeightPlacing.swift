@@ -1,19 +1,21 @@
 import MLNumerics
 import MLSpecification
 
-/// Decodes neural networks without their large weights, which stay where they lie in the file: each is replaced by its
-/// place (`PlacedWeights`).  What is decoded this way is for predicting only.
+/// Decodes neural networks without their large weights, which stay in the file: each is replaced by its location
+/// (`PlacedWeights`).
+///
+/// Models decoded this way are for predictions only.
 struct WeightPlacing {
-    /// Weights of fewer bytes are decoded as they are.
+    /// The size in bytes below which weights are decoded.
     private static let threshold = 1 << 14
     private static let deepest = 100
 
     private let bytes: UnsafeRawBufferPointer
     private let storage: UInt64
 
-    /// The message without its large weights; `nil` when the bytes are no message, or there is nothing to leave out.
+    /// The message without its large weights; `nil` when the bytes are no message, or have no large weights.
     ///
-    /// - Parameter file: the bytes of a model, kept by whoever uses the result.
+    /// `file` holds the bytes of a model and must be kept while the result is used.
     static func slimmed(_ file: TensorStorage) -> [UInt8]? {
         file.withBytes { bytes in
             let placing = WeightPlacing(bytes: bytes, storage: NumberedStorages.number(for: file))
@@ -21,7 +23,7 @@ struct WeightPlacing {
         }
     }
 
-    /// A message written anew; `nil` when it is broken or needs no change.
+    /// The rewritten message; `nil` when it is damaged or needs no change.
     private func message(_ range: Range<Int>, _ name: String, depth: Int) -> [UInt8]? {
         guard depth < Self.deepest else { return nil }
         var result: [UInt8] = []
@@ -34,7 +36,7 @@ struct WeightPlacing {
         while position < range.upperBound {
             let start = position
             guard let tag = varint(&position, range.upperBound) else { return nil }
-            // Values in several pieces would have several places.
+            // Values in several pieces would have several locations.
             if name == "WeightParams", PlacedWeights.Field(rawValue: tag >> 3) != nil,
                 !values.insert(tag >> 3).inserted
             {
@@ -63,7 +65,7 @@ struct WeightPlacing {
         return result
     }
 
-    /// What takes the place of a field of a message; `nil` when it stays.
+    /// The replacement of a field of a message; `nil` when it stays.
     private func replacement(_ number: UInt64, of message: String, _ body: Range<Int>, depth: Int) -> [UInt8]? {
         if message == "WeightParams" {
             guard body.count >= Self.threshold, let field = PlacedWeights.Field(rawValue: number) else { return nil }

@@ -1,11 +1,11 @@
-/// Finds the first place where the bytes of a message contradict the wire format, for error messages.
+/// Finds the first place where the bytes of a message violate the wire format, for error messages.
 ///
-/// Runs only after decoding has failed, so it may be slow and must be thorough.
+/// It runs only after decoding has failed, so it may be slow and must be thorough.
 struct WireDiagnosis {
     struct Finding {
         /// The names from the root to the field, with the index of a repeated one: `neuralNetwork`, `layers[3]`, ….
         var path: [String]
-        /// Where the field starts, in bytes from the start of the message.
+        /// The offset of the field in bytes from the start of the message.
         var offset: Int
         var reason: String
     }
@@ -13,7 +13,7 @@ struct WireDiagnosis {
     private let bytes: UnsafeRawBufferPointer
     private static let deepest = 100
 
-    /// The first contradiction in the encoding of `message`; `nil` when none is found.
+    /// The first violation in the encoding of `message`; `nil` when none is found.
     static func find(in bytes: UnsafeRawBufferPointer, message: String) -> Finding? {
         WireDiagnosis(bytes: bytes).walk(0..<bytes.count, message, depth: 0)
     }
@@ -81,7 +81,7 @@ struct WireDiagnosis {
         return nil
     }
 
-    /// Looks into the body of a field with a length.
+    /// Inspects the body of a length-delimited field.
     private func inspect(_ body: Range<Int>, _ kind: WireSchema.Kind?, isRepeated: Bool, depth: Int) -> Finding? {
         func finding(_ reason: String) -> Finding { Finding(path: [], offset: body.lowerBound, reason: reason) }
         switch kind {

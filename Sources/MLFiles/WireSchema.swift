@@ -1,4 +1,4 @@
-/// The fields of the specification's messages by number: what is needed to name the place where bytes go wrong.
+/// The fields of the specification's messages by number, to name the location of an encoding error.
 struct WireSchema: Sendable {
     enum Kind: Sendable {
         case varint, fixed32, fixed64, text, bytes

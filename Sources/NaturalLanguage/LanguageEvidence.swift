@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the texts seen so far say about their language.
+/// The evidence about their language that the texts read so far give.
 struct LanguageEvidence {
     /// The features of the texts' words in one script.
     private struct Features {
@@ -9,9 +9,9 @@ struct LanguageEvidence {
     }
 
     private let model = LanguageModel.shared
-    /// The letters of each script.
+    /// The number of letters in each script.
     private var letters: [Int]
-    /// Letters of scripts whose languages are not known.
+    /// The number of letters in scripts whose languages are not known.
     private var otherLetters = 0
     private var features: [Features]
 
@@ -27,13 +27,13 @@ struct LanguageEvidence {
 
     // MARK: - Reading texts
 
-    /// Adds a text.  A word does not go on from one text to the next.
+    /// Adds a text; a word does not continue from one text to the next.
     mutating func add(_ text: String) {
         let model = model
         var word: [UInt32] = []
         var script: Int?
         var hasApostrophe = false
-        /// Ends the word before a letter or mark of another script, or before what is neither.
+        /// Ends the word before a letter or mark of another script, or before a character that is neither.
         func end(_ features: inout [Features]) {
             if let known = script, case .several(let group) = model.scripts[known].languages {
                 Self.count(&word, group, &features[known])
@@ -65,7 +65,7 @@ struct LanguageEvidence {
         end(&features)
     }
 
-    /// The text composed and in lower case.
+    /// The text in composed form (NFC) and lower case.
     private static func spelling(_ text: String) -> [Unicode.Scalar] {
         // Nothing below the combining marks is composed further.
         let isComposed = text.unicodeScalars.allSatisfy { $0.value < 0x300 }
@@ -82,7 +82,7 @@ struct LanguageEvidence {
         return result
     }
 
-    /// Whether a mark belongs to the word around it in any script.
+    /// Whether a mark belongs to the word around it in every script.
     private static func joins(_ value: UInt32) -> Bool {
         (0x300...0x36F).contains(value) || value == 0x200C || value == 0x200D
     }
@@ -102,7 +102,7 @@ struct LanguageEvidence {
             var hash = Hash.ofParts
             for place in start..<min(start + group.longest, word.count) {
                 hash = hash.adding(word[place])
-                // A blank alone says nothing.
+                // A blank alone carries no information.
                 if group.hasWords && place == 0 { continue }
                 add(hash, group, &features)
             }
@@ -117,7 +117,7 @@ struct LanguageEvidence {
         features.count += 1
     }
 
-    /// FNV-1a over code points, of which 24 mixed bits are a feature's key.
+    /// FNV-1a over code points; 24 bits of its mixed state are a feature's key.
     private struct Hash {
         static let ofParts = Hash(state: 0x811C_9DC5)
         static let ofWords = Hash(state: 0x2F0B_4C47)
@@ -135,10 +135,15 @@ struct LanguageEvidence {
 
     // MARK: - Answers
 
-    /// The probabilities of the languages, the greatest first; of equal ones in the order of their tags.  They sum to the
-    /// share of the letters whose script is known, to 1 with constraints, to nothing without such letters.
-    /// - Parameter hints: probabilities that languages have before the text is seen; see `prior`.
-    /// - Parameter constraints: the languages that are possible; all when empty.
+    /// The probabilities of the languages, in descending order; equal ones in the order of their tags.
+    ///
+    /// They sum to the share of the letters whose script is known, to 1 with constraints, and to 0 without such
+    /// letters.
+    ///
+    /// - Parameters:
+    ///   - hints: Prior probabilities of languages; see `prior`.
+    ///   - constraints: The possible languages; all when empty.
+    /// - Returns: The languages with a known script and their probabilities.
     func hypotheses(
         hints: [NLLanguage: Double],
         constraints: [NLLanguage]
@@ -167,8 +172,10 @@ struct LanguageEvidence {
             .sorted { ($1.probability, $0.language.rawValue) < ($0.probability, $1.language.rawValue) }
     }
 
-    /// The logarithms of what languages' probabilities are multiplied by: of named ones the hint's, of all others together
-    /// what hints leave of 1, but for each at least a thousandth, so that a hint is not a constraint.
+    /// The logarithms of the factors that hints put on the probabilities of languages.
+    ///
+    /// A named language has the hint's probability; all others share the probability that the hints leave. Each has at
+    /// least a thousandth, so that a hint does not act as a constraint.
     private static func prior(_ hints: [NLLanguage: Double]) -> (NLLanguage) -> Double {
         guard !hints.isEmpty else { return { _ in 0 } }
         let least = 0.001

@@ -1,34 +1,35 @@
 import CLanguageModel
 import Foundation
 
-/// What tells languages apart: scripts, and for the languages that share one a linear classifier of the n-grams of its
-/// words.
+/// The model that tells languages apart: scripts and, for languages that share a script, a linear classifier of the
+/// n-grams of their words.
 ///
-/// The form of the data and how it is made are in Documentation/LanguageRecognizer.md.
+/// The format of the data and their making are described in Documentation/LanguageRecognizer.md.
 struct LanguageModel: Sendable {
-    /// The languages that share a script, and the classifier of them.
+    /// The languages that share a script, and their classifier.
     struct Group: Sendable {
         let languages: [NLLanguage]
         /// The length of the longest n-grams.
         let longest: Int
-        /// Whether words have a blank before and behind them, and count as a whole too: not where words are not divided.
+        /// Whether words have a blank before and after them and are features as a whole; not in scripts that do not
+        /// separate words.
         let hasWords: Bool
-        /// The length of a feature's vector.
+        /// The number of elements of a feature's vector.
         let width: Int
-        /// What a language has without any feature.
+        /// The score of each language without any feature.
         let bias: [Float]
-        /// `width` rows of one weight per language.
+        /// The classifier's matrix: `width` rows of one weight per language.
         let weights: [Float]
-        /// A table of open addressing: the key of a feature + 1, 0 where none is.
+        /// A hash table with open addressing: a feature's key + 1, or 0 for a free slot.
         let keys: [UInt32]
-        /// The feature at each place of `keys`.
+        /// The feature in each slot of `keys`.
         let features: [UInt32]
         /// The vectors of the features, `width` values each.
         let vectors: [Int8]
-        /// What the values of a feature's vector are multiplied by.
+        /// The factor of each feature's vector.
         let scales: [Float]
 
-        /// The feature of a key.
+        /// The index of the feature with a key; `nil` when the model does not know it.
         func feature(_ key: UInt32) -> Int? {
             let mask = keys.count - 1
             var place = Int(key) & mask
@@ -46,15 +47,15 @@ struct LanguageModel: Sendable {
     }
 
     struct Script: Sendable {
-        /// How much a letter says beside one of an alphabet.
+        /// The weight of a letter of this script relative to a letter of an alphabet.
         let weight: Double
         let languages: Languages
     }
 
     let scripts: [Script]
-    /// How many languages are told apart.
+    /// The number of languages that the model tells apart.
     let languageCount: Int
-    /// The code points of the scripts, in order, and the script of each range.
+    /// The first and last code points of the scripts' ranges, in order, and the script of each range.
     let starts: [UInt32]
     let ends: [UInt32]
     let owners: [Int]
@@ -69,7 +70,7 @@ struct LanguageModel: Sendable {
         return LanguageModel(&reader)
     }()
 
-    /// The script that a code point is a letter or mark of.
+    /// The script that a code point is a letter or mark of; `nil` when the model does not know one.
     func script(_ scalar: UInt32) -> Int? {
         var (low, high) = (0, starts.count)
         while low < high {
@@ -83,7 +84,7 @@ struct LanguageModel: Sendable {
 // MARK: - Reading
 
 extension LanguageModel {
-    /// Numbers of the model's data, little-endian.
+    /// Reads numbers of the model's data, little-endian.
     fileprivate struct Reader {
         let bytes: [UInt8]
         var position = 0
@@ -105,7 +106,7 @@ extension LanguageModel {
             return String(decoding: bytes[(position - count)..<position], as: UTF8.self)
         }
 
-        /// Seven bits a byte, the least first; the highest bit says that more follow.
+        /// Reads a number of seven bits a byte, the lowest first; the highest bit tells that more bytes follow.
         mutating func variable() -> UInt32 {
             var (result, shift): (UInt32, UInt32) = (0, 0)
             while true {
@@ -166,9 +167,9 @@ extension LanguageModel.Group {
             features[place] = UInt32(feature)
         }
         (self.keys, self.features) = (keys, features)
-        // A step of a scale is an eighth of a power of two.
+        // Scales are powers of two in steps of an eighth of the exponent.
         scales = (0..<count).map { _ in Float(exp2((Double(reader.byte()) - 128) / 8)) }
-        // Two values a byte, the lower half first, 8 more than they are; each vector begins with a byte.
+        // Two values a byte, the lower half first, stored with an offset of 8; each vector begins with a new byte.
         var vectors: [Int8] = []
         vectors.reserveCapacity(count * width)
         for _ in 0..<count {

@@ -5,24 +5,30 @@ package import MLModels
 import MLNumerics
 import MLSpecification
 
+/// A distance of two vectors.
 public typealias NLDistance = Double
 
-/// How far vectors are from each other.
+/// A measure of the distance of two vectors.
 public enum NLDistanceType: Int, Sendable {
-    /// 1 − the cosine of the angle between them, 0…2.
+    /// One minus the cosine of the angle between the vectors, from 0 to 2.
     case cosine
 }
 
-/// Words and their vectors, from a model of one's own.
+/// Words and their vectors, from a model of the app's.
 ///
 /// The embeddings of Apple's systems are not part of this package: `wordEmbedding(for:)` and `sentenceEmbedding(for:)`
-/// give `nil`, as on a system whose assets are not installed.  Words match exactly.
+/// return `nil`, as on a system whose assets are not installed. Words match exactly, in case too.
 open class NLEmbedding: NSObject, @unchecked Sendable {
     private let vectors: WordVectors
+    /// The language of the words; `nil` when the model names none.
     public let language: NLLanguage?
+    /// The revision of the embedding.
     public let revision: Int
 
-    /// Loads a word embedding: a compiled folder, a package or a model file.
+    /// Loads a word embedding.
+    ///
+    /// - Parameter url: A compiled folder, a package or a model file, as `MLWordEmbedding` writes it.
+    /// - Throws: `MLModelError` when the model cannot be read or is no word embedding.
     public convenience init(contentsOf url: URL) throws {
         let model = try MLModel(contentsOf: url)
         guard let engine = model.engine as? WordEmbedding else {
@@ -38,11 +44,20 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         (self.vectors, self.language, self.revision) = (vectors, language, revision)
     }
 
+    /// Apple's word embedding of a language: always `nil` here.
     open class func wordEmbedding(for language: NLLanguage) -> NLEmbedding? { nil }
 
+    /// Apple's sentence embedding of a language: always `nil` here.
     open class func sentenceEmbedding(for language: NLLanguage) -> NLEmbedding? { nil }
 
     /// Writes a word embedding as a model file.
+    ///
+    /// - Parameters:
+    ///   - dictionary: The vectors, all of the same length, by word.
+    ///   - language: The language of the words; `nil` for none.
+    ///   - revision: Has no effect here: the current revision is written.
+    ///   - url: The file to write.
+    /// - Throws: `MLModelError` when the vectors do not have one length, or the file cannot be written.
     open class func write(
         _ dictionary: [String: [Double]],
         language: NLLanguage?,
@@ -55,15 +70,25 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The number of elements of each vector.
     public var dimension: Int { vectors.dimensions }
 
+    /// The number of words.
     public var vocabularySize: Int { vectors.words.count }
 
+    /// Whether the embedding has a vector for a word.
     open func contains(_ string: String) -> Bool { vectors.vector(of: string) != nil }
 
+    /// The vector of a word; `nil` when the embedding does not have it.
     open func vector(for string: String) -> [Double]? { vectors.vector(of: string)?.map(Double.init) }
 
-    /// The distance of two words; 2 when one of them is not there.
+    /// The distance of two words.
+    ///
+    /// - Parameters:
+    ///   - firstString: A word.
+    ///   - secondString: Another word.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    /// - Returns: The distance from 0 to 2; 2 when the embedding lacks one of the words.
     open func distance(
         between firstString: String,
         and secondString: String,
@@ -75,7 +100,13 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         return WordVectors.cosineDistance(first, second)
     }
 
-    /// The nearest other words, nearest first: exact.
+    /// The nearest other words of a word, found by an exact search.
+    ///
+    /// - Parameters:
+    ///   - string: The word.
+    ///   - maximumCount: The largest number of words to return.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    /// - Returns: Words and distances, nearest first; empty when the embedding lacks the word.
     open func neighbors(
         for string: String,
         maximumCount: Int,
@@ -84,6 +115,14 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         neighbors(for: string, maximumCount: maximumCount, maximumDistance: 2, distanceType: distanceType)
     }
 
+    /// The nearest other words of a word within a distance, found by an exact search.
+    ///
+    /// - Parameters:
+    ///   - string: The word.
+    ///   - maximumCount: The largest number of words to return.
+    ///   - maximumDistance: The largest distance of words to return.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    /// - Returns: Words and distances, nearest first; empty when the embedding lacks the word.
     open func neighbors(
         for string: String,
         maximumCount: Int,
@@ -95,7 +134,13 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
             .map { ($0.word, $0.distance) }
     }
 
-    /// The words nearest to a vector, nearest first; none for a vector of another length than the words'.
+    /// The words nearest to a vector, found by an exact search.
+    ///
+    /// - Parameters:
+    ///   - vector: A vector of `dimension` elements.
+    ///   - maximumCount: The largest number of words to return.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    /// - Returns: Words and distances, nearest first; empty for a vector of another length.
     open func neighbors(
         for vector: [Double],
         maximumCount: Int,
@@ -104,6 +149,14 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         neighbors(for: vector, maximumCount: maximumCount, maximumDistance: 2, distanceType: distanceType)
     }
 
+    /// The words nearest to a vector within a distance, found by an exact search.
+    ///
+    /// - Parameters:
+    ///   - vector: A vector of `dimension` elements.
+    ///   - maximumCount: The largest number of words to return.
+    ///   - maximumDistance: The largest distance of words to return.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    /// - Returns: Words and distances, nearest first; empty for a vector of another length.
     open func neighbors(
         for vector: [Double],
         maximumCount: Int,
@@ -114,7 +167,13 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
             .map { ($0.word, $0.distance) }
     }
 
-    /// Calls `block` for the nearest other words until it returns `false`.
+    /// Calls a closure for the nearest other words of a word, nearest first.
+    ///
+    /// - Parameters:
+    ///   - string: The word.
+    ///   - maximumCount: The largest number of words.
+    ///   - distanceType: The measure; by default, and always, the cosine distance.
+    ///   - block: Receives a word and its distance; returns false to stop.
     open func enumerateNeighbors(
         for string: String,
         maximumCount: Int,

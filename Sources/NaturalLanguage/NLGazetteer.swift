@@ -5,10 +5,11 @@ import MLModels
 import MLNumerics
 import MLSpecification
 
-/// Terms and their labels.  Terms match exactly.
+/// A list of terms and their labels, which match exactly.
 open class NLGazetteer: NSObject, @unchecked Sendable {
     private let specification: SpecModel
     private let engine: Gazetteer
+    /// The language of the terms; `nil` when none is stated.
     public let language: NLLanguage?
 
     private init(_ specification: SpecModel) throws {
@@ -22,35 +23,52 @@ open class NLGazetteer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Loads a gazetteer: a compiled folder, a package or a model file.
+    /// Loads a gazetteer.
+    ///
+    /// - Parameter url: A compiled folder, a package or a model file, as `MLGazetteer` writes it.
+    /// - Throws: `MLModelError` when the model cannot be read or is no gazetteer.
     public convenience init(contentsOf url: URL) throws {
         try self.init(TextModelFiles.translating { try ModelFile.open(path: url.path).specification })
     }
 
     /// Reads a gazetteer from the bytes of its model file.
+    ///
+    /// - Parameter data: The content of a `.mlmodel` file.
+    /// - Throws: `MLModelError` when the data are damaged or no gazetteer.
     public convenience init(data: Data) throws {
         try self.init(TextModelFiles.translating { try ModelFile(specification: [UInt8](data)).specification })
     }
 
-    /// - Parameter dictionary: terms by their labels.
+    /// Makes a gazetteer from its terms.
+    ///
+    /// - Parameters:
+    ///   - dictionary: The terms of each label.
+    ///   - language: The language of the terms; `nil` for none.
+    /// - Throws: `MLModelError` when the terms cannot be stored.
     public convenience init(dictionary: [String: [String]], language: NLLanguage?) throws {
         try self.init(TextModelFiles.gazetteer(dictionary, language: language))
     }
 
     /// Writes a gazetteer as a model file.
+    ///
+    /// - Parameters:
+    ///   - dictionary: The terms of each label.
+    ///   - language: The language of the terms; `nil` for none.
+    ///   - url: The file to write.
+    /// - Throws: `MLModelError` when the file cannot be written.
     open class func write(_ dictionary: [String: [String]], language: NLLanguage?, to url: URL) throws {
         try TextModelFiles.translating {
             try ModelFile.writeModel(TextModelFiles.gazetteer(dictionary, language: language), to: url.path)
         }
     }
 
-    /// The bytes of the model file.
+    /// The content of the gazetteer's model file.
     public var data: Data {
         do { return Data(try SpecificationReader.encode(specification)) } catch {
             preconditionFailure("a gazetteer that was read cannot be written: \(error)")
         }
     }
 
-    /// The label of a term; `nil` when it is not there.
+    /// The label of a term; `nil` when the gazetteer does not have the term.
     open func label(for string: String) -> String? { engine.label(of: string) }
 }

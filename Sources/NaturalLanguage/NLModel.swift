@@ -4,24 +4,25 @@ import MLFeatures
 import MLModels
 import MLNumerics
 
-/// What is known about a model of text.
+/// The type, language and revision of a text model.
 open class NLModelConfiguration: NSObject, @unchecked Sendable {
+    /// The kind of the model.
     public let type: NLModel.ModelType
-    /// The language by whose rules the model divides texts; `nil` for none in particular.
+    /// The language whose rules the model uses to divide texts; `nil` for none in particular.
     public let language: NLLanguage?
-    /// The form of the model's parameters: see Documentation/TextModels.md.
+    /// The revision of the format of the model's parameters; see Documentation/TextModels.md.
     public let revision: Int
 
     init(type: NLModel.ModelType, language: NLLanguage?, revision: Int) {
         (self.type, self.language, self.revision) = (type, language, revision)
     }
 
-    /// The forms that can be read here.
+    /// The revisions that can be read here; the same for both kinds of models.
     open class func supportedRevisions(for type: NLModel.ModelType) -> IndexSet {
         IndexSet([Int(TextParameters.revision), Int(TextParameters.keyedRevision)])
     }
 
-    /// The form that training writes.
+    /// The revision that training writes; the same for both kinds of models.
     open class func currentRevision(for type: NLModel.ModelType) -> Int { Int(TextParameters.keyedRevision) }
 }
 
@@ -29,10 +30,11 @@ open class NLModelConfiguration: NSObject, @unchecked Sendable {
 ///
 /// Any number of threads may use one at the same time.
 open class NLModel: NSObject, @unchecked Sendable {
+    /// The kinds of text models.
     public enum ModelType: Int, Sendable {
-        /// Labels texts.
+        /// A text classifier, which labels whole texts.
         case classifier
-        /// Labels the tokens of a text.
+        /// A word tagger, which labels the tokens of a text.
         case sequence
     }
 
@@ -41,15 +43,22 @@ open class NLModel: NSObject, @unchecked Sendable {
         case tagger(WordTagger)
     }
 
+    /// The model's type, language and revision.
     public let configuration: NLModelConfiguration
     private let engine: Engine
 
-    /// Loads a compiled folder, a package or a model file.
+    /// Loads a text classifier or a word tagger.
+    ///
+    /// - Parameter url: A compiled folder, a package or a model file.
+    /// - Throws: `MLModelError` when the model cannot be read, or is neither a text classifier nor a word tagger.
     public convenience init(contentsOf url: URL) throws {
         try self.init(mlModel: MLModel(contentsOf: url))
     }
 
-    /// - Throws: `MLModelError` when the model is neither a text classifier nor a word tagger.
+    /// Makes a text model from a loaded model.
+    ///
+    /// - Parameter mlModel: A text classifier or a word tagger.
+    /// - Throws: `MLModelError.generic` when the model is neither.
     public init(mlModel: MLModel) throws {
         switch mlModel.engine {
         case let model as TextClassifier:
@@ -78,7 +87,12 @@ open class NLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The label of a text; of a tagger the label of the text as one token.  `nil` when the text is too long to divide.
+    /// The label of a text.
+    ///
+    /// A word tagger labels the text as a single token.
+    ///
+    /// - Parameter string: The text.
+    /// - Returns: The most probable label; `nil` when the text is too long to be divided (2 GiB).
     open func predictedLabel(for string: String) -> String? {
         switch engine {
         case .tagger(let tagger): return tagger.best([string]).first
@@ -89,7 +103,10 @@ open class NLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The label of each token of a text; a classifier labels each for itself.
+    /// The label of each token of a text.
+    ///
+    /// - Parameter tokens: The tokens, for a word tagger those of one sentence. A classifier labels each one by itself.
+    /// - Returns: As many labels.
     open func predictedLabels(forTokens tokens: [String]) -> [String] {
         switch engine {
         case .tagger(let tagger): tagger.best(tokens)
@@ -97,7 +114,12 @@ open class NLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The likeliest labels of a text with their probabilities.
+    /// The most probable labels of a text.
+    ///
+    /// - Parameters:
+    ///   - string: The text.
+    ///   - maximumCount: The largest number of labels to return.
+    /// - Returns: The probabilities by label.
     open func predictedLabelHypotheses(for string: String, maximumCount: Int) -> [String: Double] {
         switch engine {
         case .tagger(let tagger):
@@ -109,7 +131,12 @@ open class NLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The likeliest labels of each token with their probabilities.
+    /// The most probable labels of each token of a text.
+    ///
+    /// - Parameters:
+    ///   - tokens: The tokens, for a word tagger those of one sentence. A classifier labels each one by itself.
+    ///   - maximumCount: The largest number of labels to return for each token.
+    /// - Returns: The probabilities by label, for each token.
     open func predictedLabelHypotheses(forTokens tokens: [String], maximumCount: Int) -> [[String: Double]] {
         switch engine {
         case .classifier: tokens.map { predictedLabelHypotheses(for: $0, maximumCount: maximumCount) }

@@ -1,103 +1,159 @@
 public import Foundation
 import MLModels
 
-/// What tags say.
+/// A kind of information that tags give about tokens.
 public struct NLTagScheme: RawRepresentable, Hashable, Sendable {
+    /// The scheme's name.
     public let rawValue: String
 
+    /// Makes a scheme from its name, which may be one of the app's own.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Makes a scheme from its name, without a label.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Word, punctuation, white space or other.
+    /// The kind of a token: word, punctuation, white space or other.
+    ///
+    /// Longer units than words have no such tags.
     public static let tokenType = NLTagScheme("TokenType")
+    /// The part of speech, or the kind of punctuation or white space; needs a model of the app's.
     public static let lexicalClass = NLTagScheme("LexicalClass")
+    /// The kind of name: of a person, an organization or a place; needs a model or a gazetteer of the app's.
     public static let nameType = NLTagScheme("NameType")
+    /// The kind of name, or the lexical class of other tokens; needs a model of the app's.
     public static let nameTypeOrLexicalClass = NLTagScheme("NameTypeOrLexicalClass")
+    /// The base form of a word; needs a model of the app's.
     public static let lemma = NLTagScheme("Lemma")
-    /// The language that was set for a token, or else is recognised of its sentence; of longer units their own.
+    /// The language that was set for a token, or otherwise the one recognized from its sentence; longer units have
+    /// their own.
     public static let language = NLTagScheme("Language")
+    /// The script that a token is written in; needs a model of the app's.
     public static let script = NLTagScheme("Script")
+    /// The sentiment of a text, from −1 to 1; needs a model of the app's.
     public static let sentimentScore = NLTagScheme("SentimentScore")
 }
 
-/// A tag.
+/// A tag of a token: one of the constants, or a label of a model or gazetteer.
 public struct NLTag: RawRepresentable, Hashable, Sendable {
+    /// The tag's text.
     public let rawValue: String
 
+    /// Makes a tag from its text.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Makes a tag from its text, without a label.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// A word.
     public static let word = NLTag("Word")
+    /// Punctuation.
     public static let punctuation = NLTag("Punctuation")
+    /// White space.
     public static let whitespace = NLTag("Whitespace")
+    /// A token that is neither word, punctuation nor white space, such as an emoji.
     public static let other = NLTag("Other")
+    /// A noun.
     public static let noun = NLTag("Noun")
+    /// A verb.
     public static let verb = NLTag("Verb")
+    /// An adjective.
     public static let adjective = NLTag("Adjective")
+    /// An adverb.
     public static let adverb = NLTag("Adverb")
+    /// A pronoun.
     public static let pronoun = NLTag("Pronoun")
+    /// A determiner, such as an article.
     public static let determiner = NLTag("Determiner")
+    /// A particle.
     public static let particle = NLTag("Particle")
+    /// A preposition or postposition.
     public static let preposition = NLTag("Preposition")
+    /// A number.
     public static let number = NLTag("Number")
+    /// A conjunction.
     public static let conjunction = NLTag("Conjunction")
+    /// An interjection.
     public static let interjection = NLTag("Interjection")
+    /// A classifier, as Chinese and Japanese use for counting.
     public static let classifier = NLTag("Classifier")
+    /// An idiom.
     public static let idiom = NLTag("Idiom")
+    /// A word of another class.
     public static let otherWord = NLTag("OtherWord")
+    /// Punctuation that ends a sentence.
     public static let sentenceTerminator = NLTag("SentenceTerminator")
+    /// An opening quotation mark.
     public static let openQuote = NLTag("OpenQuote")
+    /// A closing quotation mark.
     public static let closeQuote = NLTag("CloseQuote")
+    /// An opening parenthesis or bracket.
     public static let openParenthesis = NLTag("OpenParenthesis")
+    /// A closing parenthesis or bracket.
     public static let closeParenthesis = NLTag("CloseParenthesis")
+    /// Punctuation that joins words, such as a hyphen.
     public static let wordJoiner = NLTag("WordJoiner")
+    /// A dash.
     public static let dash = NLTag("Dash")
+    /// Other punctuation; the same tag as `punctuation`.
     public static let otherPunctuation = NLTag("Punctuation")
+    /// A paragraph separator.
     public static let paragraphBreak = NLTag("ParagraphBreak")
+    /// Other white space; the same tag as `whitespace`.
     public static let otherWhitespace = NLTag("Whitespace")
+    /// The name of a person.
     public static let personalName = NLTag("PersonalName")
+    /// The name of an organization.
     public static let organizationName = NLTag("OrganizationName")
+    /// The name of a place.
     public static let placeName = NLTag("PlaceName")
 }
 
-/// Tags the tokens of a text: by kind, and by models and gazetteers of one's own.
+/// Tags the tokens of a text by kind and language, and by models and gazetteers of the app's.
 ///
-/// Apple's own models of lexical classes, names, lemmas and sentiment are not part of this package: those schemes, and any
-/// other, have the tags of the models that `setModels` gives them, and without one no tags.
+/// Apple's own models of lexical classes, names, lemmas and sentiment are not part of this package. Those schemes, and
+/// any other, get their tags from the models passed to `setModels`; without a model there are no tags.
 open class NLTagger: NSObject {
+    /// Choices of which tokens to report and how to join them.
     public struct Options: OptionSet, Sendable {
+        /// The options as a bit mask.
         public let rawValue: UInt
 
+        /// Makes options from a bit mask.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
+        /// Leaves out words and numbers.
         public static let omitWords = Options(rawValue: 1 << 0)
+        /// Leaves out punctuation and symbols.
         public static let omitPunctuation = Options(rawValue: 1 << 1)
+        /// Leaves out white space.
         public static let omitWhitespace = Options(rawValue: 1 << 2)
+        /// Leaves out emoji.
         public static let omitOther = Options(rawValue: 1 << 3)
-        /// Joins neighbouring words that a model tags alike with a name's tag.
+        /// Joins neighboring words that have the same tag of a name into one token.
         public static let joinNames = Options(rawValue: 1 << 4)
-        /// Words are never divided at an apostrophe here.
+        /// Keeps contractions as one token; has no effect here, as words are never divided at an apostrophe.
         public static let joinContractions = Options(rawValue: 1 << 5)
     }
 
+    /// The schemes that the tagger was made with; others can be used too.
     public let tagSchemes: [NLTagScheme]
     /// The text whose tokens are tagged.
     open var string: String? {
         didSet { (recognized, rules) = (nil, nil) }
     }
-    /// The language recognised of the text, when it was asked for.
+    /// The language recognized from the text, once it has been asked for.
     private var recognized: NLLanguage??
-    /// The tag of the language whose rules the text has of itself, when it was asked for.
+    /// The tag of the language whose segmentation rules apply to the text, once it has been determined.
     private var rules: String?
     private var models: [NLTagScheme: [NLModel]] = [:]
     private var gazetteers: [NLTagScheme: [NLGazetteer]] = [:]
     private var languages: [(language: NLLanguage, range: Range<String.Index>)] = []
 
+    /// Makes a tagger for the given schemes.
     public init(tagSchemes: [NLTagScheme]) { self.tagSchemes = tagSchemes }
 
-    /// The language that was set for most of the text, or else the one that is recognised of it; `nil` for none.
+    /// The language that was set for most of the text, or otherwise the one recognized from it; `nil` when there is
+    /// none.
     open var dominantLanguage: NLLanguage? {
         if let set = languages.max(by: { text($0.range).utf8.count < text($1.range).utf8.count }) {
             return set.language
@@ -108,26 +164,40 @@ open class NLTagger: NSObject {
         return language
     }
 
-    /// Says what language a part of the text is in.
+    /// Sets the language of a part of the text.
+    ///
+    /// - Parameters:
+    ///   - language: The language.
+    ///   - range: The part of `string`; a language that was set for the same range before is replaced.
     open func setLanguage(_ language: NLLanguage, range: Range<String.Index>) {
         languages.removeAll { $0.range == range }
         languages.append((language, range))
     }
 
-    /// The models whose labels are a scheme's tags: word taggers for words, text classifiers for longer units.  Of several
-    /// the first of the text's language counts.
+    /// Sets the models whose labels are the tags of a scheme.
+    ///
+    /// - Parameters:
+    ///   - models: Word taggers for words, text classifiers for longer units. Of several, the first one of the text's
+    ///     language is used, or else the first.
+    ///   - tagScheme: The scheme.
     open func setModels(_ models: [NLModel], forTagScheme tagScheme: NLTagScheme) { self.models[tagScheme] = models }
 
+    /// The models of a scheme; empty when none have been set.
     open func models(forTagScheme tagScheme: NLTagScheme) -> [NLModel] { models[tagScheme] ?? [] }
 
-    /// The gazetteers whose labels go before a model's.
+    /// Sets the gazetteers of a scheme, whose labels take precedence over a model's.
+    ///
+    /// - Parameters:
+    ///   - gazetteers: The gazetteers; earlier ones take precedence.
+    ///   - tagScheme: The scheme.
     open func setGazetteers(_ gazetteers: [NLGazetteer], for tagScheme: NLTagScheme) {
         self.gazetteers[tagScheme] = gazetteers
     }
 
+    /// The gazetteers of a scheme; empty when none have been set.
     open func gazetteers(for tagScheme: NLTagScheme) -> [NLGazetteer] { gazetteers[tagScheme] ?? [] }
 
-    /// The schemes that need nothing of the caller's.
+    /// The schemes that need no models or gazetteers: token type and language for words, language for longer units.
     open class func availableTagSchemes(for unit: NLTokenUnit, language: NLLanguage) -> [NLTagScheme] {
         unit == .word ? [.tokenType, .language] : [.language]
     }
@@ -146,19 +216,35 @@ open class NLTagger: NSObject {
         return Segmentation.pieces(string, unit, rules)
     }
 
-    /// The token, of words also what stands between them, that a place belongs to.
+    /// The range of the token at a position; for words, also of what stands between them.
+    ///
+    /// - Parameters:
+    ///   - characterIndex: A position in `string`.
+    ///   - unit: The kind of token.
+    /// - Returns: The range; empty at the end of the text.
     open func tokenRange(at characterIndex: String.Index, unit: NLTokenUnit) -> Range<String.Index> {
         pieces(unit).first { $0.range.contains(characterIndex) }?.range ?? characterIndex..<characterIndex
     }
 
-    /// The range of all tokens that `range` touches.
+    /// The range from the first to the last token that overlaps a range.
+    ///
+    /// - Parameters:
+    ///   - range: A range of `string`.
+    ///   - unit: The kind of token.
+    /// - Returns: The range; empty, at the start of `range`, when no token overlaps it.
     open func tokenRange(for range: Range<String.Index>, unit: NLTokenUnit) -> Range<String.Index> {
         let touched = pieces(unit).filter { $0.range.overlaps(range) }
         guard let first = touched.first, let last = touched.last else { return range.lowerBound..<range.lowerBound }
         return first.range.lowerBound..<last.range.upperBound
     }
 
-    /// The tag of the token that a place belongs to.
+    /// The tag of the token at a position.
+    ///
+    /// - Parameters:
+    ///   - characterIndex: A position in `string`.
+    ///   - unit: The kind of token.
+    ///   - scheme: The scheme.
+    /// - Returns: The tag, `nil` when the token has none, and the token's range.
     open func tag(
         at characterIndex: String.Index,
         unit: NLTokenUnit,
@@ -168,7 +254,14 @@ open class NLTagger: NSObject {
         return tags(in: range, unit: unit, scheme: scheme).first.map { ($0.0, $0.1) } ?? (nil, range)
     }
 
-    /// The tokens that `range` touches with their tags, `nil` for those that have none.
+    /// The tokens that overlap a range, with their tags.
+    ///
+    /// - Parameters:
+    ///   - range: A range of `string`.
+    ///   - unit: The kind of token.
+    ///   - scheme: The scheme.
+    ///   - options: The tokens to leave out, and whether to join names; by default all tokens are reported.
+    /// - Returns: The tag, `nil` for a token without one, and the range of each token, in order.
     open func tags(
         in range: Range<String.Index>,
         unit: NLTokenUnit,
@@ -191,7 +284,14 @@ open class NLTagger: NSObject {
         return result
     }
 
-    /// Calls `block` for the tokens that `range` touches until it returns `false`.
+    /// Calls a closure for the tokens that overlap a range.
+    ///
+    /// - Parameters:
+    ///   - range: A range of `string`.
+    ///   - unit: The kind of token.
+    ///   - scheme: The scheme.
+    ///   - options: The tokens to leave out, and whether to join names; by default all tokens are reported.
+    ///   - block: Receives the tag, `nil` for a token without one, and the token's range; returns false to stop.
     open func enumerateTags(
         in range: Range<String.Index>,
         unit: NLTokenUnit,
@@ -204,7 +304,14 @@ open class NLTagger: NSObject {
         }
     }
 
-    /// The likeliest tags, with their probabilities, of the token that a place belongs to; none without a model.
+    /// The most probable tags of the token at a position.
+    ///
+    /// - Parameters:
+    ///   - characterIndex: A position in `string`.
+    ///   - unit: The kind of token.
+    ///   - scheme: The scheme.
+    ///   - maximumCount: The largest number of tags to return.
+    /// - Returns: The probabilities by tag, empty for a scheme without a model, and the token's range.
     open func tagHypotheses(
         at characterIndex: String.Index,
         unit: NLTokenUnit,
@@ -229,7 +336,7 @@ open class NLTagger: NSObject {
         return ([:], range)
     }
 
-    /// The model of a scheme that labels such units.
+    /// The model of a scheme that labels tokens of such a unit.
     private func model(_ scheme: NLTagScheme, _ unit: NLTokenUnit) -> NLModel? {
         let wanted: NLModel.ModelType = unit == .word ? .sequence : .classifier
         let fitting = (models[scheme] ?? []).filter { $0.configuration.type == wanted }
@@ -267,8 +374,10 @@ open class NLTagger: NSObject {
         return result
     }
 
-    /// The language of each piece: the one set there, or else the one recognised of the piece, of words that of their
-    /// sentence; of pieces that say nothing that of the text.
+    /// The language of each piece.
+    ///
+    /// It is the one that was set there, or otherwise the one recognized from the piece, for words from their sentence.
+    /// Pieces from which no language can be recognized have the language of the text.
     private func pieceLanguages(_ pieces: [Segmentation.Piece], _ unit: NLTokenUnit) -> [NLLanguage?] {
         if !languages.isEmpty { return pieces.map { self.language(at: $0.range.lowerBound) } }
         func recognize(_ range: Range<String.Index>) -> NLLanguage? {
@@ -287,7 +396,7 @@ open class NLTagger: NSObject {
         }
     }
 
-    /// The places of the tokens of each sentence; taggers see one sentence at a time, as in their training.
+    /// The indices of the tokens of each sentence; taggers see one sentence at a time, as in training.
     private func sentences(_ words: [Segmentation.Piece]) -> [[Int]] {
         let sentences = pieces(.sentence)
         var result: [[Int]] = []

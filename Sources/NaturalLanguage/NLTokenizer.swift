@@ -3,31 +3,41 @@ import MLModels
 import MLNumerics
 import Synchronization
 
-/// The pieces a text is divided into.
+/// The unit of text that a token is.
 public enum NLTokenUnit: Int, Sendable {
+    /// Words.
     case word
+    /// Sentences.
     case sentence
+    /// Paragraphs.
     case paragraph
+    /// The whole text.
     case document
 }
 
-/// Divides a text into words, sentences, paragraphs, or takes it as a whole.
+/// Divides a text into words, sentences or paragraphs, or takes it as a whole.
 ///
-/// Words and sentences are ICU's (Unicode Standard Annex #29), by the rules of the language that was set, or else of the one
-/// that the text is recognised to be in.  Words are letters, numbers and emoji: white space, punctuation and other symbols
-/// belong to none.
+/// Words and sentences are ICU's (Unicode Standard Annex #29), by the rules of the language that was set, or otherwise
+/// of the one that is recognized from the text. Words are letters, numbers and emoji; white space, punctuation and
+/// other symbols are no tokens.
 open class NLTokenizer: NSObject {
-    /// What a token consists of.
+    /// Properties of a token.
     public struct Attributes: OptionSet, Sendable {
+        /// The properties as a bit mask.
         public let rawValue: UInt
 
+        /// Makes properties from a bit mask.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
+        /// The token is a number.
         public static let numeric = Attributes(rawValue: 1 << 0)
+        /// The token contains symbols; never set here, as symbols are no tokens.
         public static let symbolic = Attributes(rawValue: 1 << 1)
+        /// The token is an emoji.
         public static let emoji = Attributes(rawValue: 1 << 2)
     }
 
+    /// The unit that the tokenizer divides texts into.
     public let unit: NLTokenUnit
     /// The text to divide.
     open var string: String? {
@@ -35,12 +45,13 @@ open class NLTokenizer: NSObject {
     }
     /// The tag of the language that was set.
     private var language: String?
-    /// The tag of the language whose rules the text has of itself, when it was asked for.
+    /// The tag of the language whose rules apply to the text, once it has been determined.
     private var recognized: String?
 
+    /// Makes a tokenizer for a unit.
     public init(unit: NLTokenUnit) { self.unit = unit }
 
-    /// Divides by the rules of a language from now on.
+    /// Sets the language whose rules divide texts from now on.
     open func setLanguage(_ language: NLLanguage) { self.language = language.tag }
 
     private var pieces: [Segmentation.Piece] {
@@ -51,19 +62,23 @@ open class NLTokenizer: NSObject {
         return Segmentation.tokens(text, unit, rules)
     }
 
-    /// The token that a place belongs to; an empty range there when it belongs to none.
+    /// The range of the token at a position; an empty range there when it belongs to no token.
     open func tokenRange(at characterIndex: String.Index) -> Range<String.Index> {
         pieces.first { $0.range.contains(characterIndex) }?.range ?? characterIndex..<characterIndex
     }
 
-    /// The range of all tokens that `range` touches; an empty range at its start when there is none.
+    /// The range from the first to the last token that overlaps a range; empty, at its start, when there is none.
     open func tokenRange(for range: Range<String.Index>) -> Range<String.Index> {
         let touched = tokens(for: range)
         guard let first = touched.first, let last = touched.last else { return range.lowerBound..<range.lowerBound }
         return first.lowerBound..<last.upperBound
     }
 
-    /// Calls `block` for every token that `range` touches, until it returns `false`.
+    /// Calls a closure for every token that overlaps a range.
+    ///
+    /// - Parameters:
+    ///   - range: A range of `string`.
+    ///   - block: Receives the range and the properties of a token; returns false to stop.
     open func enumerateTokens(
         in range: Range<String.Index>,
         using block: (Range<String.Index>, NLTokenizer.Attributes) -> Bool
@@ -79,18 +94,20 @@ open class NLTokenizer: NSObject {
         }
     }
 
-    /// Every token that `range` touches.
+    /// The ranges of all tokens that overlap a range, in order.
     open func tokens(for range: Range<String.Index>) -> [Range<String.Index>] {
         pieces.map(\.range).filter { $0.overlaps(range) }
     }
 }
 
-/// The pieces of a text, for all of this module.
+/// Divides texts, for all of this module.
 enum Segmentation {
     typealias Piece = (range: Range<String.Index>, kind: TextTokenizer.Kind)
 
-    /// The tag of the language whose rules divide a text of which none is said: the one its first characters are in, where
-    /// that is not in doubt; "" for none in particular.
+    /// The tag of the language whose rules divide a text whose language was not set.
+    ///
+    /// It is the language recognized from the first characters, where its probability is 0.9 or more; otherwise "", for
+    /// no language in particular.
     static func rules(for text: String, _ unit: NLTokenUnit) -> String {
         guard unit == .word || unit == .sentence else { return "" }
         let recognizer = NLLanguageRecognizer()
@@ -99,12 +116,12 @@ enum Segmentation {
         return best.key.tag
     }
 
-    /// What tokenizers give: words without what stands between them, sentences, paragraphs.
+    /// The tokens of a tokenizer: words without what stands between them, sentences, or paragraphs.
     static func tokens(_ text: String, _ unit: NLTokenUnit, _ language: String) -> [Piece] {
         pieces(text, unit, language).filter { unit != .word || $0.kind.isWord }
     }
 
-    /// All pieces, which adjoin.
+    /// All pieces of a text, which cover it without gaps.
     static func pieces(_ text: String, _ unit: NLTokenUnit, _ language: String) -> [Piece] {
         guard !text.isEmpty else { return [] }
         switch unit {
@@ -153,7 +170,7 @@ enum Segmentation {
             }
             return try tokenizer.segments(of: text)
         } catch {
-            // What is no tag of a language has no rules of its own, as Apple's; text of 2 GiB has no words.
+            // An unknown language tag has no rules of its own, as on Apple's platforms; texts of 2 GiB have no words.
             return language.isEmpty ? [] : segments(text, unit, "")
         }
     }

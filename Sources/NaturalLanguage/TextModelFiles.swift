@@ -4,7 +4,7 @@ package import MLModels
 package import MLNumerics
 package import MLSpecification
 
-/// The model files of words, as this module and Create ML write them.
+/// Makes the model files of text models, as this module and Create ML write them.
 package enum TextModelFiles {
     private static func feature(_ name: String, _ description: String) -> SpecFeatureDescription {
         var feature = SpecFeatureDescription()
@@ -14,7 +14,7 @@ package enum TextModelFiles {
         return feature
     }
 
-    /// A model that takes a string `text`.
+    /// Makes a model with the input `text`, a string.
     private static func model(_ output: SpecFeatureDescription) -> SpecModel {
         var model = SpecModel()
         model.specificationVersion = 4
@@ -77,7 +77,7 @@ package enum TextModelFiles {
         return result
     }
 
-    /// Runs `body`, whose errors become `MLModelError`s.
+    /// Runs `body` and rethrows an engine's error as `MLModelError`.
     static func translating<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as ModelError {
             throw MLModelError(
@@ -89,7 +89,7 @@ package enum TextModelFiles {
 }
 
 extension WordVectors {
-    /// Vectors of doubles by word, in the order of the words.
+    /// Makes word vectors from doubles, in the order of the words.
     package init(_ dictionary: [String: [Double]]) throws(ModelError) {
         try self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value.map { Float($0) }) })
     }

@@ -1,7 +1,7 @@
-/// A number that arrays hold; `Double` represents each exactly.
+/// A number that arrays hold; `Double` represents each one exactly.
 protocol ArrayElement: BitwiseCopyable {
     var wide: Double { get }
-    /// Floats round to nearest even; integers truncate toward zero and saturate, NaN gives 0.
+    /// Converts a number: floats round to nearest even; integers truncate toward zero and saturate, and NaN becomes 0.
     static func narrow(_ value: Double) -> Self
 }
 
@@ -32,7 +32,7 @@ extension Int32: ArrayElement {
     }
 }
 
-/// Elements in memory: where the first one is, and how far, in elements, the next one along each axis.
+/// Elements in memory: the address of the first one and the distance, in elements, to the next one along each axis.
 struct StridedElements {
     var address: UnsafeMutableRawPointer
     var dataType: MLMultiArrayDataType

@@ -1,11 +1,17 @@
 extension MLMultiArray {
-    /// The element at a position in row-major order.
+    /// The element at a position in row-major order; a position outside the array traps.
+    ///
+    /// An assigned number is rounded to the element type: floats to nearest even; integers truncate toward zero and
+    /// saturate.
     public subscript(idx: Int) -> NSNumber {
         get { number(at: offset(ofLinear: idx)) }
         set { setNumber(newValue, at: offset(ofLinear: idx)) }
     }
 
-    /// The element at one index for each axis.
+    /// The element at one index per axis, outermost first; an index outside the shape traps.
+    ///
+    /// An assigned number is rounded to the element type: floats to nearest even; integers truncate toward zero and
+    /// saturate.
     public subscript(key: [NSNumber]) -> NSNumber {
         get { number(at: offset(of: key)) }
         set { setNumber(newValue, at: offset(of: key)) }
@@ -57,19 +63,30 @@ extension MLMultiArray {
 
     private var span: Int { spanCount(shape: extents, strides: steps) }
 
-    /// The memory from the first to the last element, which has gaps when the strides have.
+    /// Calls a closure with the array's memory for reading, from the first to the last element, gaps included.
     public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try body(UnsafeRawBufferPointer(start: address, count: span * dataType.byteCount))
     }
 
-    /// The memory and the strides in elements.
+    /// Calls a closure with the array's memory for writing.
+    ///
+    /// - Parameter body: Receives the memory from the first to the last element, gaps included, and the strides in
+    ///   elements.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
     public func withUnsafeMutableBytes<R>(
         _ body: (UnsafeMutableRawBufferPointer, [Int]) throws -> R
     ) rethrows -> R {
         try body(UnsafeMutableRawBufferPointer(start: address, count: span * dataType.byteCount), steps)
     }
 
-    /// The memory as elements of `type`, which must be the array's own.
+    /// Calls a closure with the array's memory as elements of a type, for reading.
+    ///
+    /// - Parameters:
+    ///   - type: The array's own element type; another one traps.
+    ///   - body: Receives the memory from the first to the last element, gaps included.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
     public func withUnsafeBufferPointer<S, R>(
         ofType type: S.Type,
         _ body: (UnsafeBufferPointer<S>) throws -> R
@@ -78,7 +95,13 @@ extension MLMultiArray {
         return try body(UnsafeBufferPointer(start: address.assumingMemoryBound(to: S.self), count: span))
     }
 
-    /// The memory as elements of `type`, which must be the array's own, and the strides.
+    /// Calls a closure with the array's memory as elements of a type, for writing.
+    ///
+    /// - Parameters:
+    ///   - type: The array's own element type; another one traps.
+    ///   - body: Receives the memory from the first to the last element, gaps included, and the strides in elements.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
     public func withUnsafeMutableBufferPointer<S, R>(
         ofType type: S.Type,
         _ body: (UnsafeMutableBufferPointer<S>, [Int]) throws -> R
@@ -87,7 +110,7 @@ extension MLMultiArray {
         return try body(UnsafeMutableBufferPointer(start: address.assumingMemoryBound(to: S.self), count: span), steps)
     }
 
-    /// All elements in row-major order.
+    /// All elements in row-major order, as doubles.
     var values: [Double] {
         let copy = MLMultiArray(zeros: extents, dataType: .double)
         transfer(to: copy)
@@ -96,14 +119,20 @@ extension MLMultiArray {
 }
 
 extension UnsafeBufferPointer {
-    /// The memory of a multi-array, whose element type must have the size of `Element`.
+    /// Makes a buffer over the memory of a multi-array, from the first to the last element, gaps included.
+    ///
+    /// - Parameter multiArray: The array, which must outlive the buffer.
+    /// - Throws: `MLModelError.featureType` when `Element` has another size than the array's elements.
     public init(_ multiArray: MLMultiArray) throws {
         try self.init(UnsafeMutableBufferPointer(multiArray))
     }
 }
 
 extension UnsafeMutableBufferPointer {
-    /// The memory of a multi-array, whose element type must have the size of `Element`.
+    /// Makes a mutable buffer over the memory of a multi-array, from the first to the last element, gaps included.
+    ///
+    /// - Parameter multiArray: The array, which must outlive the buffer.
+    /// - Throws: `MLModelError.featureType` when `Element` has another size than the array's elements.
     public init(_ multiArray: MLMultiArray) throws {
         guard MemoryLayout<Element>.stride == multiArray.dataType.byteCount else {
             throw MLModelError(

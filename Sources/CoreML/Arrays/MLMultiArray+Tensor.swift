@@ -1,8 +1,10 @@
 package import MLNumerics
 
 extension MLMultiArray {
-    /// The elements as the engine takes them, in `scalarType`: the same memory when type and layout allow, otherwise
-    /// a copy.
+    /// The elements as a tensor of the engine.
+    ///
+    /// - Parameter scalarType: The type to convert the elements to; `nil` keeps the array's own.
+    /// - Returns: A tensor over the array's memory when type and layout allow, otherwise a copy.
     package func tensor(as scalarType: ScalarType? = nil) -> Tensor {
         let target = scalarType ?? dataType.scalarType
         let source = isContiguous ? self : contiguousCopy()
@@ -23,8 +25,12 @@ extension MLMultiArray {
         return copy
     }
 
-    /// An array over the memory of a tensor that nobody else writes to, converted when `dataType` or the tensor's
-    /// own type asks for it.
+    /// Makes an array over the memory of a tensor that nobody else writes to.
+    ///
+    /// - Parameters:
+    ///   - tensor: The elements, which are converted (and so copied) when their type is another one.
+    ///   - dataType: The element type; `nil` for the tensor's own, or, where a multi-array cannot hold that, `Int32`
+    ///     for integers and Booleans and `Float32` for the rest.
     package convenience init(_ tensor: Tensor, as dataType: MLMultiArrayDataType? = nil) {
         let native = MLMultiArrayDataType(tensor.scalarType)
         // Types that a multi-array cannot hold become Int32, or Float32 for what is not an integer.

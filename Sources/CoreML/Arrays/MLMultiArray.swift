@@ -1,14 +1,16 @@
-/// An array of numbers with any number of axes, which models take and give.
+/// A multi-dimensional array of numbers, as models take and return it.
 ///
-/// Writing through one reference is seen by all others.
+/// It has reference semantics: a change made through one reference is seen through all others.
 open class MLMultiArray: NSObject, NSSecureCoding {
     /// The first element.
     let address: UnsafeMutableRawPointer
-    /// The extents, outermost first.
+    /// The extent of each axis, outermost first.
     let extents: [Int]
-    /// How many elements lie between neighbours along each axis.
+    /// The distance between neighbours along each axis, in elements.
     let steps: [Int]
+    /// The type of the elements.
     public let dataType: MLMultiArrayDataType
+    /// The pixel buffer whose memory the array shares; `nil` for arrays with other memory.
     public let pixelBuffer: CVPixelBuffer?
     private let release: () -> Void
 
@@ -30,7 +32,7 @@ open class MLMultiArray: NSObject, NSSecureCoding {
 
     deinit { release() }
 
-    /// New memory for `span` elements, zeroed; `nil` when there is not so much.
+    /// Allocates zeroed memory for `span` elements, aligned to 64 bytes; `nil` when there is not enough memory.
     private static func allocate(_ span: Int, _ dataType: MLMultiArrayDataType) -> UnsafeMutableRawPointer? {
         var memory: UnsafeMutableRawPointer?
         let bytes = max(span * dataType.byteCount, 1)
@@ -41,7 +43,12 @@ open class MLMultiArray: NSObject, NSSecureCoding {
 
     private static func numbers(_ values: [NSNumber]) -> [Int] { values.map { $0.intValue } }
 
-    /// An array of zeros.
+    /// Makes a row-major array of zeros.
+    ///
+    /// - Parameters:
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - dataType: The type of the elements.
+    /// - Throws: `MLModelError.generic` when an extent is negative or the array does not fit in memory.
     public init(shape: [NSNumber], dataType: MLMultiArrayDataType) throws {
         extents = Self.numbers(shape)
         guard let count = checkedCount(of: extents), let memory = Self.allocate(count, dataType) else {
@@ -58,7 +65,15 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         release = { free(memory) }
     }
 
-    /// An array over memory of the caller, which `deallocator` gives up.
+    /// Makes an array over memory of the caller, without copying it.
+    ///
+    /// - Parameters:
+    ///   - dataPointer: The first element; the memory must stay valid until `deallocator` is called.
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - dataType: The type of the elements.
+    ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
+    ///   - deallocator: Called with `dataPointer` when the array is released; `nil` when the caller frees the memory.
+    /// - Throws: `MLModelError.generic` when the strides do not fit the shape.
     public init(
         dataPointer: UnsafeMutableRawPointer,
         shape: [NSNumber],
@@ -81,9 +96,13 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         release = { deallocator?(dataPointer) }
     }
 
-    /// An array of half-precision numbers over the pixels of a `kCVPixelFormatType_OneComponent16Half` buffer.
+    /// Makes an array over the pixels of a half-precision pixel buffer, sharing its memory.
     ///
-    /// The last extent is the buffer's width; the product of the others is its height.
+    /// Another pixel format, or a shape that does not fit, traps.
+    ///
+    /// - Parameters:
+    ///   - pixelBuffer: A buffer of the format `kCVPixelFormatType_OneComponent16Half`.
+    ///   - shape: The last extent is the buffer's width; the product of the others is its height.
     public init(pixelBuffer: CVPixelBuffer, shape: [NSNumber]) {
         extents = Self.numbers(shape)
         precondition(
@@ -108,7 +127,12 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         release = {}
     }
 
-    /// An array of zeros with the given memory layout.
+    /// Makes an array of zeros with the given memory layout; invalid shapes or strides trap.
+    ///
+    /// - Parameters:
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - dataType: The type of the elements.
+    ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
     public convenience init(shape: [Int], dataType: MLMultiArrayDataType, strides: [Int]) {
         precondition(checkedCount(of: shape) != nil && shape.count == strides.count && strides.allSatisfy { $0 >= 0 })
         guard let memory = Self.allocate(spanCount(shape: shape, strides: strides), dataType) else {
@@ -117,33 +141,33 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         self.init(address: memory, shape: shape, strides: strides, dataType: dataType, release: { free(memory) })
     }
 
-    /// A contiguous array of zeros; `shape` must be valid.
+    /// Makes a row-major array of zeros; `shape` must be valid.
     convenience init(zeros shape: [Int], dataType: MLMultiArrayDataType) {
         self.init(shape: shape, dataType: dataType, strides: contiguousStrides(of: shape))
     }
 
-    /// A vector of `Int32`.
+    /// Makes a vector of `Int32` from integers; those that do not fit are clamped.
     public convenience init<C>(_ data: C) throws where C: Collection, C.Element: FixedWidthInteger {
         self.init(zeros: [data.count], dataType: .int32)
         let elements = address.assumingMemoryBound(to: Int32.self)
         for (index, value) in data.enumerated() { elements[index] = Int32(clamping: value) }
     }
 
-    /// A vector of `Float`.
+    /// Makes a vector of `Float`.
     public convenience init<C>(_ data: C) throws where C: Collection, C.Element == Float {
         self.init(zeros: [data.count], dataType: .float32)
         let elements = address.assumingMemoryBound(to: Float.self)
         for (index, value) in data.enumerated() { elements[index] = value }
     }
 
-    /// A vector of `Double`.
+    /// Makes a vector of `Double`.
     public convenience init<C>(_ data: C) throws where C: Collection, C.Element == Double {
         self.init(zeros: [data.count], dataType: .double)
         let elements = address.assumingMemoryBound(to: Double.self)
         for (index, value) in data.enumerated() { elements[index] = value }
     }
 
-    /// A copy of a shaped array.
+    /// Copies a shaped array into row-major memory.
     public convenience init<ShapedArray>(_ shapedArray: ShapedArray) where ShapedArray: MLShapedArrayProtocol {
         self.init(zeros: shapedArray.shape, dataType: ShapedArray.Scalar.multiArrayDataType)
         let target = elements
@@ -159,7 +183,14 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         }
     }
 
-    /// The arrays one after another along `axis`, converted to `dataType`.  All other extents must agree.
+    /// Joins arrays along an axis.
+    ///
+    /// Shapes that do not fit, or an empty list, trap.
+    ///
+    /// - Parameters:
+    ///   - multiArrays: One or more arrays, whose extents along all other axes must agree.
+    ///   - axis: The axis to join along; a negative one counts from the last axis.
+    ///   - dataType: The element type of the result, to which the elements are converted.
     public convenience init(concatenating multiArrays: [MLMultiArray], axis: Int, dataType: MLMultiArrayDataType) {
         guard let first = multiArrays.first else { preconditionFailure("nothing to concatenate") }
         let rank = first.extents.count
@@ -185,13 +216,18 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         }
     }
 
+    /// The extent of each axis, outermost first.
     public var shape: [NSNumber] { extents.map { NSNumber(value: $0) } }
+    /// The distance between neighbours along each axis, in elements.
     public var strides: [NSNumber] { steps.map { NSNumber(value: $0) } }
+    /// The number of elements: the product of the extents.
     public var count: Int { extents.reduce(1, *) }
-    /// The first element.
+    /// The address of the first element; valid as long as the array.
     public var dataPointer: UnsafeMutableRawPointer { address }
 
+    /// The array's memory and layout.
     var elements: StridedElements { StridedElements(address: address, dataType: dataType, strides: steps) }
+    /// Whether the elements lie row-major without gaps.
     var isContiguous: Bool {
         var expected = 1
         for axis in extents.indices.reversed() where extents[axis] != 1 {
@@ -201,12 +237,15 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         return true
     }
 
-    /// Copies the elements into an array of the same shape, converting to its type and layout.
+    /// Copies the elements into another array, converting them to its element type and layout.
+    ///
+    /// - Parameter destinationMultiArray: The array to overwrite; another shape than this array's traps.
     public func transfer(to destinationMultiArray: MLMultiArray) {
         precondition(extents == destinationMultiArray.extents, "transfer needs equal shapes")
         destinationMultiArray.elements.copy(elements, shape: extents)
     }
 
+    /// The element type and shape, and the elements of arrays of rank 2 and less with up to 10,000 elements.
     open override var description: String {
         let kind =
             switch extents.count {
@@ -227,12 +266,13 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         return head + "\n[" + rows.joined(separator: ";\n ") + "]"
     }
 
-    /// Arrays are equal when type, shape and elements are; layouts may differ.
+    /// Whether the other object is an array of the same type, shape and elements; layouts may differ.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MLMultiArray else { return false }
         return self === other || dataType == other.dataType && extents == other.extents && values == other.values
     }
 
+    /// A hash of the element type and the shape.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(dataType)
@@ -240,8 +280,10 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         return hasher.finalize()
     }
 
+    /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Encodes the element type, the shape and the row-major elements.
     public func encode(with coder: NSCoder) {
         let copy = MLMultiArray(zeros: extents, dataType: dataType)
         transfer(to: copy)
@@ -250,6 +292,7 @@ open class MLMultiArray: NSObject, NSSecureCoding {
         coder.encode(NSData(bytes: copy.address, length: copy.count * dataType.byteCount), forKey: "bytes")
     }
 
+    /// Decodes an array that `encode(with:)` wrote; `nil` when the data are damaged.
     public required init?(coder: NSCoder) {
         guard let type = coder.decodeObject(of: NSNumber.self, forKey: "dataType"),
             let dataType = MLMultiArrayDataType(rawValue: type.intValue),

@@ -1,49 +1,72 @@
-/// Numbers in any number of axes, with value semantics.
+/// A multi-dimensional array of numbers with value semantics: a shaped array or a slice of one.
+///
+/// As a collection it holds the slices along its first axis.
 public protocol MLShapedArrayProtocol<Scalar>: ExpressibleByArrayLiteral, MutableCollection, RandomAccessCollection
 where Index == Int, Element == MLShapedArraySlice<Scalar>, ArrayLiteralElement == Scalar {
+    /// The element type.
     associatedtype Scalar: MLShapedArrayScalar
 
-    /// The extents, outermost first.
+    /// The extent of each axis, outermost first; empty for a scalar.
     var shape: [Int] { get }
-    /// How many elements lie between neighbours along each axis.
+    /// The distance between neighbours along each axis, in elements.
     var strides: [Int] { get }
 
-    /// An array over memory that nobody writes while it lives.
+    /// Makes an array over memory of the caller, without copying it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The first element; nobody may write to the memory while the array uses it.
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - strides: The distance between neighbours along each axis, in elements.
+    ///   - deallocator: How to free the memory when nothing uses it any more.
     init(bytesNoCopy bytes: UnsafeRawPointer, shape: [Int], strides: [Int], deallocator: Data.Deallocator)
-    /// An array whose memory `initializer` fills; it is told the buffer and the strides.
+    /// Makes an array whose elements a closure writes.
+    ///
+    /// - Parameters:
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - initializer: Receives the uninitialized memory and the strides in elements; it must initialize every
+    ///     element.
+    /// - Throws: Whatever `initializer` throws.
     init(
         unsafeUninitializedShape shape: [Int],
         initializingWith initializer: (inout UnsafeMutableBufferPointer<Scalar>, [Int]) throws -> Void
     ) rethrows
 
-    /// The part at fixed indices of the leading axes.
+    /// The part at fixed indices of the leading axes; its rank is that of the remaining axes.
     subscript<C>(indices: C) -> MLShapedArraySlice<Scalar> where C: Collection, C.Element == Int { get set }
-    /// The element at one index for each axis.
+    /// The element at one index per axis.
     subscript<C>(scalarAt indices: C) -> Scalar where C: Collection, C.Element == Int { get set }
-    /// The part inside ranges of the leading axes.
+    /// The part within ranges of the leading axes; it has the rank of the whole.
     subscript<C>(sliceRanges: C) -> MLShapedArraySlice<Scalar> where C: Collection, C.Element == Range<Int> {
         get set
     }
 
-    /// The memory from the first to the last element, the shape and the strides.
+    /// Calls a closure with the memory from the first to the last element, the shape and the strides in elements, for
+    /// reading.
     func withUnsafeShapedBufferPointer<R>(
         _ body: (UnsafeBufferPointer<Scalar>, [Int], [Int]) throws -> R
     ) rethrows -> R
-    /// The memory from the first to the last element, the shape and the strides.
+    /// Calls a closure with the memory from the first to the last element, the shape and the strides in elements, for
+    /// writing.
     mutating func withUnsafeMutableShapedBufferPointer<R>(
         _ body: (inout UnsafeMutableBufferPointer<Scalar>, [Int], [Int]) throws -> R
     ) rethrows -> R
 }
 
 extension MLShapedArrayProtocol {
-    /// The extent of the first axis; 0 for a scalar.
+    /// The extent of the first axis; 0 for an array of rank 0.
     public var count: Int { shape.first ?? 0 }
+    /// The index of the first slice along the first axis: always 0.
     public var startIndex: Int { 0 }
+    /// The index after the last slice along the first axis; 0 for an array of rank 0.
     public var endIndex: Int { shape.first ?? 0 }
+    /// Whether the array has rank 0, and so holds exactly one element.
     public var isScalar: Bool { shape.isEmpty }
+    /// The number of elements: the product of the extents.
     public var scalarCount: Int { shape.reduce(1, *) }
 
-    /// The only element of an array without axes; `nil` for others.
+    /// The only element of an array of rank 0; `nil` for other arrays.
+    ///
+    /// Setting it traps when the array has axes; setting `nil` has no effect.
     public var scalar: Scalar? {
         get { isScalar ? self[scalarAt: [Int]()] : nil }
         set {
@@ -53,13 +76,13 @@ extension MLShapedArrayProtocol {
         }
     }
 
-    /// All elements in row-major order.
+    /// All elements in row-major order; setting them traps unless they are as many as before.
     public var scalars: [Scalar] {
         get { view.scalars }
         set { fill(with: newValue) }
     }
 
-    /// The place of the elements, for whatever type conforms.
+    /// The memory and layout of the elements; a copy for types other than the two of this module.
     var view: ShapedView<Scalar> {
         if let array = self as? MLShapedArray<Scalar> { return array.view }
         if let slice = self as? MLShapedArraySlice<Scalar> { return slice.view }
@@ -78,6 +101,7 @@ extension MLShapedArrayProtocol {
         }
     }
 
+    /// Copies the elements of a view.
     init(copying view: ShapedView<Scalar>) {
         self.init(unsafeUninitializedShape: view.shape) { buffer, strides in
             guard let start = buffer.baseAddress else { return }
@@ -90,7 +114,7 @@ extension MLShapedArrayProtocol {
         }
     }
 
-    /// A copy of a multi-array of the same element type.
+    /// Copies a multi-array of the same element type; another type traps.
     public init(_ multiArray: MLMultiArray) {
         precondition(
             multiArray.dataType == Scalar.multiArrayDataType,
@@ -99,16 +123,28 @@ extension MLShapedArrayProtocol {
         self.init(copying: ShapedView(multiArray))
     }
 
-    /// A copy of a multi-array with its elements converted.
+    /// Copies a multi-array and converts its elements.
+    ///
+    /// Floats are rounded to nearest even; conversions to integers truncate toward zero and saturate, and NaN becomes
+    /// 0.
     public init(converting multiArray: MLMultiArray) { self.init(copying: ShapedView(multiArray)) }
 
-    /// A copy of another shaped array with its elements converted.
+    /// Copies another shaped array and converts its elements.
+    ///
+    /// Floats are rounded to nearest even; conversions to integers truncate toward zero and saturate, and NaN becomes
+    /// 0.
     public init<T>(converting source: T) where T: MLShapedArrayProtocol {
         let view = ShapedView<Scalar>(uninitialized: source.shape)
         view.elements.copy(source.view.elements, shape: source.shape)
         self.init(copying: view)
     }
 
+    /// Makes an array over row-major memory of the caller, without copying it.
+    ///
+    /// - Parameters:
+    ///   - bytes: The first element; nobody may write to the memory while the array uses it.
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - deallocator: How to free the memory when nothing uses it any more.
     public init(bytesNoCopy bytes: UnsafeRawPointer, shape: [Int], deallocator: Data.Deallocator) {
         self.init(
             bytesNoCopy: bytes,
@@ -118,53 +154,63 @@ extension MLShapedArrayProtocol {
         )
     }
 
+    /// Makes an array from its elements in row-major order; it traps unless they are as many as the shape has.
     public init<S>(scalars: S, shape: [Int]) where S: Sequence, Scalar == S.Element {
         self.init(copying: ShapedView(scalars: scalars, shape: shape))
     }
 
+    /// Makes an array whose elements all have the same value.
     public init(repeating value: Scalar, shape: [Int]) {
         self.init(unsafeUninitializedShape: shape) { buffer, _ in buffer.initialize(repeating: value) }
     }
 
+    /// Makes an array of rank 1 from the elements of a literal.
     public init(arrayLiteral elements: Scalar...) { self.init(scalars: elements, shape: [elements.count]) }
 
-    /// The element at one index for each axis.
+    /// The element at one index per axis.
     public subscript(scalarAt indices: Int...) -> Scalar {
         get { self[scalarAt: indices] }
         set { self[scalarAt: indices] = newValue }
     }
 
+    /// The slice at an index of the first axis; its rank is one lower.
     public subscript(index: Int) -> MLShapedArraySlice<Scalar> {
         get { self[CollectionOfOne(index)] }
         set { self[CollectionOfOne(index)] = newValue }
     }
 
+    /// The part at fixed indices of the leading axes; its rank is that of the remaining axes.
     public subscript(indices: Int...) -> MLShapedArraySlice<Scalar> {
         get { self[indices] }
         set { self[indices] = newValue }
     }
 
+    /// The part within a range of the first axis.
     public subscript(sliceRange: Range<Int>) -> MLShapedArraySlice<Scalar> {
         get { self[CollectionOfOne(sliceRange)] }
         set { self[CollectionOfOne(sliceRange)] = newValue }
     }
 
+    /// The part within a range of the first axis, whose open ends extend to those of the axis.
     public subscript(sliceRange: any MLShapedArrayRangeExpression) -> MLShapedArraySlice<Scalar> {
         get { self[partialRanges([sliceRange])] }
         set { self[partialRanges([sliceRange])] = newValue }
     }
 
+    /// The part within ranges of the leading axes, whose open ends extend to those of the axes.
     public subscript(sliceRanges: any MLShapedArrayRangeExpression...) -> MLShapedArraySlice<Scalar> {
         get { self[partialRanges(sliceRanges)] }
         set { self[partialRanges(sliceRanges)] = newValue }
     }
 
+    /// The part within a collection of ranges of the leading axes, whose open ends extend to those of the axes.
     public subscript<C>(partialSliceRanges: C) -> MLShapedArraySlice<Scalar>
     where C: Collection, C.Element == any MLShapedArrayRangeExpression {
         get { self[partialRanges(partialSliceRanges)] }
         set { self[partialRanges(partialSliceRanges)] = newValue }
     }
 
+    /// The whole array as a slice: `array[...]`.
     public subscript(_: (UnboundedRange_) -> Void) -> MLShapedArraySlice<Scalar> {
         get { self[[Range<Int>]()] }
         set { self[[Range<Int>]()] = newValue }
@@ -195,7 +241,7 @@ extension MLShapedArrayProtocol {
 }
 
 extension MLShapedArrayProtocol where Scalar: BinaryFloatingPoint, Scalar.RawSignificand: FixedWidthInteger {
-    /// Ones on the diagonal of a square matrix.
+    /// Makes a square matrix with ones on the diagonal and zeros elsewhere.
     public init(identityMatrixOfSize size: Int) {
         self.init(
             scalars: (0..<size * size).lazy.map { $0 / size == $0 % size ? 1 : 0 },
@@ -203,14 +249,14 @@ extension MLShapedArrayProtocol where Scalar: BinaryFloatingPoint, Scalar.RawSig
         )
     }
 
-    /// Elements drawn evenly from `range`.
+    /// Makes an array of elements drawn uniformly from `range`, by the system's random number generator.
     public init(randomScalarsIn range: Range<Scalar>, shape: [Int]) {
         self.init(scalars: (0..<shape.reduce(1, *)).lazy.map { _ in Scalar.random(in: range) }, shape: shape)
     }
 }
 
 extension MLShapedArrayProtocol where Scalar: FixedWidthInteger {
-    /// Ones on the diagonal of a square matrix.
+    /// Makes a square matrix of integers with ones on the diagonal and zeros elsewhere.
     public init(identityMatrixOfSize size: Int) {
         self.init(
             scalars: (0..<size * size).lazy.map { $0 / size == $0 % size ? 1 : 0 },
@@ -218,7 +264,7 @@ extension MLShapedArrayProtocol where Scalar: FixedWidthInteger {
         )
     }
 
-    /// Elements drawn evenly from `range`.
+    /// Makes an array of integers drawn uniformly from `range`, by the system's random number generator.
     public init(randomScalarsIn range: Range<Scalar>, shape: [Int]) {
         self.init(scalars: (0..<shape.reduce(1, *)).lazy.map { _ in Scalar.random(in: range) }, shape: shape)
     }

@@ -7,7 +7,7 @@ import MLNumerics
 @usableFromInline
 final class ShapedStorage: @unchecked Sendable {
     @usableFromInline let address: UnsafeMutableRawPointer
-    /// False for memory that was lent for reading: a change copies first.
+    /// False for memory that was lent for reading: a change copies it first.
     let isWritable: Bool
     let pixelBuffer: CVPixelBuffer?
     private let release: () -> Void
@@ -33,7 +33,7 @@ final class ShapedStorage: @unchecked Sendable {
     deinit { release() }
 }
 
-/// Where the elements of a shaped array or slice are; the whole of both types.
+/// The location and layout of the elements of a shaped array or slice; the whole content of both types.
 @usableFromInline
 struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
     @usableFromInline var storage: ShapedStorage
@@ -104,7 +104,7 @@ struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
         return copy
     }
 
-    /// After this the memory may be written.
+    /// Prepares the memory for writing: copies it when it is shared or read-only.
     @usableFromInline
     mutating func makeUnique() {
         if !storage.isWritable || !isKnownUniquelyReferenced(&storage) { self = copied() }

@@ -1,12 +1,12 @@
 import CModelCollections
 import Synchronization
 
-/// A group of models that a deployment server delivers to the app's devices, all of them or none.
+/// A group of models that a deployment server delivers to the app's devices, all or none of them.
 ///
-/// Collections come from a server of your own (`coreml-server`).  The app's target depends on the product
-/// `CoreMLDeployment`, and the file `ModelDeployment.json`, which `coreml deploy configuration` writes, lies among its
-/// resources.  What arrives while the app runs is used at its next launch, so an app keeps models in its bundle for the
-/// time until then:
+/// Collections come from a server of your own (`coreml-server`). The app's target depends on the product
+/// `CoreMLDeployment`, and the file `ModelDeployment.json`, which `coreml deploy configuration` writes, is among its
+/// resources. Models that arrive while the app runs are used at its next launch, so an app keeps models in its bundle
+/// for the time until then:
 ///
 /// ```swift
 /// MLModelCollection.beginAccessing(identifier: "FlowerModels") { result in
@@ -20,9 +20,9 @@ import Synchronization
 open class MLModelCollection: NSObject, @unchecked Sendable {
     /// A model of a collection.
     open class Entry: NSObject, @unchecked Sendable {
-        /// The name of the model in its collection.
+        /// The model's name, unique within its collection.
         public let modelIdentifier: String
-        /// Where the model lies, in a form that `MLModel` loads.
+        /// The location of the model, in a form that `MLModel` loads.
         public let modelURL: URL
 
         init(modelIdentifier: String, modelURL: URL) {
@@ -30,27 +30,33 @@ open class MLModelCollection: NSObject, @unchecked Sendable {
             self.modelURL = modelURL
         }
 
-        /// Whether both are the same model at the same place.
+        /// Whether both are the same model at the same location.
         public func isEqual(to entry: Entry) -> Bool {
             modelIdentifier == entry.modelIdentifier && modelURL == entry.modelURL
         }
 
+        /// Whether the other object is the same model at the same location.
         override open func isEqual(_ object: Any?) -> Bool { (object as? Entry).map(isEqual(to:)) ?? false }
+        /// A hash of identifier and location.
         override open var hash: Int { modelIdentifier.hashValue ^ modelURL.hashValue }
     }
 
-    /// Posted when other models of a collection have arrived, which the app gets at its next launch.  The object is the
-    /// collection that the app has.
+    /// The name of the notification that other models of a collection have arrived; the app gets them at its next
+    /// launch.
+    ///
+    /// The notification's object is the collection in use.
     public class var didChangeNotification: NSNotification.Name {
         NSNotification.Name("MLModelCollectionDidChangeNotification")
     }
 
-    /// The name of the collection, as the server knows it.
+    /// The collection's name on the server.
     public let identifier: String
-    /// The models by their names: empty while nothing has been delivered, and where the server says that devices such as
-    /// this one use the models of the app's bundle.
+    /// The models by name.
+    ///
+    /// Empty while nothing has been delivered, and where the server tells devices such as this one to use the models of
+    /// the app's bundle.
     public let entries: [String: Entry]
-    /// The deployment that the models came by; empty when `entries` is.
+    /// The identifier of the deployment that delivered the models; empty when `entries` is.
     public let deploymentID: String
 
     package init(_ access: ModelCollectionAccess) {
@@ -63,15 +69,17 @@ open class MLModelCollection: NSObject, @unchecked Sendable {
         )
     }
 
-    /// Gives the models of a collection as they are on the device, and sees to their being brought up to date.
+    /// Provides the models of a collection that are on the device, and keeps them up to date.
     ///
-    /// Models that have arrived since the last launch become the collection's; those that are found to be newer are fetched
-    /// in the background, now and from time to time while the process runs, until `endAccessing`.
+    /// Models that have arrived since the last launch become the collection's. Newer ones are fetched in the
+    /// background, now and from time to time while the process runs, until `endAccessing`.
     ///
-    /// - Parameter handler: Called once, on a thread of the system's: with what is on the device when something is; else
-    ///   when the server has said what the device is to have, with no entries, or could not be asked
-    ///   (`MLModelError.modelCollection`).
-    /// - Returns: How far the fetching is, in bytes; cancelling it stops the fetching until the next check.
+    /// - Parameters:
+    ///   - identifier: The collection's name on the server: 1 to 128 letters, digits, hyphens, dots and underscores.
+    ///   - handler: Called once, on a background thread: at once when models are on the device; otherwise with no
+    ///     entries when the server has said which models the device is to have, or with `MLModelError.modelCollection`
+    ///     when the server cannot be reached.
+    /// - Returns: The progress of the download in bytes; cancelling it stops the download until the next check.
     @discardableResult
     public class func beginAccessing(
         identifier: String,
@@ -90,14 +98,21 @@ open class MLModelCollection: NSObject, @unchecked Sendable {
         return progress
     }
 
-    /// Ends the fetching of a collection and lets go of its models, which are removed when no process uses them.
+    /// Ends the fetching of a collection and releases its models, which are removed when no process uses them.
+    ///
+    /// - Parameter identifier: The collection's name on the server.
     /// - Returns: Whether the collection was being accessed.
+    /// - Throws: `MLModelError.modelCollection` when the program has no client for deployments, or the client fails.
     @discardableResult
     public class func endAccessing(identifier: String) async throws -> Bool {
         try await ModelCollectionProviders.current(for: identifier).endAccessing(identifier)
     }
 
-    /// Ends the fetching of a collection and lets go of its models, which are removed when no process uses them.
+    /// Ends the fetching of a collection, releases its models, and calls a handler.
+    ///
+    /// - Parameters:
+    ///   - identifier: The collection's name on the server.
+    ///   - handler: Called once, on a background thread; its error is an `MLModelError`.
     public class func endAccessing(
         identifier: String,
         completionHandler handler: @escaping (Result<Void, any Error>) -> Void
@@ -112,7 +127,7 @@ open class MLModelCollection: NSObject, @unchecked Sendable {
     }
 }
 
-/// A handler of the app's, which is called once, from another thread: Apple's declarations do not mark it so.
+/// A handler of the app's that is called once, from another thread; Apple's declarations do not mark it as sendable.
 private struct UncheckedHandler<Value>: @unchecked Sendable {
     private let handler: (Result<Value, any Error>) -> Void
 
@@ -121,11 +136,11 @@ private struct UncheckedHandler<Value>: @unchecked Sendable {
     func call(_ result: Result<Value, any Error>) { handler(result) }
 }
 
-/// What is on the device of a collection.
+/// The models of a collection that are on the device.
 package struct ModelCollectionAccess: Sendable {
     package let identifier: String
     package let deploymentID: String
-    /// Where the models lie, by their names.
+    /// The locations of the models by name.
     package let models: [String: URL]
 
     package init(identifier: String, deploymentID: String, models: [String: URL]) {
@@ -135,9 +150,9 @@ package struct ModelCollectionAccess: Sendable {
     }
 }
 
-/// Brings model collections to the device: what the product `CoreMLDeployment` implements.
+/// Brings model collections to the device; the product `CoreMLDeployment` implements it.
 package protocol ModelCollectionProvider: Sendable {
-    /// - Parameter completion: called once, from any thread.
+    /// Provides the models of a collection; `completion` is called once, from any thread.
     func beginAccessing(
         _ identifier: String,
         _ progress: Progress,

@@ -1,19 +1,25 @@
 import MLFiles
 import MLNumerics
 
-/// Where the layers or operations of a model run.
+/// The devices that the layers or operations of a model run on, and the estimated cost of operations.
+///
+/// Everything runs on the processor here.
 public final class MLComputePlan: @unchecked Sendable {
-    /// The share of an operation in the work of its program.
+    /// An operation's share in the work of its program.
     public struct Cost: Sendable {
-        /// 0…1.
+        /// The share, from 0 to 1; the shares of all operations add up to 1.
         public let weight: Double
     }
 
+    /// The devices that a layer or an operation can run on.
     public struct DeviceUsage: Sendable {
+        /// The device that it will run on: the processor.
         public let preferred: MLComputeDevice
+        /// All devices that it can run on: the processor.
         public let supported: [MLComputeDevice]
     }
 
+    /// The structure of the model that the plan is for.
     public let modelStructure: MLModelStructure
 
     private let costs: OperationCosts?
@@ -23,23 +29,40 @@ public final class MLComputePlan: @unchecked Sendable {
         if case .program(let program) = structure { costs = OperationCosts(program) } else { costs = nil }
     }
 
+    /// Makes the plan of an asset.
+    ///
+    /// - Parameters:
+    ///   - asset: The model.
+    ///   - configuration: Has no effect here: a plan covers all functions of a model.
+    /// - Returns: The plan.
+    /// - Throws: `MLModelError` when the model cannot be read.
     public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
         try await offPool { MLComputePlan(try asset.file().structure) }
     }
 
+    /// Makes the plan of a compiled folder, a package or a model file.
+    ///
+    /// - Parameters:
+    ///   - url: The model.
+    ///   - configuration: Has no effect here: a plan covers all functions of a model.
+    /// - Returns: The plan.
+    /// - Throws: `MLModelError` when the model cannot be read.
     public static func load(contentsOf url: URL, configuration: MLModelConfiguration) async throws -> MLComputePlan {
         MLComputePlan(try await MLModelStructure.load(contentsOf: url))
     }
 
-    /// The processor, for every layer.
+    /// The devices of a layer of a neural network: the processor, for every layer.
     public func deviceUsage(for layer: MLModelStructure.NeuralNetwork.Layer) -> DeviceUsage? { Self.processor }
 
-    /// The processor; `nil` for constants, which do not run.
+    /// The devices of an operation of an ML program: the processor; `nil` for constants, which do not run.
     public func deviceUsage(for operation: MLModelStructure.Program.Operation) -> DeviceUsage? {
         operation.operatorName == "const" ? nil : Self.processor
     }
 
-    /// The operation's share, estimated from the sizes that the program states; `nil` for constants, which do not run.
+    /// The estimated share of an operation in its program's work; `nil` for constants, which do not run.
+    ///
+    /// The estimate counts the elements that an operation reads and writes and, eight to one, its multiplications, from
+    /// the shapes that the program declares. Extents that it does not declare count as 1.
     public func estimatedCost(of operation: MLModelStructure.Program.Operation) -> Cost? {
         costs?.weight(of: operation).map { Cost(weight: $0) }
     }

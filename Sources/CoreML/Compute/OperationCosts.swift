@@ -1,14 +1,14 @@
 import MLSpecification
 
-/// How the work of a program divides among its operations, estimated from declared types alone.
+/// The distribution of a program's work among its operations, estimated from declared types alone.
 ///
-/// The work of an operation is counted in elements moved: those that it reads and writes, and an eighth for each
-/// multiplication with an addition.  Extents that the program does not state count as 1.
+/// The work of an operation is the number of elements that it reads and writes plus an eighth of the number of its
+/// multiply-adds. Extents that the program does not declare count as 1.
 struct OperationCosts: Sendable {
     private var works: [Key: Double] = [:]
     private var total = 0.0
 
-    /// The names of values are unique within a function, and operations are told apart by what they give.
+    /// The identity of an operation: value names are unique within a function, so its outputs tell it apart.
     private struct Key: Hashable {
         let operation: String
         let outputs: [String]
@@ -43,7 +43,7 @@ struct OperationCosts: Sendable {
         }
     }
 
-    /// 0…1; `nil` for operations that do not run, or are not in the program.
+    /// The operation's share, from 0 to 1; `nil` for operations that do not run, or are not in the program.
     func weight(of operation: MLModelStructure.Program.Operation) -> Double? {
         guard let work = works[Key(operation)] else { return nil }
         return total > 0 ? min(work / total, 1) : 0
@@ -75,7 +75,7 @@ struct OperationCosts: Sendable {
         return given + taken + multiplications(of: operation.operatorName, given: given, shape) / 8
     }
 
-    /// - Parameter given: the number of elements that the operation gives.
+    /// The number of an operation's multiply-adds; `given` is the number of elements that it returns.
     private static func multiplications(of name: String, given: Double, _ shape: (String) -> Shape?) -> Double {
         switch name {
         case "conv":

@@ -4,20 +4,22 @@ import MLOperators
 import MLSpecification
 import Synchronization
 
-/// The classes of custom layers by the names that model files use.
+/// The app's classes of custom layers, by the names that model files use.
 ///
-/// A file names an Objective-C class.  Swift classes of Linux have no such names, so a class is found, in this order:
-/// by the name it was registered under, by its full name `Module.Class`, and as `Class` of the module of the main
-/// executable.
+/// A file names an Objective-C class. Swift classes on Linux have no such names, so a class is looked up, in this
+/// order, by the name that it was registered under, by its full name `Module.Class`, and by its name in the module of
+/// the main executable.
 package enum CustomLayerClasses {
     private static let registered = Mutex<[String: Entry]>([:])
 
-    /// A class.  `@unchecked Sendable`: types never change.
+    /// A registered class.
+    ///
+    /// `@unchecked Sendable`: types never change.
     private struct Entry: @unchecked Sendable {
         let type: any MLCustomLayer.Type
     }
 
-    /// Makes `type` the class that files mean by `name`.
+    /// Registers `type` as the class that files call `name`.
     package static func register(_ type: any MLCustomLayer.Type, as name: String) {
         let entry = Entry(type: type)
         registered.withLock { $0[name] = entry }
@@ -33,7 +35,7 @@ package enum CustomLayerClasses {
         )
     }
 
-    /// The operators with custom layers, for one model: each layer has one object, however often it is read.
+    /// The operators including custom layers, for one model; each layer has one object, however often it is read.
     static func catalogue() -> Catalogue {
         let objects = CustomLayerObjects()
         return Catalogue.standard.addingCustomLayers { layer, parameters throws(ModelError) in
@@ -105,12 +107,12 @@ private final class CustomLayerObject: CustomLayerBody, @unchecked Sendable {
 }
 
 extension ModelError.Code {
-    /// The app's code for a custom layer failed.
+    /// A custom layer's class is missing or failed.
     static let customLayer = ModelError.Code("custom layer")
 }
 
 extension SpecCustomLayerParams.CustomLayerParamValue {
-    /// The parameter as apps get it.
+    /// The parameter in the form that apps get.
     fileprivate var number: Any? {
         switch value {
         case .doubleValue(let value): value
@@ -124,7 +126,7 @@ extension SpecCustomLayerParams.CustomLayerParamValue {
 }
 
 extension SpecWeightParams {
-    /// The values as they are stored: 4 bytes each for single precision, 2 for half, else the bytes of the file.
+    /// The stored values: 4 bytes each in single precision, 2 in half precision, otherwise the bytes of the file.
     fileprivate var bytes: Data {
         if !floatValue.isEmpty { return floatValue.withUnsafeBytes { Data($0) } }
         for data in [float16Value, rawValue, int8RawValue] where !data.isEmpty { return data }

@@ -4,18 +4,20 @@ package import MLNumerics
 package import MLSpecification
 import Synchronization
 
-/// The classes of custom models by the names that model files use; found as those of custom layers are.
+/// The app's classes of custom models, by the names that model files use; looked up as those of custom layers are.
 package struct CustomModelClasses: CustomModelSource {
     private static let registered = Mutex<[String: Entry]>([:])
 
-    /// A class.  `@unchecked Sendable`: types never change.
+    /// A registered class.
+    ///
+    /// `@unchecked Sendable`: types never change.
     private struct Entry: @unchecked Sendable {
         let type: any MLCustomModel.Type
     }
 
     package init() {}
 
-    /// Makes `type` the class that files mean by `name`.
+    /// Registers `type` as the class that files call `name`.
     package static func register(_ type: any MLCustomModel.Type, as name: String) {
         let entry = Entry(type: type)
         registered.withLock { $0[name] = entry }
@@ -31,7 +33,7 @@ package struct CustomModelClasses: CustomModelSource {
         )
     }
 
-    /// The engine of a model whose computation is a class of the app.
+    /// Makes the engine of a model that a class of the app computes.
     package func engine(for model: SpecModel) throws(ModelError) -> any ModelEngine {
         guard case .customModel(let custom)? = model.type else {
             throw ModelError(.invalidModel, "the model is no custom model")
@@ -51,13 +53,14 @@ package struct CustomModelClasses: CustomModelSource {
 }
 
 extension ModelError.Code {
-    /// The app's code for a custom model failed.
+    /// A custom model's class is missing or failed.
     static let customModel = ModelError.Code("custom model")
 }
 
-/// A custom model as an engine.
+/// The engine of a custom model.
 ///
-/// `@unchecked Sendable`: the app's object answers for itself; predictions reach it from the threads that call them.
+/// `@unchecked Sendable`: predictions reach the app's object on the threads that call them; its thread safety is the
+/// app's responsibility.
 private final class CustomModelEngine: ModelEngine, @unchecked Sendable {
     let interface: SpecModelDescription
     private let body: any MLCustomModel
@@ -126,7 +129,7 @@ private final class CustomModelEngine: ModelEngine, @unchecked Sendable {
         return MLDictionaryFeatureProvider(values: values)
     }
 
-    /// The outputs that the description lists; each must be there and fit.
+    /// The outputs that the description lists; each must be present and fit.
     private func data(_ answer: any MLFeatureProvider) throws -> [String: FeatureData] {
         var features: [String: FeatureData] = [:]
         for (name, output) in description.outputDescriptionsByName {
@@ -147,7 +150,7 @@ private final class CustomModelEngine: ModelEngine, @unchecked Sendable {
 }
 
 extension SpecCustomModel.CustomModelParamValue {
-    /// The parameter as apps get it.
+    /// The parameter in the form that apps get.
     fileprivate var parameter: Any? {
         switch value {
         case .doubleValue(let value): value

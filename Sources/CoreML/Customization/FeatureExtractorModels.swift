@@ -1,6 +1,6 @@
 import MLEngine
 
-/// The way to the engine's register of feature extractors.
+/// Access to the engine's registry of feature extractors.
 package enum FeatureExtractorModels {
     /// The networks that files name; see `FeatureExtractors` of `CoreMLExtras`.
     package enum Kind: Sendable {

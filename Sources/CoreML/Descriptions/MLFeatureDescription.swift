@@ -1,20 +1,21 @@
 package import MLSpecification
 
-/// The keys of a dictionary feature.
+/// The type that the keys of a dictionary feature have.
 open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
-    /// `.string` or `.int64`.
+    /// The type of the keys: `.string` or `.int64`.
     public let keyType: MLFeatureType
 
     init(keyType: MLFeatureType) { self.keyType = keyType }
+    /// The type in words: `Dictionary (String → Double)`.
     open override var description: String { "Dictionary (\(keyType) → Double)" }
 }
 
-/// The elements of a sequence feature.
+/// The type and number of the elements of a sequence feature.
 open class MLSequenceConstraint: NSObject, @unchecked Sendable {
-    /// What each element is.
+    /// A description of each element; its type is `.string` or `.int64`.
     public let valueDescription: MLFeatureDescription
     let counts: ClosedRange<Int>
-    /// Contains the allowed numbers of elements.
+    /// A range that contains the allowed numbers of elements; without an upper bound it is as long as possible.
     public var countRange: NSRange { NSRange(extents: counts) }
 
     init(_ feature: SpecSequenceFeatureType) {
@@ -27,15 +28,18 @@ open class MLSequenceConstraint: NSObject, @unchecked Sendable {
         counts = feature.hasSizeRange ? feature.sizeRange.extents : 0...Int.max
     }
 
+    /// The type in words: `Sequence (String, (1…5) elements)`.
     open override var description: String {
         let isAny = counts.lowerBound == 0 && counts.upperBound == Int.max
         return "Sequence (\(valueDescription.type)" + (isAny ? ")" : ", \(extentText(counts)) elements)")
     }
 }
 
-/// The buffer of a state feature.
+/// The shape and element type of the buffer of a state feature.
 open class MLStateConstraint: NSObject, @unchecked Sendable {
+    /// The extent of each of the buffer's axes, outermost first.
     public let bufferShape: [Int]
+    /// The buffer's element type.
     public let dataType: MLMultiArrayDataType
 
     init(_ array: SpecArrayFeatureType) {
@@ -43,22 +47,31 @@ open class MLStateConstraint: NSObject, @unchecked Sendable {
         dataType = MLMultiArrayDataType(rawValue: array.dataType.rawValue) ?? .float16
     }
 
+    /// The type in words: `State (Float16, 1 × 8 × 128)`.
     open override var description: String {
         "State (\(dataType.name), \(bufferShape.map(String.init).joined(separator: " × ")))"
     }
 }
 
-/// Name and type of an input, an output or a state, and which values it allows.
+/// The name and type of an input, output or state of a model, and the values that it allows.
 open class MLFeatureDescription: NSObject, @unchecked Sendable {
+    /// The feature's name, unique among the model's inputs, outputs or states.
     public let name: String
+    /// The type of the feature's values.
     public let type: MLFeatureType
+    /// Whether a prediction may leave the feature out.
     public let isOptional: Bool
+    /// The allowed sizes and the pixel format of an image feature; `nil` for other types.
     public let imageConstraint: MLImageConstraint?
+    /// The element type and the allowed shapes of a multi-array feature; `nil` for other types.
     public let multiArrayConstraint: MLMultiArrayConstraint?
+    /// The key type of a dictionary feature; `nil` for other types.
     public let dictionaryConstraint: MLDictionaryConstraint?
+    /// The element type and the allowed lengths of a sequence feature; `nil` for other types.
     public let sequenceConstraint: MLSequenceConstraint?
+    /// The shape and element type of a state feature; `nil` for other types.
     public let stateConstraint: MLStateConstraint?
-    /// What the model's author wrote about it.
+    /// The model author's description of the feature; empty without one.
     package let shortDescription: String
 
     package init(_ feature: SpecFeatureDescription) {
@@ -102,20 +115,28 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
         stateConstraint = state
     }
 
-    /// Whether a model with this input takes `value`.
+    /// Whether the feature can have the given value.
+    ///
+    /// Integers and doubles are accepted for each other, as predictions convert them; an undefined value is allowed
+    /// when the feature is optional.
     public func isAllowedValue(_ value: MLFeatureValue) -> Bool { objection(to: value) == nil }
 
-    /// The type in words: `Image (Color, 224 × 224)`.
+    /// The type and its constraints in words: `Image (Color, 224 × 224)`.
     package var typeText: String {
         let constraint: NSObject? =
             imageConstraint ?? multiArrayConstraint ?? dictionaryConstraint ?? sequenceConstraint ?? stateConstraint
         return (constraint?.description ?? type.description) + (isOptional ? ", optional" : "")
     }
 
+    /// The name and the type in words: `image : Image (Color, 224 × 224)`.
     open override var description: String { "\(name) : \(typeText)" }
 
-    /// What is wrong with `value`; `nil` when it can be used.
-    /// - Parameter allowsLegacyRanks: whether arrays may carry the sequence and batch axes of old neural networks.
+    /// The reason why `value` cannot be used, to follow the feature's name; `nil` when it can.
+    ///
+    /// - Parameters:
+    ///   - value: The value to check.
+    ///   - allowsLegacyRanks: Whether arrays may carry the sequence and batch axes of old neural networks.
+    /// - Returns: A predicate such as "is a String, but must be a Double".
     func objection(to value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
         if value.isUndefined { return isOptional ? nil : "has no value, but is not optional" }
         // A number is a number: integers and doubles are converted.

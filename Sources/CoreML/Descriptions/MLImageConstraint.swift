@@ -1,8 +1,10 @@
 package import MLSpecification
 
-/// A size of a picture.
+/// The size of an image in pixels.
 open class MLImageSize: NSObject, @unchecked Sendable {
+    /// The width in pixels.
     public let pixelsWide: Int
+    /// The height in pixels.
     public let pixelsHigh: Int
 
     init(width: Int, height: Int) {
@@ -10,29 +12,37 @@ open class MLImageSize: NSObject, @unchecked Sendable {
         pixelsHigh = height
     }
 
+    /// The size in words: `224 × 224`.
     open override var description: String { "\(pixelsWide) × \(pixelsHigh)" }
+    /// Whether the other object is an equal size.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MLImageSize).map { $0.pixelsWide == pixelsWide && $0.pixelsHigh == pixelsHigh } ?? false
     }
+    /// A hash of width and height.
     open override var hash: Int { pixelsWide &* 65537 &+ pixelsHigh }
 }
 
+/// The form in which a model states the allowed sizes of an image.
 public enum MLImageSizeConstraintType: Int, Sendable {
+    /// The model states no size: every size is allowed.
     case unspecified = 0
+    /// The model lists the allowed sizes; a fixed size is a list of one.
     case enumerated = 2
+    /// The model gives a range of widths and one of heights.
     case range = 3
 }
 
 /// The sizes that an image feature may have.
 open class MLImageSizeConstraint: NSObject, @unchecked Sendable {
+    /// The form in which the model states the sizes.
     public let type: MLImageSizeConstraintType
-    /// Empty unless `type` is `.enumerated`.
+    /// The allowed sizes when `type` is `.enumerated`; otherwise empty.
     public let enumeratedImageSizes: [MLImageSize]
     let widths: ClosedRange<Int>
     let heights: ClosedRange<Int>
-    /// Contains the allowed widths.
+    /// A range that contains the allowed widths in pixels; without an upper bound it is as long as possible.
     public var pixelsWideRange: NSRange { NSRange(extents: widths) }
-    /// Contains the allowed heights.
+    /// A range that contains the allowed heights in pixels; without an upper bound it is as long as possible.
     public var pixelsHighRange: NSRange { NSRange(extents: heights) }
 
     init(_ feature: SpecImageFeatureType) {
@@ -74,16 +84,19 @@ open class MLImageSizeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The allowed sizes in words.
     open override var description: String { text }
 }
 
 /// The size and the pixel format of an image feature.
 open class MLImageConstraint: NSObject, @unchecked Sendable {
-    /// The width that the model states; with a flexible size, the default one.
+    /// The width in pixels that the model declares: the default one where sizes are flexible, 0 where none is stated.
     public let pixelsWide: Int
+    /// The height in pixels that the model declares: the default one where sizes are flexible, 0 where none is stated.
     public let pixelsHigh: Int
-    /// 32BGRA for colour in either order, OneComponent8 or OneComponent16Half for grey.
+    /// The pixel format: 32BGRA for color in either channel order, OneComponent8 or OneComponent16Half for grayscale.
     public let pixelFormatType: OSType
+    /// The allowed sizes.
     public let sizeConstraint: MLImageSizeConstraint
 
     package init(_ feature: SpecImageFeatureType) {
@@ -100,7 +113,7 @@ open class MLImageConstraint: NSObject, @unchecked Sendable {
 
     var isGray: Bool { pixelFormatType != kCVPixelFormatType_32BGRA }
 
-    /// The size to bring a picture to: the default one, or for a range without one the nearest to the picture's.
+    /// The size to scale an image to: the default one, or, without one, the allowed size nearest to the image's.
     package func size(forWidth width: Int, height: Int) -> (width: Int, height: Int) {
         if pixelsWide > 0, pixelsHigh > 0 { return (pixelsWide, pixelsHigh) }
         let widths = sizeConstraint.widths
@@ -111,6 +124,7 @@ open class MLImageConstraint: NSObject, @unchecked Sendable {
         )
     }
 
+    /// The type in words: `Image (Color, 224 × 224)`.
     open override var description: String {
         let kind =
             switch pixelFormatType {

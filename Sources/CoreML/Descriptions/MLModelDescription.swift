@@ -1,44 +1,68 @@
 import MLFiles
 package import MLSpecification
 
-/// The kinds of information that a model's author gave.
+/// A key of the information that a model's author gives about the model.
 public struct MLModelMetadataKey: Hashable, RawRepresentable, Sendable {
+    /// The key's text.
     public let rawValue: String
+    /// Makes a key from its text.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The author's description of the model.
     public static let description = MLModelMetadataKey(rawValue: "MLModelDescriptionKey")
+    /// The version of the model.
     public static let versionString = MLModelMetadataKey(rawValue: "MLModelVersionStringKey")
+    /// The author of the model.
     public static let author = MLModelMetadataKey(rawValue: "MLModelAuthorKey")
+    /// The license of the model.
     public static let license = MLModelMetadataKey(rawValue: "MLModelLicenseKey")
+    /// Further information under keys of the author's own, as a dictionary of strings.
     public static let creatorDefinedKey = MLModelMetadataKey(rawValue: "MLModelCreatorDefinedKey")
 }
 
-/// What a model takes and gives.
+/// The interface of a model: its inputs, outputs, states and metadata.
 open class MLModelDescription: NSObject, @unchecked Sendable {
+    /// The inputs of predictions by their names.
     public let inputDescriptionsByName: [String: MLFeatureDescription]
+    /// The outputs of predictions by their names.
     public let outputDescriptionsByName: [String: MLFeatureDescription]
+    /// The states of a stateful model by their names; empty for other models.
     public let stateDescriptionsByName: [String: MLFeatureDescription]
+    /// The features of the examples that an update takes, by their names; empty for models that cannot be updated.
     public let trainingInputDescriptionsByName: [String: MLFeatureDescription]
+    /// The name of the output with the predicted label or number; `nil` when the model states none.
     public let predictedFeatureName: String?
+    /// The name of a classifier's output with the probability of each label; `nil` when the model states none.
     public let predictedProbabilitiesName: String?
+    /// Whether `MLUpdateTask` can train the model further.
     public let isUpdatable: Bool
-    /// Strings, and for `creatorDefinedKey` a dictionary of strings.
+    /// The author's information: strings, and a dictionary of strings under `creatorDefinedKey`.
+    ///
+    /// Description, version, author and license are always there, as empty strings when the author gave none.
     public let metadata: [MLModelMetadataKey: Any]
+    /// The parameters of an update, such as the learning rate, with their defaults; empty for models without updates.
     public let parameterDescriptionsByKey: [MLParameterKey: MLParameterDescription]
-    /// `String` or `Int64` values, in the order of the classifier's probabilities.
+    /// A classifier's labels in the order of its probabilities, `String` or `Int64`; `nil` for models that do not
+    /// classify.
     public var classLabels: [Any]? { labels?.values }
 
     private let labels: ClassLabels?
-    /// The labels of an object detector: a pipeline that ends in non-maximum suppression.
+    /// The labels of an object detector, which is a pipeline that ends in non-maximum suppression.
     package let detectorLabels: [String]?
     /// The names of a detector's outputs.
     package let detectorOutputs: (confidence: String, coordinates: String)?
-    /// In the order of the model.
+    /// The inputs in the model's order.
     package let inputs: [MLFeatureDescription]
+    /// The outputs in the model's order.
     package let outputs: [MLFeatureDescription]
+    /// The states in the model's order.
     package let states: [MLFeatureDescription]
 
-    /// - Parameter functionName: a function of a model with several; `nil` for the default one.
+    /// Describes a model, or one function of a model with several.
+    ///
+    /// - Parameters:
+    ///   - model: The specification.
+    ///   - functionName: The function; `nil` for the default one.
     package init(_ model: SpecModel, functionName: String? = nil) {
         let description = model.description_p.interface(of: functionName)
         inputs = description.input.map { MLFeatureDescription($0) }
@@ -78,6 +102,7 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         inputs.isEmpty ? "none" : inputs.map { "  \($0.name) : \($0.typeText)" }.joined(separator: "\n")
     }
 
+    /// Inputs, outputs, states, training inputs and parameters, one to a line.
     open override var description: String {
         var text = "inputs:\n" + inputList
         text += "\noutputs:\n" + outputs.map { "  \($0.name) : \($0.typeText)" }.joined(separator: "\n")

@@ -1,23 +1,27 @@
 package import MLSpecification
 
+/// The form in which a model states the allowed shapes of a multi-array.
 public enum MLMultiArrayShapeConstraintType: Int, Sendable {
-    /// Any shape.
+    /// The model states no shape: every shape is allowed.
     case unspecified = 1
-    /// One of some shapes.
+    /// The model lists the allowed shapes; a fixed shape is a list of one.
     case enumerated = 2
-    /// An extent in a range for each axis.
+    /// The model gives a range of extents for each axis.
     case range = 3
 }
 
 /// The shapes that a multi-array feature may have.
 open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
+    /// The form in which the model states the shapes.
     public let type: MLMultiArrayShapeConstraintType
     private let shapes: [[Int]]
     let ranges: [ClosedRange<Int>]
 
-    /// Empty unless `type` is `.enumerated`.
+    /// The allowed shapes when `type` is `.enumerated`; otherwise empty.
     public var enumeratedShapes: [[NSNumber]] { shapes.map { $0.map { NSNumber(value: $0) } } }
-    /// Empty unless `type` is `.range`.  Each value is an `NSRange` that contains the allowed extents.
+    /// The allowed extents of each axis, outermost first, when `type` is `.range`; otherwise empty.
+    ///
+    /// Each value holds an `NSRange` that contains the extents; without an upper bound it is as long as possible.
     public var sizeRangeForDimension: [NSValue] { ranges.map { NSValue(range: NSRange(extents: $0)) } }
 
     init(_ feature: SpecArrayFeatureType) {
@@ -38,7 +42,7 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What is wrong with `shape`, in the words that Core ML uses; `nil` when it is allowed.
+    /// The reason why `shape` is not allowed, in Core ML's words; `nil` when it is allowed.
     func objection(to shape: [Int]) -> String? {
         switch type {
         case .unspecified: return nil
@@ -68,15 +72,18 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The allowed shapes in words.
     open override var description: String { text }
 }
 
-/// The element type and the shapes of a multi-array feature.
+/// The element type and the allowed shapes of a multi-array feature.
 open class MLMultiArrayConstraint: NSObject, @unchecked Sendable {
+    /// The element type; arrays of other types are converted to it.
     public let dataType: MLMultiArrayDataType
     let extents: [Int]
-    /// The shape that the model states; with a flexible shape, the default one.
+    /// The shape that the model declares, outermost axis first; the default one where shapes are flexible.
     public var shape: [NSNumber] { extents.map { NSNumber(value: $0) } }
+    /// The allowed shapes.
     public let shapeConstraint: MLMultiArrayShapeConstraint
 
     package init(_ feature: SpecArrayFeatureType) {
@@ -85,6 +92,7 @@ open class MLMultiArrayConstraint: NSObject, @unchecked Sendable {
         shapeConstraint = MLMultiArrayShapeConstraint(feature)
     }
 
+    /// The type in words: `MultiArray (Float32, 1 × 3 × 224 × 224)`.
     open override var description: String { "MultiArray (\(dataType.name), \(shapeConstraint.text))" }
 }
 

@@ -1,7 +1,7 @@
 import MLSpecification
 
 extension SpecModel {
-    /// What an update of the model can be told; empty for models that cannot be updated.
+    /// The parameters of an update of the model; empty for models that cannot be updated.
     var parameterDescriptions: [MLParameterKey: MLParameterDescription] {
         guard isUpdatable else { return [:] }
         var result: [MLParameterKey: MLParameterDescription] = [:]

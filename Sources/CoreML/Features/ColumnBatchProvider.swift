@@ -1,7 +1,7 @@
 import MLEngine
 import MLNumerics
 
-/// The results of a batch, kept by column; an example's values are made when they are asked for.
+/// The results of a batch, stored by column; the values of an example are made on demand.
 final class ColumnBatchProvider: MLBatchProvider {
     private enum Column {
         case dense(FeatureColumn)
@@ -20,7 +20,7 @@ final class ColumnBatchProvider: MLBatchProvider {
                 case .values(let values):
                     return (name, .made(try values.map { try MLFeatureValue($0, output) }))
                 case .arrays(let tensor):
-                    // The type that the interface states, for all rows at once.
+                    // Converts all rows at once to the type that the interface states.
                     let type = output?.multiArrayConstraint?.dataType.scalarType ?? tensor.scalarType
                     return (name, .dense(.arrays(tensor.converted(to: type))))
                 default: return (name, .dense(column))

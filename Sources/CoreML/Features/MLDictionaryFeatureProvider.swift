@@ -1,9 +1,16 @@
-/// Features from a dictionary.
+/// The features of one example, in a dictionary.
+///
+/// As a sequence it lists the names of the features, in no particular order.
 open class MLDictionaryFeatureProvider: NSObject, MLFeatureProvider, NSSecureCoding, Sequence {
+    /// The values by feature name.
     public let dictionary: [String: MLFeatureValue]
 
-    /// Takes `MLFeatureValue`s, and what one can be made from: numbers, strings, multi-arrays, pixel buffers,
-    /// sequences and dictionaries.
+    /// Makes the features of an example from values.
+    ///
+    /// - Parameter dictionary: By feature name an `MLFeatureValue`, or a number, a string, an `MLMultiArray`, a
+    ///   `CVPixelBuffer`, an `MLSequence` or a dictionary of numbers. Numbers with a fraction type become doubles, all
+    ///   others integers.
+    /// - Throws: `MLModelError.featureType` when a value is of another type.
     public init(dictionary: [String: Any]) throws {
         var values: [String: MLFeatureValue] = [:]
         for (name, value) in dictionary { values[name] = try Self.featureValue(value, name) }
@@ -12,10 +19,14 @@ open class MLDictionaryFeatureProvider: NSObject, MLFeatureProvider, NSSecureCod
 
     init(values: [String: MLFeatureValue]) { dictionary = values }
 
+    /// The names of the features.
     public var featureNames: Set<String> { Set(dictionary.keys) }
+    /// The value of a feature; `nil` when there is no feature of that name.
     public func featureValue(for featureName: String) -> MLFeatureValue? { dictionary[featureName] }
+    /// The value of a feature; `nil` when there is no feature of that name.
     public subscript(featureName: String) -> MLFeatureValue? { dictionary[featureName] }
 
+    /// An iterator over the names of the features.
     public func makeIterator() -> Dictionary<String, MLFeatureValue>.Keys.Iterator { dictionary.keys.makeIterator() }
 
     private static func featureValue(_ value: Any, _ name: String) throws -> MLFeatureValue {
@@ -53,23 +64,29 @@ open class MLDictionaryFeatureProvider: NSObject, MLFeatureProvider, NSSecureCod
         )
     }
 
+    /// Whether the other object is a provider with equal values.
     open override func isEqual(_ object: Any?) -> Bool {
         (object as? MLDictionaryFeatureProvider).map { $0.dictionary == dictionary } ?? false
     }
+    /// A hash of the names.
     open override var hash: Int { featureNames.hashValue }
+    /// Names and values, one to a line, by name.
     open override var description: String {
         dictionary.sorted { $0.key < $1.key }.map { "\($0.key) : \(($0.value as NSObject).description)" }
             .joined(separator: "\n")
     }
 
+    /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Encodes all values; images are lost, as `MLFeatureValue` does not encode them.
     public func encode(with coder: NSCoder) {
         let names = dictionary.keys.sorted()
         coder.encode(names.map { NSString(string: $0) } as NSArray, forKey: "names")
         for (index, name) in names.enumerated() { coder.encode(dictionary[name], forKey: "value\(index)") }
     }
 
+    /// Decodes features that `encode(with:)` wrote; `nil` when the data are damaged.
     public required init?(coder: NSCoder) {
         guard let names = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: "names") as? [String] else {
             return nil

@@ -2,26 +2,48 @@ import MLImages
 import MLNumerics
 
 extension MLFeatureValue {
-    /// How a picture is brought to the form a model takes.
+    /// A choice of how an image is fitted to the form that a model takes.
     public struct ImageOption: Hashable, RawRepresentable, Sendable {
+        /// The option's name.
         public let rawValue: String
+        /// Makes an option from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// Makes an option from its name, without a label.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// A `CGRect` in fractions of the upright picture, origin at the bottom left: the part that is used.
+        /// The part of the image to use: a `CGRect` in fractions of the upright image, with the origin at the bottom
+        /// left.
+        ///
+        /// Without it, or with the zero rectangle, the whole image is used.
         public static let cropRect = ImageOption(rawValue: "MLFeatureValueImageOptionCropRect")
-        /// A `VNImageCropAndScaleOption` or its raw value; without it the picture is stretched (`scaleFill`).
+        /// The way to fit the image to the size: a `VNImageCropAndScaleOption` or its raw value, by default
+        /// `scaleFill`.
         public static let cropAndScale = ImageOption(rawValue: "MLFeatureValueImageOptionCropAndScale")
     }
 
-    /// The picture of a file, turned upright as its Exif part says, in a size and format that `constraint` allows.
+    /// Reads an image file, turned upright as its Exif orientation says, for an image feature.
+    ///
+    /// - Parameters:
+    ///   - url: A PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC file.
+    ///   - constraint: The feature's constraint, which gives size and pixel format.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError`: `io` when the file cannot be read, `generic` when it is damaged or when an option or
+    ///   the pixel format does not fit.
     public convenience init(imageAt url: URL, constraint: MLImageConstraint, options: [ImageOption: Any]? = nil) throws
     {
         let (bitmap, orientation) = try Self.read(url)
         try self.init(bitmap, orientation, constraint, options)
     }
 
-    /// The picture of a file, turned as `orientation` says, in a size and format that `constraint` allows.
+    /// Reads an image file, turned as `orientation` says, for an image feature.
+    ///
+    /// - Parameters:
+    ///   - url: A PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC file.
+    ///   - orientation: The orientation of the stored pixels; the file's own is ignored.
+    ///   - constraint: The feature's constraint, which gives size and pixel format.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError`: `io` when the file cannot be read, `generic` when it is damaged or when an option or
+    ///   the pixel format does not fit.
     public convenience init(
         imageAt url: URL,
         orientation: CGImagePropertyOrientation,
@@ -31,7 +53,16 @@ extension MLFeatureValue {
         try self.init(Self.read(url).0, orientation.rawValue, constraint, options)
     }
 
-    /// The picture of a file, turned upright as its Exif part says, in the given size and format.
+    /// Reads an image file, turned upright as its Exif orientation says, in the given size and format.
+    ///
+    /// - Parameters:
+    ///   - url: A PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC file.
+    ///   - pixelsWide: The width to scale to, in pixels.
+    ///   - pixelsHigh: The height to scale to, in pixels.
+    ///   - pixelFormatType: 32BGRA, 32ARGB, 32RGBA, OneComponent8 or OneComponent16Half.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError`: `io` when the file cannot be read, `generic` when it is damaged or when an option, the
+    ///   size or the pixel format does not fit.
     public convenience init(
         imageAt url: URL,
         pixelsWide: Int,
@@ -43,7 +74,17 @@ extension MLFeatureValue {
         try self.init(bitmap, orientation, pixelsWide, pixelsHigh, pixelFormatType, options)
     }
 
-    /// The picture of a file, turned as `orientation` says, in the given size and format.
+    /// Reads an image file, turned as `orientation` says, in the given size and format.
+    ///
+    /// - Parameters:
+    ///   - url: A PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC file.
+    ///   - orientation: The orientation of the stored pixels; the file's own is ignored.
+    ///   - pixelsWide: The width to scale to, in pixels.
+    ///   - pixelsHigh: The height to scale to, in pixels.
+    ///   - pixelFormatType: 32BGRA, 32ARGB, 32RGBA, OneComponent8 or OneComponent16Half.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError`: `io` when the file cannot be read, `generic` when it is damaged or when an option, the
+    ///   size or the pixel format does not fit.
     public convenience init(
         imageAt url: URL,
         orientation: CGImagePropertyOrientation,
@@ -55,13 +96,26 @@ extension MLFeatureValue {
         try self.init(Self.read(url).0, orientation.rawValue, pixelsWide, pixelsHigh, pixelFormatType, options)
     }
 
-    /// A picture in a size and format that `constraint` allows.
+    /// Converts an upright image for an image feature.
+    ///
+    /// - Parameters:
+    ///   - cgImage: The image.
+    ///   - constraint: The feature's constraint, which gives size and pixel format.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError.generic` when an option or the pixel format does not fit.
     public convenience init(cgImage: CGImage, constraint: MLImageConstraint, options: [ImageOption: Any]? = nil) throws
     {
         try self.init(cgImage.bitmap, 1, constraint, options)
     }
 
-    /// A picture, turned as `orientation` says, in a size and format that `constraint` allows.
+    /// Converts an image, turned as `orientation` says, for an image feature.
+    ///
+    /// - Parameters:
+    ///   - cgImage: The image.
+    ///   - orientation: The orientation of its pixels.
+    ///   - constraint: The feature's constraint, which gives size and pixel format.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError.generic` when an option or the pixel format does not fit.
     public convenience init(
         cgImage: CGImage,
         orientation: CGImagePropertyOrientation,
@@ -71,7 +125,15 @@ extension MLFeatureValue {
         try self.init(cgImage.bitmap, orientation.rawValue, constraint, options)
     }
 
-    /// A picture in the given size and format.
+    /// Converts an upright image to the given size and format.
+    ///
+    /// - Parameters:
+    ///   - cgImage: The image.
+    ///   - pixelsWide: The width to scale to, in pixels.
+    ///   - pixelsHigh: The height to scale to, in pixels.
+    ///   - pixelFormatType: 32BGRA, 32ARGB, 32RGBA, OneComponent8 or OneComponent16Half.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError.generic` when an option, the size or the pixel format does not fit.
     public convenience init(
         cgImage: CGImage,
         pixelsWide: Int,
@@ -82,7 +144,16 @@ extension MLFeatureValue {
         try self.init(cgImage.bitmap, 1, pixelsWide, pixelsHigh, pixelFormatType, options)
     }
 
-    /// A picture, turned as `orientation` says, in the given size and format.
+    /// Converts an image, turned as `orientation` says, to the given size and format.
+    ///
+    /// - Parameters:
+    ///   - cgImage: The image.
+    ///   - orientation: The orientation of its pixels.
+    ///   - pixelsWide: The width to scale to, in pixels.
+    ///   - pixelsHigh: The height to scale to, in pixels.
+    ///   - pixelFormatType: 32BGRA, 32ARGB, 32RGBA, OneComponent8 or OneComponent16Half.
+    ///   - options: The choices of crop and scaling.
+    /// - Throws: `MLModelError.generic` when an option, the size or the pixel format does not fit.
     public convenience init(
         cgImage: CGImage,
         orientation: CGImagePropertyOrientation,

@@ -1,4 +1,4 @@
-/// The value of one feature: a number, a text, a picture, an array, a dictionary or a sequence, or nothing of a type.
+/// The value of a feature: a number, a string, an image, an array, a dictionary or a sequence, or no value of a type.
 open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
     enum Content {
         case undefined(MLFeatureType)
@@ -16,16 +16,25 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
 
     init(content: Content) { self.content = content }
 
+    /// Makes an integer value.
     public convenience init(int64 value: Int64) { self.init(content: .int64(value)) }
+    /// Makes a double-precision value.
     public convenience init(double value: Double) { self.init(content: .double(value)) }
+    /// Makes a string value.
     public convenience init(string value: String) { self.init(content: .string(value)) }
+    /// Makes a value that holds the multi-array, without copying it.
     public convenience init(multiArray value: MLMultiArray) { self.init(content: .multiArray(value)) }
+    /// Makes an image value that holds the pixel buffer, without copying it.
     public convenience init(pixelBuffer value: CVPixelBuffer) { self.init(content: .image(value)) }
+    /// Makes a value that holds a sequence.
     public convenience init(sequence: MLSequence) { self.init(content: .sequence(sequence)) }
-    /// A missing value of the given type.
+    /// Makes a missing value of the given type.
     public convenience init(undefined type: MLFeatureType) { self.init(content: .undefined(type)) }
 
-    /// A dictionary whose keys are all strings, or all integers.
+    /// Makes a dictionary value.
+    ///
+    /// - Parameter value: Numbers, which become doubles, by keys that are all strings or all integers.
+    /// - Throws: `MLModelError.featureType` when keys are of other types or mixed.
     public convenience init(dictionary value: [AnyHashable: NSNumber]) throws {
         var strings: [String: Double] = [:]
         var integers: [Int64: Double] = [:]
@@ -51,13 +60,15 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         self.init(content: integers.isEmpty ? .strings(strings) : .integers(integers))
     }
 
-    /// A copy of a shaped array, as a multi-array.
+    /// Makes a multi-array value from a copy of a shaped array.
     public convenience init<Scalar>(shapedArray: MLShapedArray<Scalar>) where Scalar: MLShapedArrayScalar {
         self.init(multiArray: MLMultiArray(shapedArray))
     }
 
+    /// Makes a value from one that can be sent between tasks.
     public convenience init(_ value: MLSendableFeatureValue) { self.init(content: value.featureContent) }
 
+    /// The type of the value.
     public var type: MLFeatureType {
         switch content {
         case .undefined(let type): type
@@ -71,17 +82,22 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
+    /// Whether the value is missing.
     public var isUndefined: Bool { if case .undefined = content { true } else { false } }
-    /// 0 for other types.
+    /// The integer; 0 for values of other types.
     public var int64Value: Int64 { if case .int64(let value) = content { value } else { 0 } }
-    /// 0 for other types.
+    /// The double-precision number; 0 for values of other types, integers included.
     public var doubleValue: Double { if case .double(let value) = content { value } else { 0 } }
-    /// Empty for other types.
+    /// The string; empty for values of other types.
     public var stringValue: String { if case .string(let value) = content { value } else { "" } }
+    /// The image; `nil` for values of other types.
     public var imageBufferValue: CVPixelBuffer? { if case .image(let value) = content { value } else { nil } }
+    /// The multi-array, shared and not copied; `nil` for values of other types.
     public var multiArrayValue: MLMultiArray? { if case .multiArray(let value) = content { value } else { nil } }
+    /// The sequence; `nil` for values of other types.
     public var sequenceValue: MLSequence? { if case .sequence(let value) = content { value } else { nil } }
-    /// Empty for other types.
+    /// The dictionary, whose keys are `String` or `Int64` and whose values are doubles; empty for values of other
+    /// types.
     public var dictionaryValue: [AnyHashable: NSNumber] {
         switch content {
         case .strings(let values):
@@ -92,15 +108,21 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// The multi-array as a shaped array; `nil` when there is none, or its elements are not `Scalar`.
+    /// A copy of the multi-array as a shaped array.
+    ///
+    /// - Parameter type: The element type.
+    /// - Returns: The array; `nil` for values of other types, and when the multi-array's elements are not `Scalar`.
     public func shapedArrayValue<Scalar>(of type: Scalar.Type) -> MLShapedArray<Scalar>?
     where Scalar: MLShapedArrayScalar {
         guard let array = multiArrayValue, array.dataType == Scalar.multiArrayDataType else { return nil }
         return MLShapedArray(array)
     }
 
+    /// Whether both values have the same type and content.
     public func isEqual(to value: MLFeatureValue) -> Bool { isEqual(value) }
 
+    /// Whether the other object is a value of the same type and content; images are equal when they are the same
+    /// buffer.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MLFeatureValue else { return false }
         return switch (content, other.content) {
@@ -117,8 +139,10 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
+    /// A hash of the type.
     open override var hash: Int { type.hashValue }
 
+    /// Type and content: `Double : 0.5`.
     open override var description: String {
         switch content {
         case .undefined(let type): "\(type) : undefined"
@@ -133,11 +157,13 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
+    /// The value itself, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Pictures are not encoded: the decoded value is undefined, of type image.
+    /// Encodes type and content; an image is not encoded, and is decoded as a missing value of the type `.image`.
     public func encode(with coder: NSCoder) {
         coder.encode(NSNumber(value: type.rawValue), forKey: "type")
         switch content {
@@ -158,6 +184,7 @@ open class MLFeatureValue: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
+    /// Decodes a value that `encode(with:)` wrote; `nil` when the data are damaged.
     public required init?(coder: NSCoder) {
         guard let raw = coder.decodeObject(of: NSNumber.self, forKey: "type"),
             let type = MLFeatureType(rawValue: raw.intValue)

@@ -1,4 +1,4 @@
-/// A feature's value that can be passed between tasks: everything but pictures.
+/// A feature's value that can be sent between tasks: every type but images.
 public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConvertible {
     enum Content: Sendable {
         case undefined(MLFeatureType)
@@ -18,19 +18,32 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
 
     let content: Content
 
+    /// Makes an integer value.
     public init(_ value: Int) { content = .integer(value) }
+    /// Makes an integer value from a 32-bit integer.
     public init(_ value: Int32) { content = .integer(Int(value)) }
+    /// Makes a double-precision value.
     public init(_ value: Double) { content = .double(value) }
+    /// Makes a double-precision value from a single-precision number.
     public init(_ value: Float) { content = .double(Double(value)) }
+    /// Makes a double-precision value from a half-precision number.
     public init(_ value: Float16) { content = .double(Double(value)) }
+    /// Makes a string value.
     public init(_ value: String) { content = .string(value) }
+    /// Makes a sequence of strings.
     public init(_ value: [String]) { content = .strings(value) }
+    /// Makes a dictionary with string keys.
     public init(_ value: [String: Double]) { content = .stringDictionary(value) }
+    /// Makes a dictionary with string keys; its integers become doubles.
     public init(_ value: [String: Int]) { content = .stringDictionary(value.mapValues { Double($0) }) }
+    /// Makes a dictionary with integer keys.
     public init(_ value: [Int: Double]) { content = .integerDictionary(value) }
+    /// Makes a dictionary with integer keys; its values become doubles.
     public init(_ value: [Int: Int]) { content = .integerDictionary(value.mapValues { Double($0) }) }
+    /// Makes a missing value of the given type.
     public init(undefined type: MLFeatureType) { content = .undefined(type) }
 
+    /// Makes an array value with the element type `Scalar`.
     public init<Scalar>(_ value: MLShapedArray<Scalar>) where Scalar: MLShapedArrayScalar {
         switch Scalar.multiArrayDataType {
         case .float32: content = .float32(MLShapedArray<Float>(converting: value))
@@ -41,7 +54,7 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
         }
     }
 
-    /// `nil` for a picture.
+    /// Makes a value from an `MLFeatureValue`, copying multi-arrays; `nil` for an image.
     public init?(_ value: MLFeatureValue) {
         switch value.content {
         case .undefined(let type): content = .undefined(type)
@@ -88,29 +101,44 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
         }
     }
 
+    /// The type of the value; shaped arrays are `.multiArray`.
     public var type: MLFeatureType { MLFeatureValue(self).type }
+    /// Whether the value is missing.
     public var isUndefined: Bool { if case .undefined = content { true } else { false } }
+    /// Whether the value is an integer, a double or a string.
     public var isScalar: Bool {
         switch content {
         case .integer, .double, .string: true
         default: false
         }
     }
+    /// Whether the value is an array.
     public var isShapedArray: Bool { type == .multiArray && !isUndefined }
+    /// The integer; `nil` for values of other types.
     public var integerValue: Int? { if case .integer(let value) = content { value } else { nil } }
+    /// The double-precision number; `nil` for values of other types, integers included.
     public var doubleValue: Double? { if case .double(let value) = content { value } else { nil } }
+    /// The double-precision number, rounded to single precision; `nil` for values of other types.
     public var floatValue: Float? { doubleValue.map { Float($0) } }
+    /// The double-precision number, rounded to half precision; `nil` for values of other types.
     public var float16Value: Float16? { doubleValue.map { Float16($0) } }
+    /// The string; `nil` for values of other types.
     public var stringValue: String? { if case .string(let value) = content { value } else { nil } }
+    /// The sequence of strings; `nil` for values of other types, sequences of integers included.
     public var stringArrayValue: [String]? { if case .strings(let values) = content { values } else { nil } }
+    /// The dictionary with string keys; `nil` for values of other types.
     public var stringDictionaryValue: [String: Double]? {
         if case .stringDictionary(let values) = content { values } else { nil }
     }
+    /// The dictionary with integer keys; `nil` for values of other types.
     public var integerDictionaryValue: [Int: Double]? {
         if case .integerDictionary(let values) = content { values } else { nil }
     }
 
-    /// `nil` when the value is no array, or its elements are not `Scalar`.
+    /// The array.
+    ///
+    /// - Parameter type: The element type.
+    /// - Returns: The array; `nil` for values of other types, and when the elements are not `Scalar`.
     public func shapedArrayValue<Scalar>(of type: Scalar.Type) -> MLShapedArray<Scalar>?
     where Scalar: MLShapedArrayScalar {
         switch content {
@@ -123,6 +151,8 @@ public struct MLSendableFeatureValue: Sendable, Equatable, CustomDebugStringConv
         }
     }
 
+    /// Whether two values have the same type and content.
     public static func == (a: Self, b: Self) -> Bool { MLFeatureValue(a).isEqual(MLFeatureValue(b)) }
+    /// Type and content, as `MLFeatureValue` describes them.
     public var debugDescription: String { (MLFeatureValue(self) as NSObject).description }
 }

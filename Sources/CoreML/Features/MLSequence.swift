@@ -1,10 +1,10 @@
-/// A list of strings or of integers.
+/// A list of strings or of 64-bit integers.
 open class MLSequence: NSObject, NSSecureCoding {
-    /// `.string` or `.int64`.
+    /// The type of the elements: `.string` or `.int64`.
     public let type: MLFeatureType
-    /// Empty for a sequence of integers.
+    /// The strings; empty for a sequence of integers.
     public let stringValues: [String]
-    /// Empty for a sequence of strings.
+    /// The integers; empty for a sequence of strings.
     public let int64Values: [NSNumber]
 
     private init(type: MLFeatureType, strings: [String], integers: [NSNumber]) {
@@ -13,30 +13,35 @@ open class MLSequence: NSObject, NSSecureCoding {
         int64Values = integers
     }
 
+    /// Makes a sequence of strings.
     public convenience init(strings stringValues: [String]) {
         self.init(type: .string, strings: stringValues, integers: [])
     }
 
+    /// Makes a sequence of integers.
     public convenience init(int64s int64Values: [NSNumber]) {
         self.init(type: .int64, strings: [], integers: int64Values)
     }
 
-    /// A sequence without elements; `type` is `.string` or `.int64`.
+    /// Makes a sequence without elements; `type` is `.string` or `.int64`, and others trap.
     public convenience init(empty type: MLFeatureType) {
         precondition(type == .string || type == .int64, "a sequence holds strings or integers, not \(type)")
         self.init(type: type, strings: [], integers: [])
     }
 
+    /// The type and the elements.
     open override var description: String {
         type == .string ? "String sequence \(stringValues)" : "Int64 sequence \(int64Values.map { $0.int64Value })"
     }
 
+    /// Whether the other object is a sequence of the same type and elements.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? MLSequence else { return false }
         return type == other.type && stringValues == other.stringValues
             && int64Values.map { $0.int64Value } == other.int64Values.map { $0.int64Value }
     }
 
+    /// A hash of type and elements.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(type)
@@ -45,14 +50,17 @@ open class MLSequence: NSObject, NSSecureCoding {
         return hasher.finalize()
     }
 
+    /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Encodes type and elements.
     public func encode(with coder: NSCoder) {
         coder.encode(NSNumber(value: type.rawValue), forKey: "type")
         coder.encode(stringValues.map { NSString(string: $0) } as NSArray, forKey: "strings")
         coder.encode(int64Values as NSArray, forKey: "integers")
     }
 
+    /// Decodes a sequence that `encode(with:)` wrote; `nil` when the data are damaged.
     public required init?(coder: NSCoder) {
         guard let raw = coder.decodeObject(of: NSNumber.self, forKey: "type"),
             let type = MLFeatureType(rawValue: raw.intValue), type == .string || type == .int64,

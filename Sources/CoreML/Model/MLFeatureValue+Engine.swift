@@ -2,7 +2,9 @@ import MLEngine
 import MLNumerics
 
 extension MLFeatureValue {
-    /// The value as engines take it.  It was found acceptable by `MLFeatureDescription.objection(to:)`.
+    /// The value in the engine's form.
+    ///
+    /// It has been accepted by `MLFeatureDescription.objection(to:)` before.
     func engineData(for description: MLFeatureDescription) throws -> FeatureData {
         switch content {
         case .undefined:
@@ -41,8 +43,7 @@ extension MLFeatureValue {
         }
     }
 
-    /// An output of an engine.
-    /// - Parameter description: what the model says of the output; decides the element type of arrays.
+    /// Makes the value of an engine's output; `description` decides the element type of arrays.
     convenience init(_ data: FeatureData, _ description: MLFeatureDescription?) throws {
         switch data {
         case .int64(let value): self.init(content: .int64(value))
@@ -67,7 +68,7 @@ extension MLFeatureValue {
 extension ImageBuffer {
     var isGray: Bool { format == .gray8 || format == .gray16Float }
 
-    /// The pixels of a buffer in place; `nil` when engines do not read its format.
+    /// The pixels of a buffer, in place; `nil` when engines do not read its format.
     init?(_ buffer: CVPixelBuffer) {
         let format: PixelFormat
         switch buffer.pixelFormatType {
@@ -91,7 +92,7 @@ extension ImageBuffer {
 }
 
 extension CVBuffer {
-    /// A buffer over the pixels that an engine made.
+    /// Makes a buffer over the pixels of an engine's image, without copying them.
     convenience init?(_ image: ImageBuffer) {
         let type =
             switch image.format {

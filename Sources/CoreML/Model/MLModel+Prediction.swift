@@ -2,12 +2,24 @@ import MLEngine
 import MLNumerics
 
 extension MLModel {
-    /// Predicts from one example.
+    /// Predicts the outputs for one example.
+    ///
+    /// - Parameter input: A value for each input that is not optional; further features are ignored.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input is missing or does not fit, otherwise the code of the
+    ///   failure.
     public func prediction(from input: any MLFeatureProvider) throws -> any MLFeatureProvider {
         try predict(input, MLPredictionOptions(), nil)
     }
 
-    /// Predicts from one example.
+    /// Predicts the outputs for one example, with options.
+    ///
+    /// - Parameters:
+    ///   - input: A value for each input that is not optional; further features are ignored.
+    ///   - options: The memory to write outputs to.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input or a backing is missing or does not fit, otherwise the
+    ///   code of the failure.
     public func prediction(
         from input: any MLFeatureProvider,
         options: MLPredictionOptions
@@ -15,8 +27,16 @@ extension MLModel {
         try predict(input, options, nil)
     }
 
-    /// Predicts from one example on another thread.  When the task is cancelled, the prediction stops between two steps
-    /// of the model with `MLModelError.predictionCancelled`.
+    /// Predicts the outputs for one example on another thread.
+    ///
+    /// When the task is cancelled, the prediction stops between two steps of the model.
+    ///
+    /// - Parameters:
+    ///   - input: A value for each input that is not optional; further features are ignored.
+    ///   - options: The memory to write outputs to.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input or a backing does not fit, `predictionCancelled` after a
+    ///   cancellation, otherwise the code of the failure.
     public func prediction(
         from input: any MLFeatureProvider,
         options: MLPredictionOptions = MLPredictionOptions()
@@ -24,7 +44,14 @@ extension MLModel {
         try await predictAsync(input, options, nil)
     }
 
-    /// Predicts from one example, reading and writing `state`.
+    /// Predicts the outputs for one example, reading and writing a state.
+    ///
+    /// - Parameters:
+    ///   - inputFeatures: A value for each input that is not optional; further features are ignored.
+    ///   - state: A state that `makeState()` of this model made. A prediction that fails may leave it partly updated.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input is missing or does not fit, otherwise the code of the
+    ///   failure.
     public func prediction(
         from inputFeatures: any MLFeatureProvider,
         using state: MLState
@@ -32,7 +59,15 @@ extension MLModel {
         try predict(inputFeatures, MLPredictionOptions(), state)
     }
 
-    /// Predicts from one example, reading and writing `state`.
+    /// Predicts the outputs for one example, reading and writing a state, with options.
+    ///
+    /// - Parameters:
+    ///   - inputFeatures: A value for each input that is not optional; further features are ignored.
+    ///   - state: A state that `makeState()` of this model made. A prediction that fails may leave it partly updated.
+    ///   - options: The memory to write outputs to.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input or a backing does not fit, otherwise the code of the
+    ///   failure.
     public func prediction(
         from inputFeatures: any MLFeatureProvider,
         using state: MLState,
@@ -41,7 +76,17 @@ extension MLModel {
         try predict(inputFeatures, options, state)
     }
 
-    /// Predicts from one example on another thread, reading and writing `state`.
+    /// Predicts the outputs for one example on another thread, reading and writing a state.
+    ///
+    /// Predictions with the same state run one after another, in the order in which they reach it.
+    ///
+    /// - Parameters:
+    ///   - input: A value for each input that is not optional; further features are ignored.
+    ///   - state: A state that `makeState()` of this model made. A prediction that fails may leave it partly updated.
+    ///   - options: The memory to write outputs to.
+    /// - Returns: The outputs by name.
+    /// - Throws: `MLModelError`: `featureType` when an input or a backing does not fit, `predictionCancelled` after a
+    ///   cancellation, otherwise the code of the failure.
     public func prediction(
         from input: any MLFeatureProvider,
         using state: MLState,
@@ -50,13 +95,26 @@ extension MLModel {
         try await predictAsync(input, options, state)
     }
 
-    /// Predicts from each example of a batch; results are in the batch's order.
+    /// Predicts the outputs for each example of a batch.
+    ///
+    /// - Parameter inputBatch: The examples.
+    /// - Returns: The outputs in the order of the examples.
+    /// - Throws: `MLModelError`, whose message names the example: `featureType` when an input does not fit, otherwise
+    ///   the code of the failure.
     public func predictions(fromBatch inputBatch: any MLBatchProvider) throws -> any MLBatchProvider {
         try predictions(from: inputBatch, options: MLPredictionOptions())
     }
 
-    /// Predicts from each example of a batch; results are in the batch's order.  When the task that this runs in is
-    /// cancelled, it stops between two examples with `MLModelError.predictionCancelled`.
+    /// Predicts the outputs for each example of a batch, with options.
+    ///
+    /// When the task that calls it is cancelled, it stops between two examples.
+    ///
+    /// - Parameters:
+    ///   - inputBatch: The examples.
+    ///   - options: Output backings are allowed for batches of one example only.
+    /// - Returns: The outputs in the order of the examples.
+    /// - Throws: `MLModelError`: `featureType` when an input does not fit, `predictionCancelled` after a cancellation,
+    ///   `generic` for backings with several examples, otherwise the code of the failure.
     public func predictions(
         from inputBatch: any MLBatchProvider,
         options: MLPredictionOptions
@@ -84,7 +142,7 @@ extension MLModel {
         return MLArrayBatchProvider(array: results)
     }
 
-    /// A new state with all buffers zero, for a sequence of predictions.
+    /// Makes a state with all buffers zero, for a sequence of predictions with this model.
     public func makeState() -> MLState { MLState(engine.makeState(), names: modelDescription.states.map { $0.name }) }
 
     // MARK: -
@@ -150,7 +208,7 @@ extension MLModel {
         return features
     }
 
-    /// The examples by column; `nil` when not all have the same features.
+    /// The examples as columns; `nil` when not all have the same features.
     private func columns(_ batch: any MLBatchProvider) throws -> FeatureBatch? {
         var examples: [[String: FeatureData]] = []
         examples.reserveCapacity(batch.count)

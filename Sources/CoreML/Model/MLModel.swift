@@ -5,12 +5,13 @@ package import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// A loaded model.
+/// A loaded model, ready for predictions.
 ///
-/// Any number of threads may use one at the same time.  `@unchecked Sendable`: everything it holds is immutable.
+/// Any number of threads may use one at the same time. `@unchecked Sendable`: everything that it holds is immutable.
 open class MLModel: NSObject, @unchecked Sendable {
+    /// The model's interface: its inputs, outputs, states and metadata.
     public let modelDescription: MLModelDescription
-    /// How the model was loaded; changing it has no effect on this model.
+    /// A copy of the configuration that the model was loaded with; changing it has no effect on this model.
     public var configuration: MLModelConfiguration { loadedConfiguration.copy() as! MLModelConfiguration }
 
     package let engine: any ModelEngine
@@ -34,7 +35,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         loadedConfiguration = configuration.copy() as! MLModelConfiguration
     }
 
-    /// A model with an engine that somebody else made for it, and parameters that were checked before.
+    /// Makes a model with an engine that was made for it before, and parameters that were checked before.
     init(_ file: ModelFile, configuration: MLModelConfiguration, engine: any ModelEngine) {
         self.engine = engine
         parameters = (try? LoadedParameters(file, configuration.parameters ?? [:])) ?? LoadedParameters(of: file)
@@ -43,15 +44,28 @@ open class MLModel: NSObject, @unchecked Sendable {
         loadedConfiguration = configuration.copy() as! MLModelConfiguration
     }
 
-    /// Loads a compiled folder, a package or a model file.
+    /// Loads a compiled folder, a package or a model file, with the default configuration.
     ///
-    /// Of an encrypted model the key must be on the machine: beside the model or in the key store.  `load` can also wait
-    /// for a key service.
+    /// The key of an encrypted model must be on the machine: beside the model or in the key store. `load` can also
+    /// fetch it from a key service.
+    ///
+    /// - Parameter url: The model.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `modelDecryptionKeyFetch` or `modelDecryption`
+    ///   when it cannot be decrypted, otherwise mostly `generic`.
     public convenience init(contentsOf url: URL) throws {
         try self.init(contentsOf: url, configuration: MLModelConfiguration())
     }
 
     /// Loads a compiled folder, a package or a model file.
+    ///
+    /// The key of an encrypted model must be on the machine: beside the model or in the key store. `load` can also
+    /// fetch it from a key service.
+    ///
+    /// - Parameters:
+    ///   - url: The model.
+    ///   - configuration: The function to load, and parameters. The model keeps a copy.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `parameters` when it does not allow a parameter,
+    ///   `modelDecryptionKeyFetch` or `modelDecryption` when it cannot be decrypted, otherwise mostly `generic`.
     public convenience init(contentsOf url: URL, configuration: MLModelConfiguration) throws {
         let isChanged = !(configuration.parameters ?? [:]).isEmpty
         let file = try translatingErrors { () throws(ModelError) in
@@ -60,7 +74,14 @@ open class MLModel: NSObject, @unchecked Sendable {
         try self.init(file, configuration: configuration)
     }
 
-    /// Loads a compiled folder, a package or a model file.
+    /// Loads a compiled folder, a package or a model file on another thread.
+    ///
+    /// - Parameters:
+    ///   - url: The model.
+    ///   - configuration: The function to load, and parameters. The model keeps a copy.
+    /// - Returns: The loaded model.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `parameters` when it does not allow a parameter,
+    ///   `modelDecryptionKeyFetch` or `modelDecryption` when it cannot be decrypted, otherwise mostly `generic`.
     public class func load(
         contentsOf url: URL,
         configuration: MLModelConfiguration = MLModelConfiguration()
@@ -70,7 +91,12 @@ open class MLModel: NSObject, @unchecked Sendable {
         return try await offPool { try MLModel(contentsOf: url, configuration: copy) }
     }
 
-    /// Loads a compiled folder, a package or a model file.
+    /// Loads a compiled folder, a package or a model file on another thread and calls a handler.
+    ///
+    /// - Parameters:
+    ///   - url: The model.
+    ///   - configuration: The function to load, and parameters. The model keeps a copy.
+    ///   - handler: Called once, on a background thread, with the model or an `MLModelError`.
     public class func load(
         contentsOf url: URL,
         configuration: MLModelConfiguration = MLModelConfiguration(),
@@ -86,14 +112,25 @@ open class MLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Loads an asset.
+    /// Loads an asset on another thread.
+    ///
+    /// - Parameters:
+    ///   - asset: The model.
+    ///   - configuration: The function to load, and parameters. The model keeps a copy.
+    /// - Returns: The loaded model.
+    /// - Throws: `MLModelError`, as `load(contentsOf:configuration:)` does.
     public class func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLModel {
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         try await asset.fetchKey()
         return try await offPool { try MLModel(asset.file(), configuration: copy) }
     }
 
-    /// Loads an asset.
+    /// Loads an asset on another thread and calls a handler.
+    ///
+    /// - Parameters:
+    ///   - asset: The model.
+    ///   - configuration: The function to load, and parameters. The model keeps a copy.
+    ///   - handler: Called once, on a background thread, with the model or an `MLModelError`.
     public class func load(
         _ asset: MLModelAsset,
         configuration: MLModelConfiguration,
@@ -109,18 +146,31 @@ open class MLModel: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    /// Compiles a model file or package into a new temporary folder.
+    ///
+    /// - Parameter modelURL: The `.mlmodel` file or `.mlpackage` folder.
+    /// - Returns: The compiled folder (`.mlmodelc`), which the caller moves to its final place.
+    /// - Throws: `MLModelError`: `io` when files cannot be read or written, otherwise mostly `generic`.
     public class func compileModel(at modelURL: URL) throws -> URL {
         let path = try translatingErrors { () throws(ModelError) in try ModelCompiler.compile(path: modelURL.path) }
         return URL(fileURLWithPath: path, isDirectory: true)
     }
 
-    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    /// Compiles a model file or package into a new temporary folder, on another thread.
+    ///
+    /// - Parameter modelURL: The `.mlmodel` file or `.mlpackage` folder.
+    /// - Returns: The compiled folder (`.mlmodelc`), which the caller moves to its final place.
+    /// - Throws: `MLModelError`: `io` when files cannot be read or written, otherwise mostly `generic`.
     public class func compileModel(at modelURL: URL) async throws -> URL {
         try await offPool { () throws -> URL in try MLModel.compileModel(at: modelURL) }
     }
 
-    /// Compiles a model file or package into a new temporary folder, which the caller moves to where it is kept.
+    /// Compiles a model file or package into a new temporary folder, on another thread, and calls a handler.
+    ///
+    /// - Parameters:
+    ///   - url: The `.mlmodel` file or `.mlpackage` folder.
+    ///   - handler: Called once, on a background thread, with the compiled folder or an `MLModelError`. The caller
+    ///     moves the folder to its final place.
     public class func compileModel(
         at url: URL,
         completionHandler handler: @escaping (Result<URL, any Error>) -> Void
@@ -131,9 +181,10 @@ open class MLModel: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The model's interface, as `modelDescription` describes it.
     open override var description: String { modelDescription.description }
 
-    /// Whether both models hold a linked model in common.
+    /// Whether both models use the same loaded copy of some linked model.
     package func sharesModels(with other: MLModel) -> Bool {
         !engine.sharedModels.isDisjoint(with: other.engine.sharedModels)
     }

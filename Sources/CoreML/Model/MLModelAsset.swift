@@ -3,7 +3,7 @@ package import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// A model that is not loaded yet: bytes in memory, or a file.
+/// A model that is not loaded yet: in memory or on disk.
 open class MLModelAsset: NSObject, @unchecked Sendable {
     private enum Source: Sendable {
         case memory(ModelFile)
@@ -14,6 +14,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
 
     private init(_ source: Source) { self.source = source }
 
+    /// The source of the model: "in memory" or its path.
     open override var description: String {
         switch source {
         case .memory: "MLModelAsset (in memory)"
@@ -21,13 +22,21 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         }
     }
 
-    /// A model whose specification holds its weights.
+    /// Makes an asset in memory from a specification that holds its weights.
+    ///
+    /// - Parameter specificationData: The content of a `.mlmodel` file.
+    /// - Throws: `MLModelError` when the data are no specification.
     public convenience init(specification specificationData: Data) throws {
         try self.init(specification: specificationData, blobMapping: [:])
     }
 
-    /// A model in memory with its weight files, by the paths under which the specification names them, relative to
-    /// the model: `weights/weight.bin`.
+    /// Makes an asset in memory from a specification and its weight files.
+    ///
+    /// - Parameters:
+    ///   - specificationData: The content of a `.mlmodel` file.
+    ///   - blobMapping: The contents of weight files by the paths under which the specification names them, relative to
+    ///     the model: `weights/weight.bin`.
+    /// - Throws: `MLModelError` when the data are no specification.
     public convenience init(specification specificationData: Data, blobMapping: [URL: Data]) throws {
         var blobs: [String: [UInt8]] = [:]
         for (url, data) in blobMapping {
@@ -41,7 +50,10 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         self.init(.memory(file))
     }
 
-    /// A model on disk.
+    /// Makes an asset of a model on disk, which is read when it is used.
+    ///
+    /// - Parameter compiledModelURL: A compiled folder, a package or a model file.
+    /// - Throws: `MLModelError.io` when nothing exists there.
     public convenience init(url compiledModelURL: URL) throws {
         guard FileManager.default.fileExists(atPath: compiledModelURL.path) else {
             throw MLModelError(.io, "There is no model at \(compiledModelURL.path); check the path.")
@@ -49,6 +61,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         self.init(.file(compiledModelURL))
     }
 
+    /// Opens the model's file.
     package func file() throws -> ModelFile {
         switch source {
         case .memory(let file): file
@@ -56,7 +69,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Gets the key of an encrypted model to where `file` finds it.
+    /// Fetches the key of an encrypted model to the place where `file` finds it.
     func fetchKey() async throws {
         if case .file(let url) = source { try await CoreML.fetchKey(for: url) }
     }
@@ -73,7 +86,9 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         return MLModelDescription(specification, functionName: functionName)
     }
 
-    /// The names of the model's functions; empty for a model that has one only, without a name.
+    /// The names of the model's functions; empty for a model with a single, unnamed function.
+    ///
+    /// Reading them throws `MLModelError` when the model cannot be read.
     public var functionNames: [String] {
         get async throws {
             try await fetchKey()
@@ -81,6 +96,9 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The interface of the model's default function.
+    ///
+    /// Reading it throws `MLModelError` when the model cannot be read.
     public var modelDescription: MLModelDescription {
         get async throws {
             try await fetchKey()
@@ -88,19 +106,31 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The interface of a function of the model.
+    ///
+    /// - Parameter functionName: The name of the function.
+    /// - Returns: Its interface.
+    /// - Throws: `MLModelError`: `generic` when there is no such function; another code when the model cannot be read.
     public func modelDescription(of functionName: String) async throws -> MLModelDescription {
         try await fetchKey()
         return try await offPool { try self.description(of: functionName) }
     }
 
+    /// Reads the names of the model's functions; the handler is called once, on a background thread.
     public func functionNames(completionHandler handler: @escaping ([String]?, (any Error)?) -> Void) {
         deliver({ try self.file().specification.functionNames }, handler)
     }
 
+    /// Reads the interface of the model's default function; the handler is called once, on a background thread.
     public func modelDescription(completionHandler handler: @escaping (MLModelDescription?, (any Error)?) -> Void) {
         deliver({ try self.description(of: nil) }, handler)
     }
 
+    /// Reads the interface of a function of the model.
+    ///
+    /// - Parameters:
+    ///   - functionName: The name of the function.
+    ///   - handler: Called once, on a background thread, with the interface or an `MLModelError`.
     public func modelDescription(
         ofFunctionNamed functionName: String,
         completionHandler handler: @escaping (MLModelDescription?, (any Error)?) -> Void
@@ -123,7 +153,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
 }
 
 extension SpecModel {
-    /// In the order of the description; those of the program when the description lists none.
+    /// The functions in the description's order; those of the program when the description lists none.
     var functionNames: [String] {
         let described = description_p.functions.map { $0.name }
         if described.isEmpty, case .mlProgram(let program)? = type { return program.functions.keys.sorted() }

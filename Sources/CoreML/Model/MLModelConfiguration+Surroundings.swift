@@ -2,7 +2,7 @@ import Foundation
 import MLEngine
 
 extension MLModelConfiguration {
-    /// What loading takes from `parameters`; keys that concern updates alone stay out.
+    /// The settings that loading takes from `parameters`; keys that concern updates alone are left out.
     func surroundings() throws -> Surroundings {
         var result = Surroundings(
             catalogue: CustomLayerClasses.catalogue(),

@@ -1,46 +1,60 @@
-/// What a model is loaded for.
+/// Hints about how a model will be used; they have no effect here.
 public struct MLOptimizationHints: Equatable, Sendable {
-    /// How often input shapes change.
+    /// How often the shapes of the inputs change.
     public enum ReshapeFrequency: Int, Sendable {
+        /// From prediction to prediction.
         case frequent = 0
+        /// Rarely.
         case infrequent = 1
     }
 
-    /// What preparation aims at.
+    /// The goal of preparing a model for a device.
     public enum SpecializationStrategy: Int, Hashable, Sendable {
+        /// A balance between loading time and prediction time.
         case `default` = 0
+        /// Short predictions, even if loading takes longer.
         case fastPrediction = 1
     }
 
+    /// How often the shapes of the inputs change; by default `.frequent`.
     public var reshapeFrequency: ReshapeFrequency = .frequent
+    /// The goal of preparing the model; by default `.default`.
     public var specializationStrategy: SpecializationStrategy = .default
 
+    /// Makes the default hints.
     public init() {}
 }
 
-/// How a model is loaded.
+/// The settings for loading a model.
 open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
-    /// Kept for the caller; all choices run on the processor.
+    /// The devices that the model may use; by default `.all`.
+    ///
+    /// It has no effect here: models run on the processor.
     public var computeUnits: MLComputeUnits = .all
-    /// The function of a model with several; `nil` for the default one.
+    /// The name of the function to load from a model with several; `nil`, the default, for the default function.
     public var functionName: String?
-    /// A name for messages.
+    /// A name of the model for messages; by default `nil`.
     public var modelDisplayName: String?
-    /// Kept for the caller: sums are always of 32 bits or more.
+    /// Whether a GPU may sum in half precision; by default false.
+    ///
+    /// It has no effect here: sums are always in single precision or better.
     public var allowLowPrecisionAccumulationOnGPU = false
-    /// Kept for the caller.
+    /// Hints about the use of the model, which have no effect here.
     public var optimizationHints = MLOptimizationHints()
-    /// Values for parameters of the model, for updates and linked models.
+    /// Values for parameters of the model, such as those of an update or of a linked model; `nil` for the defaults.
+    ///
+    /// A value of a wrong type, or one that the model does not allow, makes loading throw `MLModelError.parameters`.
     public var parameters: [MLParameterKey: Any]?
-    /// The name of `parameters` in the talk that introduced updates.
+    /// Another name of `parameters`.
     public var updateParameters: [MLParameterKey: Any]? {
         get { parameters }
         set { parameters = newValue }
     }
 
+    /// Makes the default configuration.
     public override init() {}
 
-    /// Every choice; names and parameters when there are some.
+    /// All settings; names and parameters only where they are set.
     open override var description: String {
         var choices = ["computeUnits: \(computeUnits)"]
         if let functionName { choices.append("functionName: \(functionName)") }
@@ -52,6 +66,7 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
         return "MLModelConfiguration (\(choices.joined(separator: ", ")))"
     }
 
+    /// A copy that can be changed independently.
     public func copy(with zone: NSZone? = nil) -> Any {
         let copy = MLModelConfiguration()
         copy.computeUnits = computeUnits
@@ -63,9 +78,10 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
         return copy
     }
 
+    /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Everything but `parameters`.
+    /// Encodes everything but `parameters` and `optimizationHints`.
     public func encode(with coder: NSCoder) {
         coder.encode(NSNumber(value: computeUnits.rawValue), forKey: "computeUnits")
         if let functionName { coder.encode(NSString(string: functionName), forKey: "functionName") }
@@ -73,6 +89,7 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
         coder.encode(NSNumber(value: allowLowPrecisionAccumulationOnGPU), forKey: "lowPrecision")
     }
 
+    /// Decodes a configuration that `encode(with:)` wrote; settings that are missing have their defaults.
     public required init?(coder: NSCoder) {
         let units = coder.decodeObject(of: NSNumber.self, forKey: "computeUnits")
         computeUnits = units.flatMap { MLComputeUnits(rawValue: $0.intValue) } ?? .all

@@ -2,80 +2,117 @@ import MLFiles
 import MLNumerics
 package import MLSpecification
 
-/// The layers or operations of a model.
+/// The layers or operations of a model, or the models of a pipeline.
 public enum MLModelStructure: Sendable {
+    /// A network of layers: a neural network, or one that classifies or predicts numbers.
     case neuralNetwork(NeuralNetwork)
+    /// An ML program.
     case program(Program)
+    /// A pipeline of models.
     case pipeline(Pipeline)
-    /// A model without layers or operations: a tree ensemble, say.
+    /// A model without layers or operations, such as a tree ensemble.
     case unsupported
 
-    /// A network of layers.
+    /// A neural network: a list of layers.
     public struct NeuralNetwork: Sendable {
+        /// The layers in the order of the specification.
         public let layers: [Layer]
 
+        /// A layer of a neural network.
         public struct Layer: Sendable {
+            /// The layer's name, unique within the network.
             public let name: String
-            /// The name of the layer's kind in the specification, such as `convolution`.
+            /// The layer's kind, as the specification names it: `convolution`.
             public let type: String
+            /// The names of the values that the layer reads.
             public let inputNames: [String]
+            /// The names of the values that the layer writes.
             public let outputNames: [String]
         }
     }
 
-    /// Models one after another.
+    /// Models that run one after another.
     public struct Pipeline: Sendable {
+        /// The names of the models; "model" and the index for one without a name.
         public let subModelNames: [String]
+        /// The structures of the models, in order.
         public let subModels: [MLModelStructure]
     }
 
     /// An ML program.
     public struct Program: Sendable {
+        /// The functions by name.
         public let functions: [String: Function]
 
+        /// A function of a program.
         public struct Function: Sendable {
+            /// The function's inputs.
             public let inputs: [NamedValueType]
+            /// The function's body, for the operator set that the function names.
             public let block: Block
         }
 
+        /// A list of operations with inputs and outputs: the body of a function, or a branch or loop body of an
+        /// operation.
         public struct Block: Sendable {
+            /// The block's inputs; empty for the body of a function.
             public let inputs: [NamedValueType]
+            /// The operations in order, constants included.
             public let operations: [Operation]
+            /// The names of the values that the block returns.
             public let outputNames: [String]
         }
 
+        /// The name and type of a value.
         public struct NamedValueType: Sendable {
+            /// The value's name, unique within its function.
             public let name: String
+            /// The value's type.
             public let type: ValueType
         }
 
+        /// The type of a value; opaque.
         public struct ValueType: Sendable {
             package let type: MILValueType
         }
 
+        /// A constant value; opaque.
         public struct Value: Sendable {
             package let value: MILValue
         }
 
+        /// What an argument is bound to: a value of the program or a constant.
         public enum Binding: Sendable {
+            /// The value of that name.
             case name(String)
+            /// A constant.
             case value(Value)
         }
 
+        /// An argument of an operation.
         public struct Argument: Sendable {
+            /// The values bound to the argument; several for an argument that takes a list.
             public let bindings: [Binding]
         }
 
+        /// An operation of a program.
         public struct Operation: Sendable {
-            /// The operator's name in MIL, such as `conv`.
+            /// The operator's name in MIL: `conv`.
             public let operatorName: String
+            /// The arguments by parameter name.
             public let inputs: [String: Argument]
+            /// The names and types of the results.
             public let outputs: [NamedValueType]
+            /// The nested blocks of conditionals and loops; empty for other operations.
             public let blocks: [Block]
         }
     }
 
-    /// Reads the structure of a model file or folder.
+    /// Reads the structure of a compiled folder, a package or a model file.
+    ///
+    /// - Parameter url: The model.
+    /// - Returns: Its structure.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(contentsOf url: URL) async throws -> MLModelStructure {
         try await fetchKey(for: url)
         return try await offPool {
@@ -85,6 +122,10 @@ public enum MLModelStructure: Sendable {
     }
 
     /// Reads the structure of an asset.
+    ///
+    /// - Parameter asset: The model.
+    /// - Returns: Its structure.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(asset: MLModelAsset) async throws -> MLModelStructure {
         try await asset.fetchKey()
         return try asset.file().structure
@@ -121,7 +162,7 @@ extension MLModelStructure.NeuralNetwork {
         }
     }
 
-    /// The kinds that join blobs element by element, which share one type name.
+    /// The kinds that combine values element by element, which share one type name.
     private static let elementwise: Set<String> = ["add", "average", "max", "min", "multiply"]
 }
 

@@ -1,9 +1,9 @@
 import MLEngine
 import MLNumerics
 
-/// Memory of the caller that outputs are written to.
+/// The caller's memory that outputs are written to.
 struct OutputBackings {
-    /// What the engine can write to by itself.
+    /// The backings that the engine can write to directly.
     let data: [String: FeatureData]
     private let arrays: [String: MLMultiArray]
     private let images: [String: CVPixelBuffer]
@@ -38,7 +38,7 @@ struct OutputBackings {
         self.images = images
     }
 
-    /// `value`, moved into the caller's memory when there is some for it.
+    /// Moves an output into the caller's memory, if there is some for it.
     func received(_ value: MLFeatureValue, _ name: String) throws -> MLFeatureValue {
         if let backing = arrays[name], let array = value.multiArrayValue {
             guard array.extents == backing.extents else {

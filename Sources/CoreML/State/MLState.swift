@@ -1,7 +1,9 @@
 import MLEngine
 import MLNumerics
 
-/// What a stateful model keeps from one prediction to the next.
+/// The buffers that a stateful model keeps from one prediction to the next.
+///
+/// `MLModel.makeState()` makes one, with all buffers zero.
 open class MLState: NSObject, @unchecked Sendable {
     let buffers: ModelState
     /// The names of the buffers, in the order of the model's description.
@@ -12,7 +14,7 @@ open class MLState: NSObject, @unchecked Sendable {
         self.names = names
     }
 
-    /// The buffers with their types and shapes.
+    /// The names of the buffers with their element types and shapes.
     open override var description: String {
         let texts = names.map { name in
             guard let array = buffers[name].map({ MLMultiArray($0) }) else { return name }
@@ -21,7 +23,12 @@ open class MLState: NSObject, @unchecked Sendable {
         return "MLState (\(texts.joined(separator: "; ")))"
     }
 
-    /// The only buffer; an error when there are several or none.
+    /// Calls a closure with the only buffer of a model with one state.
+    ///
+    /// - Parameter body: Receives the buffer; its changes are seen by the next prediction. Ask again after a
+    ///   prediction, which may move the buffer.
+    /// - Returns: The result of `body`.
+    /// - Throws: `MLModelError.generic` when the model has no state or several.
     public func withMultiArray<R>(_ body: (MLMultiArray) -> R) throws -> R {
         guard names.count == 1, let tensor = buffers[names[0]] else {
             let list = names.isEmpty ? "none" : names.joined(separator: ", ")
@@ -30,8 +37,14 @@ open class MLState: NSObject, @unchecked Sendable {
         return body(MLMultiArray(tensor))
     }
 
-    /// The buffer of a name, which must be one of the model's states.  What `body` writes is what the next prediction
-    /// reads.
+    /// Calls a closure with the buffer of a state.
+    ///
+    /// - Parameters:
+    ///   - stateName: The name of one of the model's states; another name traps.
+    ///   - body: Receives the buffer; its changes are seen by the next prediction. Ask again after a prediction, which
+    ///     may move the buffer.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
     public func withMultiArray<R>(for stateName: String, _ body: (MLMultiArray) throws -> R) rethrows -> R {
         guard let tensor = buffers[stateName] else {
             preconditionFailure("the model has no state \"\(stateName)\"; its states are \(names)")

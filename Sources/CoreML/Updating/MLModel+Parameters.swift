@@ -4,8 +4,12 @@ import MLSpecification
 import MLTraining
 
 extension MLModel {
-    /// A parameter of the loaded model: of its update, its number of neighbours, the names in its linked models, or the
-    /// weights or biases of an updatable layer (scoped to it), as an `MLMultiArray`.
+    /// The value of a parameter of the loaded model.
+    ///
+    /// - Parameter key: A parameter of the update, the number of neighbors, the names in linked models, or the weights
+    ///   or biases of an updatable layer, which is the key's scope.
+    /// - Returns: A number or a string; an `MLMultiArray` for weights and biases.
+    /// - Throws: `MLModelError.parameters` when the model has no such parameter.
     public func parameterValue(for key: MLParameterKey) throws -> Any {
         if let value = parameters.values[key] { return value }
         guard key.name == MLParameterKey.weights.name || key.name == MLParameterKey.biases.name else {
@@ -39,7 +43,7 @@ extension MLModel {
 }
 
 extension MLMultiArray {
-    /// The elements in memory of the array's own.
+    /// Copies the elements of a tensor into memory of the array's own.
     fileprivate convenience init(copying tensor: Tensor) {
         let copy = Tensor(uninitialized: tensor.scalarType, shape: tensor.shape)
         copy.address.copyMemory(from: tensor.address, byteCount: tensor.byteCount)
@@ -50,18 +54,21 @@ extension MLMultiArray {
 
 /// The parameters of a loaded model.
 struct LoadedParameters: Sendable {
-    /// Numbers and strings by key.  `nonisolated(unsafe)`: they are never written.
+    /// Numbers and strings by key.
+    ///
+    /// `nonisolated(unsafe)`: they are never written.
     nonisolated(unsafe) let values: [MLParameterKey: Any]
     /// The file of an updatable model, for its weights.
     let file: ModelFile?
 
-    /// The weights of a model alone.
+    /// Makes parameters that consist of the model's weights alone.
     init(of file: ModelFile) {
         values = [:]
         self.file = file.specification.isUpdatable ? file : nil
     }
 
-    /// - Parameter given: what a configuration sets; an error when the model does not allow it.
+    /// Makes the parameters of a model with the values that a configuration sets; throws when the model does not allow
+    /// one.
     init(_ file: ModelFile, _ given: [MLParameterKey: Any]) throws {
         let model = file.specification
         var values: [MLParameterKey: Any] = [:]
@@ -82,7 +89,7 @@ struct LoadedParameters: Sendable {
         self.file = model.isUpdatable ? file : nil
     }
 
-    /// What single models of a pipeline have beside an update.
+    /// Collects the parameters of the single models of a pipeline that do not belong to an update.
     private static func collect(
         _ model: SpecModel,
         _ name: String?,
@@ -122,7 +129,7 @@ extension SpecModel {
 }
 
 extension ModelFile {
-    /// The model with the weights and biases that a configuration gives for its layers.
+    /// The model with the weights and biases that a configuration sets for its layers.
     func withWeights(_ given: [MLParameterKey: Any]) throws -> ModelFile {
         let weights = given.filter {
             $0.key.name == MLParameterKey.weights.name || $0.key.name == MLParameterKey.biases.name

@@ -1,8 +1,10 @@
-/// The numbers that a parameter may take.
+/// The numbers that a parameter may have.
 open class MLNumericConstraint: NSObject, @unchecked Sendable {
+    /// The smallest allowed number.
     public let minNumber: NSNumber
+    /// The largest allowed number.
     public let maxNumber: NSNumber
-    /// The only allowed numbers, when there are few.
+    /// The allowed numbers when the model lists them; `nil` when it allows all from `minNumber` to `maxNumber`.
     public let enumeratedNumbers: Set<NSNumber>?
 
     init(minimum: NSNumber, maximum: NSNumber, choices: Set<NSNumber>? = nil) {
@@ -11,6 +13,7 @@ open class MLNumericConstraint: NSObject, @unchecked Sendable {
         enumeratedNumbers = choices
     }
 
+    /// The constraint in words: a range or a list.
     open override var description: String {
         guard let enumeratedNumbers else { return "\(minNumber)…\(maxNumber)" }
         let numbers = enumeratedNumbers.sorted { $0.doubleValue < $1.doubleValue }
@@ -18,10 +21,13 @@ open class MLNumericConstraint: NSObject, @unchecked Sendable {
     }
 }
 
-/// A parameter of an updatable model.
+/// A parameter of an updatable model, with its default and the allowed values.
 open class MLParameterDescription: NSObject, @unchecked Sendable {
+    /// The parameter's key.
     public let key: MLParameterKey
+    /// The value that an update uses when the configuration sets none: a number.
     public let defaultValue: Any
+    /// The allowed values; `nil` for a parameter without limits, such as `shuffle`.
     public let numericConstraint: MLNumericConstraint?
 
     init(key: MLParameterKey, defaultValue: Any, numericConstraint: MLNumericConstraint?) {
@@ -30,6 +36,7 @@ open class MLParameterDescription: NSObject, @unchecked Sendable {
         self.numericConstraint = numericConstraint
     }
 
+    /// Key, default and allowed values: `learningRate : 0.01 (0.0…1.0)`.
     open override var description: String {
         "\(key.description) : \(defaultValue)" + (numericConstraint.map { " (\($0.description))" } ?? "")
     }

@@ -2,22 +2,33 @@ import Synchronization
 
 /// A model that can be saved.
 public protocol MLWritable: NSObjectProtocol {
+    /// Saves the model.
+    ///
+    /// - Parameter url: The file to write: a `.mlmodel` file, a `.mlpackage` folder, or any other name for a compiled
+    ///   folder.
+    /// - Throws: `MLModelError` when the model cannot be written.
     func write(to url: URL) throws
 }
 
-/// What happened in an update.
+/// A set of events of an update.
 public struct MLUpdateProgressEvent: OptionSet, Sendable {
+    /// The events as a bit mask.
     public let rawValue: Int
+    /// Makes a set from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The update begins, after all training data have been read.
     public static var trainingBegin: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 0) }
-    /// The name of `trainingBegin` in the talk that introduced it.
+    /// Another name of `trainingBegin`.
     public static var trainingBegan: MLUpdateProgressEvent { trainingBegin }
+    /// A pass over the training data has ended.
     public static var epochEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 1) }
+    /// A mini-batch has been processed.
     public static var miniBatchEnd: MLUpdateProgressEvent { MLUpdateProgressEvent(rawValue: 1 << 2) }
 }
 
 extension MLUpdateProgressEvent: CustomStringConvertible {
+    /// The names of the events in the set.
     public var description: String {
         let names: [(MLUpdateProgressEvent, String)] = [
             (.trainingBegin, "trainingBegin"), (.epochEnd, "epochEnd"), (.miniBatchEnd, "miniBatchEnd"),
@@ -26,16 +37,21 @@ extension MLUpdateProgressEvent: CustomStringConvertible {
     }
 }
 
-/// The state of an update when a handler is called.
+/// The state of an update at the moment when a handler is called.
 open class MLUpdateContext: NSObject {
+    /// The update task.
     public let task: MLUpdateTask
-    /// What happened; nothing of the three when the task has ended.
+    /// The event that the handler is called for; empty when the task has ended.
     public let event: MLUpdateProgressEvent
-    /// `lossValue` as Float, `epochIndex` and `miniBatchIndex` as Int64, boxed in `NSNumber`.
+    /// The metrics of the last mini-batch or epoch, in `NSNumber`; empty at `trainingBegin`.
+    ///
+    /// `lossValue` is a `Float`, `epochIndex` and `miniBatchIndex` are `Int64`.
     public let metrics: [MLMetricKey: Any]
-    /// The values that the update works with.
+    /// The parameter values in use.
     public let parameters: [MLParameterKey: Any]
-    /// The model as it was when the event happened; after a failure, as it was before the update.
+    /// The model at the moment of the event; after a failure, the model before the update.
+    ///
+    /// It predicts at once and does not change as the update goes on.
     public var model: any MLModel & MLWritable { snapshot.model }
 
     private let snapshot: ModelSnapshot
@@ -54,15 +70,16 @@ open class MLUpdateContext: NSObject {
         self.parameters = parameters
     }
 
+    /// Event, metrics and parameters.
     open override var description: String {
         "MLUpdateContext (event: \(event), metrics: \(keyedText(metrics)), parameters: \(keyedText(parameters)))"
     }
 
-    /// Makes the model now; the update is about to go on.
+    /// Makes the model now, because the update is about to go on.
     func seal() { _ = snapshot.model }
 }
 
-/// A model of a moment of an update, made when it is first asked for, while the update waits.
+/// The model at one moment of an update, made when it is first asked for, while the update waits.
 final class ModelSnapshot: Sendable {
     private enum Content {
         case source(() -> UpdatedModel)
@@ -87,12 +104,19 @@ final class ModelSnapshot: Sendable {
     }
 }
 
-/// Who is told of what in an update.
+/// The handlers of an update and the events that they are called for.
 open class MLUpdateProgressHandlers: NSObject {
     let interestedEvents: MLUpdateProgressEvent
     let progressHandler: ((MLUpdateContext) -> Void)?
     let completionHandler: (MLUpdateContext) -> Void
 
+    /// Makes the handlers of an update.
+    ///
+    /// - Parameters:
+    ///   - interestedEvents: The events to report.
+    ///   - progressHandler: Called for each of these events; the update waits until it returns.
+    ///   - completionHandler: Called once when the update has ended, with success or without: see the task's state and
+    ///     error.
     public init(
         forEvents interestedEvents: MLUpdateProgressEvent,
         progressHandler: ((MLUpdateContext) -> Void)?,
@@ -103,5 +127,6 @@ open class MLUpdateProgressHandlers: NSObject {
         self.completionHandler = completionHandler
     }
 
+    /// The reported events.
     open override var description: String { "MLUpdateProgressHandlers (events: \(interestedEvents))" }
 }

@@ -5,9 +5,9 @@ import MLNumerics
 import MLTraining
 import Synchronization
 
-/// Further training of a model with an app's data.
+/// A task that trains a model further with an app's data.
 ///
-/// Model, configuration and the first example are checked when the task is made; the other examples when it runs.  All
+/// Model, configuration and the first example are checked when the task is made, the other examples when it runs. All
 /// work and all handlers run on one background queue, in order: while a handler runs, the update waits.
 open class MLUpdateTask: MLTask, @unchecked Sendable {
     private let session: UpdateSession
@@ -17,12 +17,12 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
     private let features: [MLFeatureDescription]
     private let queue = DispatchQueue(label: "CoreML.MLUpdateTask", qos: .utility)
     private let cancellation = Cancellation()
-    /// Parameters that wait for the next event.
+    /// Parameter changes that wait for the next event.
     private let requests = Mutex<[Result<[UpdateOption], MLModelError>]>([])
     private let checkpoint = Mutex<String?>(nil)
-    /// Until the task has ended.
+    /// The handlers, until the task has ended.
     private var handlers: MLUpdateProgressHandlers?
-    /// Of the last mini-batch or epoch.
+    /// The metrics of the last mini-batch or epoch.
     private var metrics: [MLMetricKey: Any] = [:]
 
     private init(
@@ -43,7 +43,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
                 try EngineLoader.load(file, functionName: given.functionName, surroundings: surroundings)
             }
         }
-        // What the session has taken over is no parameter of the models that it gives.
+        // The session has taken over weights and biases; the models that it returns get no such parameters.
         given.parameters = given.parameters?.filter {
             $0.key.name != MLParameterKey.weights.name && $0.key.name != MLParameterKey.biases.name
         }
@@ -59,6 +59,14 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         _ = try example(0)
     }
 
+    /// Makes an update with the default configuration and a completion handler.
+    ///
+    /// - Parameters:
+    ///   - modelURL: An updatable model: a compiled folder, a package or a model file.
+    ///   - trainingData: At least one example, with the features of the model's training inputs.
+    ///   - completionHandler: Called once when the update has ended.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `update` when it is not updatable or there are no
+    ///   examples, `featureType` when the first example does not fit.
     public convenience init(
         forModelAt modelURL: URL,
         trainingData: any MLBatchProvider,
@@ -72,6 +80,15 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         )
     }
 
+    /// Makes an update with a configuration and a completion handler.
+    ///
+    /// - Parameters:
+    ///   - modelURL: An updatable model: a compiled folder, a package or a model file.
+    ///   - trainingData: At least one example, with the features of the model's training inputs.
+    ///   - configuration: Its `parameters` are those of the update; `nil` for the model's defaults.
+    ///   - completionHandler: Called once when the update has ended.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `update` when it is not updatable or there are no
+    ///   examples, `parameters` when it does not allow a parameter, `featureType` when the first example does not fit.
     public convenience init(
         forModelAt modelURL: URL,
         trainingData: any MLBatchProvider,
@@ -86,6 +103,15 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         try self.init(modelURL, trainingData, configuration, handlers)
     }
 
+    /// Makes an update with a configuration and handlers of its progress.
+    ///
+    /// - Parameters:
+    ///   - modelURL: An updatable model: a compiled folder, a package or a model file.
+    ///   - trainingData: At least one example, with the features of the model's training inputs.
+    ///   - configuration: Its `parameters` are those of the update; `nil` for the model's defaults.
+    ///   - progressHandlers: The handlers and the events that they are called for.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `update` when it is not updatable or there are no
+    ///   examples, `parameters` when it does not allow a parameter, `featureType` when the first example does not fit.
     public convenience init(
         forModelAt modelURL: URL,
         trainingData: any MLBatchProvider,
@@ -95,6 +121,14 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         try self.init(modelURL, trainingData, configuration, progressHandlers)
     }
 
+    /// Makes an update with the default configuration and handlers of its progress.
+    ///
+    /// - Parameters:
+    ///   - modelURL: An updatable model: a compiled folder, a package or a model file.
+    ///   - trainingData: At least one example, with the features of the model's training inputs.
+    ///   - progressHandlers: The handlers and the events that they are called for.
+    /// - Throws: `MLModelError`: `io` when the model cannot be read, `update` when it is not updatable or there are no
+    ///   examples, `featureType` when the first example does not fit.
     public convenience init(
         forModelAt modelURL: URL,
         trainingData: any MLBatchProvider,
@@ -103,13 +137,19 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         try self.init(modelURL, trainingData, nil, progressHandlers)
     }
 
+    /// Starts the update; has no effect on a task that was started before.
     open override func resume() {
         guard start() else { return }
         queue.async { self.run() }
     }
 
-    /// Starts the work with other parameters, or gives them to work that goes on: the next mini-batch learns with them
-    /// (their number, size and order in the next epoch).  The task fails when the model does not allow them.
+    /// Starts the update with changed parameters, or changes those of a running update.
+    ///
+    /// Learning rate and similar parameters apply from the next mini-batch on; number, size and order of mini-batches
+    /// and the number of epochs from the next epoch on. The task fails with `MLModelError.parameters` when the model
+    /// does not allow a value.
+    ///
+    /// - Parameter updateParameters: The parameters to change.
     public func resume(withParameters updateParameters: [MLParameterKey: Any]) {
         let request = Result { try UpdateOption.options(updateParameters, for: session.target) }
             .mapError { $0 as? MLModelError ?? MLModelError(.parameters, "\($0)") }
@@ -117,21 +157,24 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         resume()
     }
 
-    /// Stops the work after the mini-batch that is under way.  The task fails, and the completion handler gets the
-    /// model as it was before the update.
+    /// Stops the update after the current mini-batch.
+    ///
+    /// The task fails with `MLModelError.update`, and the completion handler gets the model from before the update.
     open override func cancel() {
         let before = stop()
         cancellation.cancel()
         if before == .suspended { queue.async { self.finish(Self.cancelled) } }
     }
 
-    /// Whether the task ended because somebody cancelled it.
+    /// Whether the task ended because it was cancelled.
     package var wasCancelled: Bool { (error as? MLModelError) == Self.cancelled }
 
     private static var cancelled: MLModelError { MLModelError(.update, "The update was cancelled.") }
 
-    /// A file that the task writes where it stands to, from time to time and when it is cancelled, and goes on from when
-    /// it is there already; `nil` for none.  Set before the task is resumed; removed when the task is completed.
+    /// The path of a checkpoint file; `nil`, the default, for none.
+    ///
+    /// The task writes the file from time to time and when it is cancelled, resumes from it when it exists already, and
+    /// removes it on completion. Set before the task is resumed.
     package var checkpointPath: String? {
         get { checkpoint.withLock { $0 } }
         set { checkpoint.withLock { $0 = newValue } }
@@ -139,7 +182,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
 
     // MARK: - On the queue
 
-    /// Seconds between two checkpoints within an epoch.
+    /// The time between two checkpoints within an epoch.
     private static let checkpointInterval = Duration.seconds(10)
 
     private func run() {
@@ -262,7 +305,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
 
     private func finish(_ failure: (any Error)?) {
         var failure = failure
-        // After a failure the model of before the update.
+        // After a failure the model is the one from before the update.
         var content = Result<ModelFile, ModelError>.success(session.file)
         if failure == nil {
             content = Result { () throws(ModelError) in try session.updated() }
@@ -290,7 +333,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         UpdatedModel(content, of: session.file, configuration: configuration, surroundings: surroundings)
     }
 
-    /// The model as it is while the update waits.
+    /// The model in its present state; valid while the update waits.
     private func currentSnapshot() -> ModelSnapshot {
         ModelSnapshot { [self] in model(Result { () throws(ModelError) in try session.updated() }) }
     }

@@ -2,8 +2,13 @@ import MLNumerics
 import MLTraining
 
 extension UpdateOption {
-    /// The options among the parameters of a configuration; those of linked models stay out.
-    /// - Parameter target: the models of a pipeline whose parameters count; other models keep their own.
+    /// Converts the parameters of a configuration to options of an update; those of linked models are left out.
+    ///
+    /// - Parameters:
+    ///   - parameters: The configuration's parameters.
+    ///   - target: The models of the pipeline that the parameters apply to; other models keep their own.
+    /// - Returns: The options, in the order of the keys' descriptions.
+    /// - Throws: `MLModelError.parameters` when a parameter is unknown or its value has the wrong type.
     static func options(_ parameters: [MLParameterKey: Any], for target: UpdateTarget?) throws -> [UpdateOption] {
         var result: [UpdateOption] = []
         for (key, value) in parameters.sorted(by: { $0.key.description < $1.key.description }) {
@@ -20,7 +25,7 @@ extension UpdateOption {
                 }
                 result.append(UpdateOption(parameter, scope: layer(key.scope, target), .tensor(copy(array))))
             default:
-                // A model of the pipeline that does not learn has neighbours of its own.
+                // A model of the pipeline that is not updated has its own number of neighbors.
                 if parameter == .numberOfNeighbors, let scope = key.scope, target?.names.contains(scope) != true {
                     continue
                 }
@@ -39,7 +44,7 @@ extension UpdateOption {
         return String(scope.dropFirst(name.count + 1))
     }
 
-    /// The elements, in memory of their own.
+    /// Copies the elements into memory of their own.
     private static func copy(_ array: MLMultiArray) -> Tensor {
         let source = array.tensor()
         let copy = Tensor(uninitialized: source.scalarType, shape: source.shape)
@@ -50,7 +55,7 @@ extension UpdateOption {
 }
 
 extension UpdateParameter.Value {
-    /// The value of a parameter as apps give it: a number of any type, or a Bool.
+    /// Makes the value of a parameter from a number of any type or a Boolean.
     init?(_ value: Any) {
         guard let number = value as? NSNumber else { return nil }
         switch String(cString: number.objCType) {

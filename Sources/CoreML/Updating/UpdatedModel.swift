@@ -5,14 +5,18 @@ import MLNumerics
 import MLSpecification
 import Synchronization
 
-/// A model as an update left it.  It is made ready for predictions when the first is asked for.
+/// A model at some point of an update, whose engine is loaded when it first predicts.
 final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
-    /// The file, or why the update cannot give it.
+    /// The file, or the reason why the update cannot provide it.
     private let content: Result<ModelFile, ModelError>
 
+    /// Makes the result of an update.
+    ///
     /// - Parameters:
-    ///   - content: the updated model; a failure is thrown by predictions and by `write`.
-    ///   - original: the model before the update, which has the same interface.
+    ///   - content: The updated model; predictions and `write` throw its failure.
+    ///   - original: The model before the update, which has the same interface.
+    ///   - configuration: The configuration of the update.
+    ///   - surroundings: The settings to load the engine with.
     init(
         _ content: Result<ModelFile, ModelError>,
         of original: ModelFile,
@@ -37,8 +41,13 @@ final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
         super.init(file, configuration: configuration, engine: engine)
     }
 
-    /// Writes the model: a `.mlmodel` file or a package when the name says so, else a compiled folder.  What stood there
-    /// before is replaced when the new model is complete, and whole until then.
+    /// Writes a `.mlmodel` file or a package when the name says so, otherwise a compiled folder.
+    ///
+    /// An existing model stays intact until the new one is complete, and is then replaced.
+    ///
+    /// - Parameter url: A file URL.
+    /// - Throws: `MLModelError`: `io` when the URL is no file URL or writing fails; otherwise the failure of the
+    ///   update.
     func write(to url: URL) throws {
         guard url.isFileURL else {
             throw MLModelError(.io, "A model is written to a file URL, not to \(url.absoluteString).")

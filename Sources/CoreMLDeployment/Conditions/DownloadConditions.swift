@@ -1,29 +1,33 @@
 package import BackgroundTasks
 import Synchronization
 
-/// What downloads of models wait for.
+/// A set of conditions that downloads of models wait for.
 public struct DownloadConditions: OptionSet, Sendable {
+    /// The conditions as a bit mask.
     public let rawValue: Int
+    /// Makes a set from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// A network that nobody pays for by the byte: what NetworkManager says of the connection; without NetworkManager, any but those
-    /// of modems.
+    /// A network that is not paid for by the byte.
+    ///
+    /// NetworkManager decides; without it, every network but that of a modem counts as unmetered.
     public static let unmeteredNetwork = DownloadConditions(rawValue: 1)
-    /// Power from outside.  Machines without batteries have it.
+    /// External power; machines without batteries always have it.
     public static let externalPower = DownloadConditions(rawValue: 2)
-    /// A machine that has little to do, by the measures of `BGTaskScheduler.Policy`: its load is below `idleLoad`, or the download has
-    /// waited for `patience`.
+    /// An idle machine, as `BGTaskScheduler.Policy` defines it.
+    ///
+    /// Its load is below `idleLoad`, or the download has waited for `patience` seconds.
     public static let idle = DownloadConditions(rawValue: 4)
 }
 
-/// Looks at the machine for what downloads wait for.
+/// Checks the conditions that downloads wait for.
 package final class ConditionWatch: Sendable {
     private let wanted: DownloadConditions
     private let machine: any Machine
     private let network: NetworkMeter
     private let policy: BGTaskScheduler.Policy
     private let now: @Sendable () -> Date
-    /// When the machine was first seen to be busy while something waited for it.
+    /// The time when the machine was first found busy while a download waited for it.
     private let busySince = Mutex<Date?>(nil)
 
     package init(
@@ -40,7 +44,7 @@ package final class ConditionWatch: Sendable {
         self.now = now
     }
 
-    /// What is missing, in words.
+    /// The conditions that are not met, in words.
     package var obstacles: [String] {
         guard !wanted.isEmpty else { return [] }
         let conditions = machine.conditions

@@ -1,21 +1,23 @@
 import Foundation
 import Glibc
 
-/// Says whether the network that the device uses is paid for by the byte.
+/// Determines whether the network in use is paid for by the byte.
 package struct NetworkMeter: Sendable {
     package enum State: Equatable {
         case unmetered
-        /// With why that is thought.
+        /// Metered, for the reason given.
         case metered(String)
     }
 
-    /// The folder in place of "/", for tests.
+    /// The folder to use in place of "/", for tests.
     private let root: String
 
     package init(root: String = "") { self.root = root }
 
-    /// NetworkManager knows what the user said and what phones that lend their connection say.  Where there is none, or it does not
-    /// know, a modem's interface counts as metered and everything else does not.
+    /// Whether the network is metered.
+    ///
+    /// NetworkManager knows the user's setting and the announcements of phones that share their connection. Where it is
+    /// absent or does not know, a modem's interface counts as metered and everything else does not.
     package var state: State {
         switch SystemBus.networkManagerMetered(socket: root + "/run/dbus/system_bus_socket") {
         // NMMetered: 1 yes, 2 no, 3 and 4 the same as guesses, 0 not known.
@@ -27,7 +29,9 @@ package struct NetworkMeter: Sendable {
         return .metered("the network is that of the modem \(interface)")
     }
 
-    /// The interface of the default route with the lowest metric (`/proc/net/route`: name, destination, …, metric at 6, mask at 7).
+    /// The interface of the default route with the lowest metric.
+    ///
+    /// Fields of `/proc/net/route`: name, destination, …, metric at 6, mask at 7.
     private var defaultInterface: String? {
         let routes = text("/proc/net/route").split(separator: "\n").dropFirst().compactMap { line -> (Int, String)? in
             let fields = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -43,20 +47,21 @@ package struct NetworkMeter: Sendable {
     }
 
     private func text(_ path: String) -> String {
-        // Files of /proc say that they have no bytes, and are read to their end.
+        // Files of /proc report a size of 0, and are read to their end.
         guard let file = FileHandle(forReadingAtPath: root + path) else { return "" }
         defer { try? file.close() }
         return String(decoding: (try? file.read(upToCount: 1 << 20)) ?? Data(), as: UTF8.self)
     }
 }
 
-/// Asks one thing of the system's message bus (D-Bus specification, "Message Protocol" and "Authentication Protocol").
+/// Queries the system's message bus (D-Bus specification, "Message Protocol" and "Authentication Protocol").
 enum SystemBus {
-    /// Seconds that a bus may take for each answer.
+    /// The seconds that the bus may take for each answer.
     private static let patience = 1
     private static let largestMessage = 64 << 10
 
-    /// The property `Metered` of NetworkManager; `nil` when there is no bus, no NetworkManager, or no right answer.
+    /// The property `Metered` of NetworkManager; `nil` without a bus, without NetworkManager, or after an invalid
+    /// answer.
     static func networkManagerMetered(socket path: String) -> UInt32? {
         guard let connection = Connection(path) else { return nil }
         let name = "org.freedesktop.NetworkManager"
@@ -109,7 +114,7 @@ enum SystemBus {
 
         deinit { close(descriptor) }
 
-        /// EXTERNAL: the kernel tells the bus who asks.
+        /// Authenticates by EXTERNAL: the kernel tells the bus the user of this process.
         func authenticate() -> Bool {
             let user = String(getuid()).utf8.map { String(format: "%02x", $0) }.joined()
             guard send([0] + Array("AUTH EXTERNAL \(user)\r\n".utf8)) else { return false }
@@ -121,8 +126,7 @@ enum SystemBus {
             return line.starts(with: Array("OK ".utf8)) && send(Array("BEGIN\r\n".utf8))
         }
 
-        /// Calls a method with texts as arguments.
-        /// - Returns: the body of the answer; `nil` for an error.
+        /// Calls a method with strings as arguments; returns the body of the answer, or `nil` for an error.
         func call(
             destination: String,
             path: String,
@@ -151,7 +155,7 @@ enum SystemBus {
             return send(message + body) ? answer(to: serial) : nil
         }
 
-        /// The body of the answer to a call; signals and other answers before it are passed over.
+        /// The body of the answer to a call; signals and other answers before it are skipped.
         private func answer(to serial: UInt32) -> [UInt8]? {
             for _ in 0..<64 {
                 guard let start = receive(16), start[0] == UInt8(ascii: "l"), let length = Wire.number(start, at: 4),
@@ -191,7 +195,7 @@ enum SystemBus {
         }
     }
 
-    /// How values lie in messages (D-Bus specification, "Marshaling").
+    /// The encoding of values in messages (D-Bus specification, "Marshaling").
     private enum Wire {
         static func pad(_ bytes: inout [UInt8], _ alignment: Int) {
             while bytes.count % alignment != 0 { bytes.append(0) }
@@ -220,7 +224,7 @@ enum SystemBus {
             return (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[offset + $1]) << UInt32(8 * $1) }
         }
 
-        /// The header field 5, of which call a message is the answer.
+        /// The header field 5: the serial number of the call that a message answers.
         static func replySerial(_ fields: [UInt8]) -> UInt32? {
             var position = 0
             while position + 4 <= fields.count {

@@ -1,27 +1,31 @@
 import Foundation
 
-/// A Core ML model that was found in somebody's folder, and what the folder says of it.
+/// A Core ML model found in a folder of another tool, with the folder's description of it.
 struct FoundModel {
-    /// A `.mlmodel` file, a `.mlpackage` or a `.mlmodelc` folder.
+    /// A `.mlmodel` file, or a `.mlpackage` or `.mlmodelc` folder.
     let path: String
-    /// Where it was found, in words: `Hugging Face folder`, `MLflow model`, `OCI image layout`.
+    /// The kind of folder, in words: `Hugging Face folder`, `MLflow model`, `OCI image layout`.
     let kind: String
-    /// What the folder says of it, for people; `nil` when it says nothing.
+    /// The folder's description of the model; `nil` without one.
     let note: String?
 
     static let endings = [".mlpackage", ".mlmodelc", ".mlmodel"]
 
-    /// The model's own name.
+    /// The name of the model's file, without its extension.
     var name: String {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let ending = Self.endings.first(where: name.hasSuffix) ?? ""
         return String(name.dropLast(ending.count))
     }
 
-    /// Finds the one model of a folder.
+    /// Finds the only model of a folder.
+    ///
     /// - Parameters:
-    ///   - wanted: which one, when there are several: its path in the folder.
-    ///   - scratch: a folder for what has to be unpacked.
+    ///   - folder: The folder.
+    ///   - wanted: The path of the model in the folder, when there are several; `nil` otherwise.
+    ///   - scratch: A folder for files that have to be unpacked.
+    /// - Returns: The model.
+    /// - Throws: `Failure` when there is no such model, or there are several.
     static func find(in folder: String, _ wanted: String?, scratch: String) throws -> FoundModel {
         func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: folder + "/" + name) }
         guard has("") else { throw Failure("There is no folder \(folder).") }
@@ -48,7 +52,7 @@ struct FoundModel {
     private static let deepest = 6
     private static let mostFiles = 20_000
 
-    /// The one model in a folder, or the one at a path in it.
+    /// The only model in a folder, or the one at a path in it.
     private static func only(_ folder: String, _ wanted: String?) throws -> String {
         if let wanted { return try inside(folder, wanted) }
         var found: [String] = []
@@ -86,13 +90,13 @@ struct FoundModel {
         }
     }
 
-    /// Whether it is a folder, and no link to one.
+    /// Whether a path is a folder and not a link to one.
     private static func isFolder(_ path: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return attributes?[.type] as? FileAttributeType == .typeDirectory
     }
 
-    /// A path that somebody else's file names: it stays in the folder.
+    /// Resolves a path that an untrusted file names; it must stay within the folder.
     private static func inside(_ folder: String, _ path: String) throws -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard !path.hasPrefix("/"), !parts.contains(".."), !path.contains("\0") else {
@@ -115,7 +119,7 @@ enum ModelCard {
         "license", "pipeline_tag", "library_name", "base_model", "language", "tags", "datasets",
     ]
 
-    /// What a card says, for the note of a release.
+    /// The text of a card for the note of a release.
     static func note(_ text: String) -> String? {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var head: [String] = []
@@ -130,7 +134,7 @@ enum ModelCard {
         return note.isEmpty ? nil : String(note.prefix(longest))
     }
 
-    /// The facts that people ask for, each on its line; lists with commas.
+    /// The facts of interest, one to a line; lists are joined by commas.
     private static func frontMatter(_ lines: [String]) -> [String] {
         var values: [String: [String]] = [:]
         var name = ""
@@ -149,9 +153,9 @@ enum ModelCard {
     }
 }
 
-/// `MLmodel`, by which MLflow describes a model, as far as it is needed: the flavour `coreml`.
+/// The file `MLmodel` in which MLflow describes a model, as far as the flavor `coreml` needs it.
 struct MLflowModel {
-    /// The path of the model in the folder; `nil` when the file does not say.
+    /// The path of the model in the folder; `nil` when the file does not state it.
     let data: String?
     let note: String?
 

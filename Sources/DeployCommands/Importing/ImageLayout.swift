@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// A folder in the OCI image layout that holds a model artifact: what `oras` and ModelPack's tools write.
+/// A folder in the OCI image layout that holds a model artifact, as `oras` and ModelPack's tools write it.
 ///
-/// Layers are files, or tar archives, of the Model Spec (`application/vnd.cncf.model.*`) or named by
-/// `org.opencontainers.image.title`.  Every blob is held against its digest and size before it is used.
+/// Layers are files or tar archives, of the Model Spec (`application/vnd.cncf.model.*`) or named by
+/// `org.opencontainers.image.title`. Every blob is checked against its digest and size before it is used.
 struct ImageLayout {
     private struct Descriptor: Decodable {
         let mediaType: String
@@ -43,14 +43,14 @@ struct ImageLayout {
         self.manifest = manifest
     }
 
-    /// What the manifest says, for people.
+    /// The annotations of the manifest as text.
     var note: String? {
         let facts = (manifest.annotations ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return facts.isEmpty
             ? nil : String((["Imported from an OCI artifact"] + facts).joined(separator: "\n").prefix(12_000))
     }
 
-    /// The file of a blob, which is what its descriptor says.
+    /// The file of a blob, after checking its digest and size.
     private static func blob(_ descriptor: Descriptor, _ folder: String) throws -> URL {
         let parts = descriptor.digest.split(separator: ":")
         guard parts.count == 2, parts[0] == "sha256", parts[1].utf8.count == 64, parts[1].allSatisfy(\.isHexDigit)
@@ -109,7 +109,7 @@ struct ImageLayout {
     }
 }
 
-/// Paths that others wrote, in a folder of ours.
+/// Resolves untrusted paths within a folder.
 enum SafePath {
     static func url(_ path: String, in folder: String) throws -> URL {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).filter { $0 != "." }
@@ -121,13 +121,12 @@ enum SafePath {
     }
 }
 
-/// Tar archives (POSIX.1-2001, pax): files and folders; anything else in them is refused.
+/// Reads tar archives (POSIX.1-2001, pax) of files and folders; other entries are refused.
 enum Tar {
     private static let blockByteCount = 512
     private static let mostEntries = 10_000
 
-    /// Unpacks an archive.
-    /// - Returns: how many files it had.
+    /// Unpacks an archive into a folder and returns the number of files.
     static func unpack(_ archive: URL, to folder: String) throws -> Int {
         let file = try FileHandle(forReadingFrom: archive)
         defer { try? file.close() }
@@ -176,7 +175,7 @@ enum Tar {
         return number(header[148..<156]) == sum
     }
 
-    /// Octal digits.
+    /// Parses octal digits.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
         let digits = field.prefix { $0 != 0 }.filter { $0 != 0x20 }
         guard !digits.isEmpty, digits.count <= 12 else { return nil }

@@ -2,12 +2,12 @@ import DeploymentClient
 import Foundation
 import UpdateFramework
 
-/// A change of keys on its way among those who sign it: a folder of drafts, which go round on a stick or in a repository.
+/// A change of signing keys in progress: a folder of drafts that the key holders pass on to each other to sign.
 struct Ceremony {
     let folder: String
-    /// The root that the new one follows, and whose keys have to sign it, too.
+    /// The root that the new one follows, whose keys have to sign the new one, too.
     let trustedRoot: SignedDocument
-    /// The top-level targets that those of the drafts follow.
+    /// The top-level targets that precede those of the drafts.
     let trustedTargets: SignedDocument?
     private(set) var drafts: [String: SignedDocument]
     private(set) var plan: Plan
@@ -24,7 +24,7 @@ struct Ceremony {
 
     // MARK: Beginning
 
-    /// Who gets which role.
+    /// The keys and thresholds to give to each role.
     struct Appointments {
         var root: [PublicKey] = []
         var rootThreshold = 1
@@ -36,7 +36,7 @@ struct Ceremony {
         var targetsDays = 180
     }
 
-    /// Drafts the next root, and the targets metadata of whoever gets other keys.
+    /// Drafts the next root, and the targets metadata of the roles that get other keys.
     init(_ repository: TrustRepository, _ wish: Appointments, folder: String, at now: UTCTime) throws {
         let metadata = try repository.metadata()
         self.folder = folder
@@ -75,8 +75,9 @@ struct Ceremony {
         }
     }
 
-    /// What waits on the server for the holders of root and targets.
-    /// - Throws: when it does not follow what devices trust.
+    /// Makes a ceremony of the drafts that wait on the server for the holders of root and targets keys.
+    ///
+    /// It throws when the drafts do not follow the metadata that devices trust.
     init(_ repository: TrustRepository, waiting: [WaitingDraft], folder: String) throws {
         self.folder = folder
         trustedRoot = repository.root
@@ -144,13 +145,13 @@ struct Ceremony {
         for (name, data) in files { try data.write(to: URL(fileURLWithPath: "\(folder)/\(name)"), options: .atomic) }
     }
 
-    /// The root that devices trust and the one that follows: the same where no other is drafted.
+    /// The root that devices trust and the one that follows it; both are the same when no new one is drafted.
     func roots() throws -> (old: Root, new: Root) {
         let old = try Root(trustedRoot.signed, role: "root")
         return (old, try drafts["root"].map { try Root($0.signed, role: "root") } ?? old)
     }
 
-    /// Whom the drafted targets let in, or give other keys.
+    /// The delegations of the drafted targets that are new or have other keys, in words.
     func delegationChanges() throws -> [String] {
         guard let draft = drafts["targets"] else { return [] }
         let new = try Targets(draft.signed, role: "targets")
@@ -175,17 +176,17 @@ struct Ceremony {
 
     // MARK: Signing
 
-    /// What a draft still lacks, delegator by delegator.
+    /// The signatures that a draft still lacks from the keys of one delegator.
     struct Lack {
         let role: String
-        /// Whose keys: those of the root before, or those that the drafts name.
+        /// The owners of the keys: those of the previous root, or those that the drafts name.
         let whose: String
         let keys: RoleKeys
         let signers: [String]
         var missing: Int { max(0, keys.threshold - signers.count) }
     }
 
-    /// Whose signatures each draft needs.
+    /// The signatures that each draft needs.
     func lacks() throws -> [Lack] {
         let (old, new) = try roots()
         var lacks: [Lack] = []
@@ -204,8 +205,7 @@ struct Ceremony {
         return lacks
     }
 
-    /// Signs every draft that the key may sign.
-    /// - Returns: the roles.
+    /// Signs every draft that the key may sign, and returns their roles.
     mutating func sign(with key: SigningKey) throws -> [String] {
         let id = try key.publicKey.id
         let roles = Set(try lacks().filter { $0.keys.keyIDs.contains(id) }.map(\.role)).sorted()
@@ -214,7 +214,9 @@ struct Ceremony {
         return roles
     }
 
-    /// The files to upload, and what is missing that the server cannot add: it may hold keys of the root before alone.
+    /// The files to upload; throws when signatures are missing that the server cannot add.
+    ///
+    /// The server can add only those of keys of the previous root that it holds.
     func finished() throws -> [String: Data] {
         for lack in try lacks() where lack.missing > 0 && lack.whose != "of the root before" {
             throw Failure("\(lack.role): \(lack.missing) more of the keys \(lack.whose) must sign.")

@@ -3,8 +3,9 @@ import DeploymentClient
 import Foundation
 import UpdateFramework
 
-/// `coreml trust`: who may sign what devices install.
+/// `coreml trust`: manages the keys that sign the models that devices install.
 public struct TrustCommand: ParsableCommand {
+    /// The command's name, help text and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "trust",
         abstract: "Move the keys that devices trust out of the server, change them, and see who signs what.",
@@ -28,6 +29,7 @@ public struct TrustCommand: ParsableCommand {
         ]
     )
 
+    /// Makes the command, for the argument parser to fill in.
     public init() {}
 }
 
@@ -140,7 +142,7 @@ struct CeremonyBegin: ParsableCommand {
     }
 }
 
-/// What waits on the server for signatures.
+/// A draft that waits on the server for signatures.
 struct WaitingDraft: Decodable {
     let role: String
     let document: Data
@@ -259,7 +261,7 @@ extension Ceremony {
 
 // MARK: Status
 
-/// What the server says of a team's roles.
+/// The server's report on a team's roles.
 struct TrustReport: Decodable {
     struct Role: Decodable {
         let name: String
@@ -400,7 +402,7 @@ struct SignRelease: ParsableCommand {
         print("signed \(signed.keys.sorted().joined(separator: ", "))")
     }
 
-    /// What the draft adds, and nothing that it takes away or changes without being told.
+    /// Shows what the draft adds, removes and changes.
     private static func show(_ draft: SignedDocument, _ role: String, after repository: TrustRepository) throws {
         let new = try Targets(draft.signed, role: role)
         let old = try repository.targets[role].map { try Targets($0.signed, role: role) }

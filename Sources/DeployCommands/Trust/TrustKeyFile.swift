@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import UpdateFramework
 
-/// The public half of a key that signs metadata: `NAME.pub`, which anybody may have.
+/// The public half of a key that signs metadata, in a file `NAME.pub` that need not be kept secret.
 struct TrustPublicKey: Codable {
     let format: Int
     let id: String
@@ -16,7 +16,7 @@ struct TrustPublicKey: Codable {
         id = try key.id
     }
 
-    /// - Throws: `Failure` when the file is none, or its id is not that of its key.
+    /// Reads a key; throws `Failure` when the file is no public key, or its identifier is not that of its key.
     init(contentsOf path: String) throws {
         guard let data = FileManager.default.contents(atPath: path), data.count < 1 << 16 else {
             throw Failure("\(path) cannot be read.")
@@ -37,16 +37,18 @@ struct TrustPublicKey: Codable {
     }
 }
 
-/// A private key under a passphrase: `NAME.key`.  Each guess of the passphrase costs 128 MiB.
+/// A private key encrypted with a passphrase: `NAME.key`.
+///
+/// Each guess of the passphrase takes 128 MiB of memory.
 struct TrustKeyFile: Codable {
     let format: Int
     let id: String
-    /// scrypt's N, r and p (RFC 7914).
+    /// The parameters N, r and p of scrypt (RFC 7914).
     let cost: Int
     let blockSize: Int
     let parallelism: Int
     let salt: Data
-    /// Nonce, ciphertext and tag of AES-256-GCM over the key as PKCS #8 PEM, with the id authenticated.
+    /// Nonce, ciphertext and tag of AES-256-GCM over the key as PKCS #8 PEM, with the identifier as authenticated data.
     let sealed: Data
 
     private static let usualCost = 1 << 17
@@ -68,7 +70,7 @@ struct TrustKeyFile: Codable {
         do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
             throw Failure("\(path) is no private key of coreml trust key.")
         }
-        // Costs of others are bounded: a file that somebody made must not take all memory.
+        // The cost parameters are bounded: an untrusted file must not exhaust memory.
         guard format == 1, cost.nonzeroBitCount == 1, (1 << 10...1 << 20).contains(cost), (1...16).contains(blockSize),
             (1...4).contains(parallelism), salt.count >= 16
         else { throw Failure("\(path) is of a format that this version does not read.") }
@@ -102,7 +104,7 @@ struct TrustKeyFile: Codable {
         )
     }
 
-    /// Writes the file for its owner alone; one that is there stays.
+    /// Writes the file for its owner alone; an existing file is not overwritten.
     func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
@@ -120,11 +122,12 @@ struct TrustKeyFile: Codable {
     }
 }
 
-/// Where passphrases come from.
+/// Reads passphrases from a file or a terminal.
 enum Passphrase {
     static let least = 12
 
-    /// - Parameter isNew: whether it is asked for twice, and has to have a length.
+    /// Reads a passphrase from `file` or from the terminal; a new one is asked for twice and must have a minimum
+    /// length.
     static func read(from file: String?, for name: String, isNew: Bool) throws -> String {
         let text: String
         if let file {

@@ -3,15 +3,15 @@ import Foundation
 import Synchronization
 import UpdateFramework
 
-/// A team's metadata as a device would verify it, from the root that apps carry on: what ceremonies begin with.
+/// A team's metadata, verified as a device would from the root that apps carry; ceremonies begin with it.
 struct TrustRepository {
     let configuration: DeploymentConfiguration
     let root: SignedDocument
     let trusted: TrustedMetadata
-    /// Signed targets metadata by role: the top-level one, and those that it delegates to and that exist.
+    /// Signed targets metadata by role: the top-level one, and the existing ones that it delegates to.
     let targets: [String: SignedDocument]
 
-    /// - Throws: `UpdateError` when a device would refuse what the server has.
+    /// Fetches and verifies the metadata; throws `UpdateError` when a device would refuse it.
     init(configuration path: String) throws {
         let configuration = try DeploymentConfiguration(contentsOf: path)
         self.configuration = configuration
@@ -27,7 +27,7 @@ struct TrustRepository {
             )
             var trusted = try await updater.refresh(at: UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970)))
             for role in trusted.delegatedRoles where trusted.snapshot?.files[Name(role.name + ".json")] != nil {
-                // Looking for a file that cannot be there makes the client fetch and verify the role that would have it.
+                // Looking for a file that cannot exist makes the client fetch and verify the role that would list it.
                 guard case .patterns(let patterns) = role.paths, let pattern = patterns.first else { continue }
                 _ = try await updater.target(pattern.replacing("*", with: "0.none"), in: &trusted)
             }
@@ -42,7 +42,7 @@ struct TrustRepository {
         root = try SignedDocument(parsing: store.load("root") ?? configuration.root, role: "root")
     }
 
-    /// The metadata, for drafts of what comes next.
+    /// The metadata as the basis of further drafts.
     func metadata() throws -> RepositoryMetadata {
         try RepositoryMetadata(root: root, targets: targets, snapshot: nil, timestamp: nil)
     }
@@ -78,7 +78,7 @@ private struct Fetcher: MetadataFetcher {
     }
 }
 
-/// Waits for what is asynchronous, in commands that are not.
+/// Runs asynchronous code in synchronous commands.
 enum Blocking {
     static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
         let waiting = DispatchSemaphore(value: 0)

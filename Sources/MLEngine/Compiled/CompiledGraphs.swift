@@ -4,21 +4,21 @@ import MLLowering
 import MLNumerics
 import MLSpecification
 
-/// The graphs of a model as a compiled file holds them, and their constants.
+/// The graphs of a model and their constants, as a compiled file holds them.
 struct CompiledGraphs {
-    /// A graph by the stage and function that it computes.
+    /// The stage and function that a graph computes.
     struct Key: Hashable, Sendable {
         let stagePath: String
-        /// Empty for neural networks.
+        /// The name of the function; empty for neural networks.
         let function: String
     }
 
-    /// One graph as it is written.
+    /// A graph in the form in which it is written.
     struct Entry: Hashable, Sendable {
-        /// Every input has one shape, and the graph went through all portable passes; else only through those that need
-        /// no shapes.
+        /// Whether every input has one shape and the graph went through all portable passes, or only through those
+        /// without shapes.
         let isBound: Bool
-        /// The ranks within the network follow from the extents of its inputs; see `NetworkVariants`.
+        /// Whether ranks inside the network depend on the extents of its inputs; see `NetworkVariants`.
         let dependsOnExtents: Bool
         let model: [UInt8]
     }
@@ -33,8 +33,12 @@ struct CompiledGraphs {
 
     /// Reads the graphs of a compiled model.
     ///
-    /// - Parameter isPacked: packed weights for this machine are there, so that a weight file which serves for nothing
-    ///   else need not be opened: one of an encrypted model would have to be decrypted.
+    /// - Parameters:
+    ///   - compiled: The compiled model.
+    ///   - weights: The weight files of the model.
+    ///   - isPacked: Whether packed weights for this machine exist, so that a weight file used for nothing else need
+    ///     not be opened; one of an encrypted model would have to be decrypted.
+    /// - Throws: `ModelError` when a file is damaged or cannot be read.
     init(_ compiled: CompiledModel, _ weights: WeightFiles, isPacked: Bool) throws(ModelError) {
         let sections = compiled.sections
         var reader = BinaryReader(try sections.bytes(CompiledModel.Section.graphs))
@@ -62,14 +66,12 @@ struct CompiledGraphs {
         self.constants = constants
     }
 
-    /// True when packed weights serve in the place of some constants.
+    /// Whether packed weights replace some constants.
     var lacksConstants: Bool { constants.contains { $0.storage.isAbsent } }
 
-    /// The engine of a neural network or of a function of an ML program.
+    /// Makes the engine of a neural network or of a function of an ML program.
     ///
-    /// - Parameters:
-    ///   - file: the model or the stage of a pipeline.
-    ///   - sources: what the engine asks whether it is still whole.
+    /// `file` is the model or the stage of a pipeline; the engine checks that `sources` are still complete.
     func engine(
         _ file: ModelFile,
         functionName: String?,
@@ -108,7 +110,7 @@ struct CompiledGraphs {
 }
 
 extension CompiledGraphs.Key {
-    /// - Parameter functionName: `nil` for the default function.
+    /// Makes the key of a model or stage; `functionName` is `nil` for the default function.
     init(_ file: ModelFile, functionName: String?) {
         stagePath = file.stagePath
         guard case .mlProgram? = file.specification.type else {

@@ -2,16 +2,19 @@ import MLFiles
 import MLKernels
 import MLNumerics
 
-/// How the graphs of a compiled model are loaded on this machine: with packed weights from the compiled file, with those
-/// from this user's cache, or with weights that are packed now, for the cache.
+/// Loads the graphs of a compiled model on this machine.
+///
+/// Packed weights come from the compiled file or this user's cache, or are made now and stored in the cache.
 struct CompiledLoading {
     let graphs: CompiledGraphs
     private let library: PackedLibrary
-    /// Takes what is packed now; `nil` when nothing is, or nothing may be kept.
+    /// The cache for weights packed now; `nil` when there are none, or nothing may be cached.
     private let cache: PackedCache?
 
-    /// `nil` when the model has to be read from its specification: weights for this machine are not there, and those that
-    /// they would be packed from cannot be had under the numbers of the compiled file.
+    /// Opens a compiled model; `nil` when it has to be read from its specification.
+    ///
+    /// That is so when packed weights for this machine are missing and the constants to pack them from cannot be
+    /// obtained under the numbers of the compiled file.
     init?(_ file: ModelFile, _ compiled: CompiledModel) throws(ModelError) {
         let instructionSet = "\(InstructionSet.current)"
         let isNative = Backend.current == .native
@@ -44,12 +47,12 @@ struct CompiledLoading {
         library.serve(graphs.constants)
     }
 
-    /// The engine of a graph of the compiled model.
+    /// Makes the engine of a graph of the compiled model.
     func engine(_ file: ModelFile, functionName: String?) throws(ModelError) -> GraphEngine {
         let sources = ModelSources(file, others: library.storage.map { [$0] } ?? [])
         return try graphs.engine(file, functionName: functionName, sources: sources)
     }
 
-    /// Keeps what had to be packed for the next time.
+    /// Stores the weights that had to be packed, for the next time.
     func finish() { cache?.keep(library) }
 }

@@ -8,7 +8,7 @@ import MLPasses
 import MLRuntime
 import MLSpecification
 
-/// Writes the file of a compiled model from which predictions load.
+/// Writes the file of a compiled model that predictions load.
 package struct CompiledModelWriter {
     private struct Piece: Hashable {
         let storage: ObjectIdentifier
@@ -24,16 +24,19 @@ package struct CompiledModelWriter {
 
     /// Writes the compiled form of the model in a compiled folder that is otherwise complete.
     ///
-    /// Updatable models get none: they are loaded to be changed.
+    /// Updatable models get none, since they are loaded to be changed.
     ///
-    /// - Parameter origin: the names of the other files of the folder that the graphs refer to or are made from.
-    /// - Returns: why the folder gets no compiled form; `nil` when it has got one, or there is no graph in the model.
+    /// - Parameters:
+    ///   - folder: The compiled folder.
+    ///   - origin: The names of the folder's other files that the graphs refer to or are made from.
+    /// - Returns: The reason why the folder gets no compiled form; `nil` when it gets one, or the model has no graphs.
+    /// - Throws: `ModelError` when a file cannot be read or written.
     package static func write(to folder: String, origin: [String]) throws(ModelError) -> String? {
         let file = try ModelFile.open(path: folder)
         guard !file.specification.isUpdatable else { return nil }
         var writer = CompiledModelWriter(weights: file.weights)
-        // A model that is no graph for this catalogue (an app's custom layer, ranks that follow from an input) is compiled
-        // without, and says what there is to say when it is loaded.
+        // A model that this catalogue cannot lower to a graph (an app's custom layer, ranks that depend on an input)
+        // is compiled without one; any error is reported when it is loaded.
         do throws(ModelError) { try writer.add(file) } catch { return error.description }
         guard !writer.entries.isEmpty else { return nil }
         let sections = try SectionFileWriter(folder + "/" + CompiledModel.fileName, version: CompiledModel.version)
@@ -117,8 +120,9 @@ package struct CompiledModelWriter {
         return constants.count - 1
     }
 
-    /// Packs the weights as this machine's kernels read them (where extents are open, for the default ones) and writes
-    /// graphs, packed weights and what else the graphs need of their constants.
+    /// Packs the weights for this machine's kernels and writes the graphs, the packed weights and the other constants.
+    ///
+    /// Weights are packed for the default extents where extents are open.
     private func writeGraphs(_ file: ModelFile, to sections: SectionFileWriter) throws(ModelError) {
         let library = PackedLibrary()
         var unneeded: Set<Int> = []
@@ -180,7 +184,7 @@ package struct CompiledModelWriter {
         withExtendedLifetime(engines) {}
     }
 
-    /// The numbers of the constants that the engines know packed and in no other form, and never will.
+    /// The numbers of the constants that the engines use in packed form only, now and later.
     private func packedOnly(_ packed: Set<Int>, _ engines: [GraphEngine]) -> Set<Int> {
         guard entries.allSatisfy(\.entry.isBound), engines.allSatisfy({ $0.executable.isOnePlan }) else { return [] }
         struct Place: Hashable {
@@ -211,8 +215,8 @@ package struct CompiledModelWriter {
             }
             return engines
         }
-        // Default extents need not fit the graph (coremltools writes 1 where it knows none): nothing is packed for them then,
-        // and whoever predicts with them is told.
+        // Default extents need not fit the graph (coremltools writes 1 where it knows none). Nothing is packed for
+        // them then, and a prediction with them fails.
         for engine in engines { try? engine.bindDefaultShapes() }
         return engines
     }

@@ -1,15 +1,15 @@
 import MLFiles
 import MLNumerics
 
-/// Where a constant of a compiled model lies.
+/// The location of a constant of a compiled model.
 enum ConstantPlace: Hashable, Sendable {
-    /// In the compiled file itself, this far from the start of its constants.
+    /// In the compiled file itself, at an offset from the start of its constants.
     case section(Int)
-    /// In a weight file beside it.  Of one that `isPacked`, packed forms serve in its place where they are there.
+    /// In a weight file beside it; where packed forms of a constant with `isPacked` exist, they replace it.
     case weights(file: Int, byteOffset: Int, isPacked: Bool)
-    /// In the record.
+    /// In the record itself.
     case strings([String])
-    /// Nowhere: its packed forms serve in its place.
+    /// Not stored: packed forms replace it.
     case packedOnly
 }
 
@@ -70,10 +70,10 @@ struct ConstantRecord: Hashable, Sendable {
         }
     }
 
-    /// The constant, in the bytes of the file that holds it.
-    /// - Parameters:
-    ///   - section: the compiled file, whose constants lie at `constants`.
-    ///   - weights: gives a weight file by its number; `nil` for one of which only packed forms are wanted.
+    /// The constant, in the memory of the file that holds it.
+    ///
+    /// `section` is the compiled file, whose constants start at `constants`; `weights` returns a weight file by its
+    /// number, or `nil` for one of which only packed forms are needed.
     func tensor(
         section: TensorStorage,
         constants: Range<Int>,

@@ -2,24 +2,24 @@ import Glibc
 import MLFiles
 import MLNumerics
 
-/// This user's cache of weights that were packed for this machine because a compiled model does not hold them so.
+/// The user's cache of weights packed for this machine, for compiled models that do not contain them.
 ///
-/// It lies in `$XDG_CACHE_HOME/swift-coreml` or `~/.cache/swift-coreml`, one file for each model and instruction set,
-/// and takes at most `COREML_CACHE_MB` megabytes (4096 unless set; 0 turns it off), the ones used longest ago last out.
-/// Files take their names when they are complete and are never changed afterwards.  Everything in it can be made again,
-/// so what cannot be read is made again, and where nothing can be written, nothing is kept.
+/// It is stored in `$XDG_CACHE_HOME/swift-coreml` or `~/.cache/swift-coreml`, with one file per model and instruction
+/// set, and has at most `COREML_CACHE_MB` megabytes (4096 by default; 0 turns it off); the least recently used files
+/// are removed first. Files are renamed into place when they are complete and never changed afterwards. All content can
+/// be made again, so a file that cannot be read is made again, and failures to write are ignored.
 struct PackedCache {
     private static let standardLimit = 4096
     private static let fileEnding = ".packed"
 
     private let folder: String
     private let path: String
-    /// What the weights were packed from: the file by its device, number, size and times, and the version of the form.
+    /// The source of the packed weights: the file's device, number, size and times, and the version of the format.
     private let identity: String
     private let instructionSet: String
     private let limit: Int
 
-    /// `nil` when nothing may or can be kept of the model.
+    /// Makes the cache entry of a model; `nil` when nothing may or can be cached for it.
     init?(for compiled: CompiledModel, instructionSet: String) {
         guard let path = compiled.path, let base = Self.base else { return nil }
         let megabytes = getenv("COREML_CACHE_MB").flatMap { Int(String(cString: $0)) } ?? Self.standardLimit
@@ -46,7 +46,7 @@ struct PackedCache {
         return folder("XDG_CACHE_HOME") ?? folder("HOME").map { $0 + "/.cache" }
     }
 
-    /// The packed weights, if they are kept, are this user's and are whole.
+    /// The cached weights, if they exist, belong to this user and are complete.
     func library() -> PackedLibrary? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
@@ -55,14 +55,14 @@ struct PackedCache {
             let written = try? sections.bytes("identity"), written == Array(identity.utf8),
             let library = try? PackedLibrary(sections, instructionSet: instructionSet)
         else { return nil }
-        // The time tells what was used last.
+        // The file's time records its last use.
         utimensat(AT_FDCWD, path, nil, 0)
         return library
     }
 
-    /// Keeps what `library` took down.
+    /// Stores the weights that `library` recorded.
     func keep(_ library: PackedLibrary) {
-        // Whether any of this succeeds only decides how long the next load takes.
+        // Failures only make the next load take longer.
         try? FileAccess.makeFolder(folder)
         chmod(folder, 0o700)
         let temporary = FileAccess.temporaryName(for: path)
@@ -79,7 +79,7 @@ struct PackedCache {
         trim()
     }
 
-    /// Removes files until the cache takes no more than it may, those used longest ago first.
+    /// Removes the least recently used files until the cache is within its limit.
     private func trim() {
         guard let names = try? FileAccess.names(in: folder) else { return }
         var files: [(path: String, byteCount: Int, used: Int)] = []

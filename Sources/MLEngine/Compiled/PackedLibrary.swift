@@ -4,20 +4,19 @@ import MLNumerics
 import MLOperators
 import Synchronization
 
-/// The packed weights of one compiled model for one instruction set: those that a file holds, or those that had to be
-/// made.
+/// The packed weights of a compiled model for one instruction set, from a file or made on this machine.
 final class PackedLibrary: Sendable {
-    /// A packed form by the number of its constant.
+    /// The key of a packed form: the number of its constant and the form.
     struct Key: Hashable, Sendable {
         let constant: Int
-        /// The shape that the constant was packed with.
+        /// The shape that the constant had when it was packed.
         let shape: [Int]
         let form: String
     }
 
     /// The packed weights of the constants in one storage.
     private final class Shelf: PackedArchive {
-        /// The constants' numbers by the places of their first bytes.
+        /// The numbers of the constants by the offsets of their first bytes.
         private let numbers: [Int: Int]
         private let library: PackedLibrary
 
@@ -36,19 +35,19 @@ final class PackedLibrary: Sendable {
         }
     }
 
-    /// What the weights lie in; `nil` for those that had to be made.
+    /// The storage of the weights; `nil` for those made on this machine.
     let storage: TensorStorage?
     private let regions: [Key: Range<Int>]
     private let recorded = Mutex<[Key: AlignedMemory]?>(nil)
 
-    /// A library without weights, which takes down those that are made until `write`.
+    /// Makes an empty library that records the weights made until `write`.
     init() {
         storage = nil
         regions = [:]
         recorded.withLock { $0 = [:] }
     }
 
-    /// The weights that `sections` holds for an instruction set.
+    /// Opens the weights that `sections` holds for an instruction set.
     init(_ sections: SectionFile, instructionSet: String) throws(ModelError) {
         let section = try sections.range(CompiledModel.Section.packed(instructionSet))
         var reader = BinaryReader(try sections.bytes(CompiledModel.Section.packedIndex(instructionSet)))
@@ -65,8 +64,9 @@ final class PackedLibrary: Sendable {
         storage = sections.storage
     }
 
-    /// Serves these constants, whose numbers are their places.  Of constants that share their first byte the first one's
-    /// number stands for all.
+    /// Provides packed weights for these constants, whose numbers are their indices.
+    ///
+    /// Constants that share their first byte are all known by the number of the first one.
     func serve(_ constants: [Tensor]) {
         var numbers: [ObjectIdentifier: (storage: TensorStorage, byOffset: [Int: Int])] = [:]
         for (number, tensor) in constants.enumerated() where tensor.scalarType != .string {
@@ -76,7 +76,7 @@ final class PackedLibrary: Sendable {
         for (storage, byOffset) in numbers.values { PackedConstants.keep(storage, in: Shelf(byOffset, self)) }
     }
 
-    /// The numbers of the constants of which something was taken down.
+    /// The numbers of the constants with recorded weights.
     var recordedConstants: Set<Int> { recorded.withLock { Set(($0 ?? [:]).keys.map(\.constant)) } }
 
     private func stored(_ key: Key) -> AlignedMemory? {
@@ -90,7 +90,7 @@ final class PackedLibrary: Sendable {
         }
     }
 
-    /// Writes what was taken down, and takes down no more; false when it is nothing.
+    /// Writes the recorded weights and stops recording; returns false when there are none.
     func write(to writer: SectionFileWriter, instructionSet: String) throws(ModelError) -> Bool {
         let recorded = recorded.withLock { recorded in
             defer { recorded = nil }
