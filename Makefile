@@ -34,7 +34,7 @@ bench: setup
 	@Benchmarks/run
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift Server/Sources Server/Tests Server/Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Oracles Examples Package.swift Server/Sources Server/Tests Server/Package.swift
 
 conformance: setup
 	@scripts/conformance --table

@@ -1,6 +1,6 @@
 """The classifier of languages in Python: words, features, training, and the data that NaturalLanguage reads.
 
-Documentation/LanguageRecognizer.md says what the model is; Sources/NaturalLanguage/LanguageModel.swift and
+Documentation/LanguageRecognizer.md says what the model is; Sources/Public/NaturalLanguage/LanguageModel.swift and
 LanguageEvidence.swift must agree with this file.
 """
 import base64
