@@ -37,10 +37,10 @@ format:
 	swift format --in-place --recursive --parallel Sources Tests Oracles Examples Package.swift Server/Sources Server/Tests Server/Package.swift
 
 conformance: setup
-	@scripts/conformance --table
+	@Oracles/coremltools/check --table
 
 tuf-conformance: setup
-	@scripts/tuf-conformance
+	@Oracles/update-framework/conformance
 
 zoo: setup
-	@scripts/zoo-check
+	@Oracles/zoo/check

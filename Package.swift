@@ -625,7 +625,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Links clang's fuzzer, which builds without it lack: scripts/fuzz sets this.
+// Links clang's fuzzer, which builds without it lack: Reliability/fuzz sets this.
 if Context.environment["COREML_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(

@@ -1,6 +1,6 @@
 """The formats of keys, encrypted models and archives, written anew in Python from Documentation/Formats alone.
 
-`check` opens the vectors with it; `scripts/generate-format-vectors` makes them.
+`check` opens the vectors with it; `scripts/generate/format-vectors` makes them.
 """
 import base64
 import hashlib

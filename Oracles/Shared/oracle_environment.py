@@ -4,20 +4,20 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 STARTED = "COREML_ORACLE_STARTED"
 
 
 def enter(name, threads=None):
-    """Starts the script anew with the Python of the environment that `scripts/oracles NAME` makes, unless that runs it.
+    """Starts the script anew with the Python that `Oracles/Shared/environment NAME` makes, unless that runs it.
 
     To be called before anything is imported that is not Python's own; `threads` are those of numerical libraries.
     """
     if os.environ.get(STARTED) == name:
         return
-    found = subprocess.run([ROOT / "scripts" / "oracles", name], stdout=subprocess.PIPE, text=True)
+    found = subprocess.run([ROOT / "Oracles" / "Shared" / "environment", name], stdout=subprocess.PIPE, text=True)
     if found.returncode:
-        sys.exit(f"{sys.argv[0]} needs what `scripts/oracles {name}` could not install (see above)")
+        sys.exit(f"{sys.argv[0]} needs what `Oracles/Shared/environment {name}` could not install (see above)")
     os.environ[STARTED] = name
     if threads is not None:
         for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):

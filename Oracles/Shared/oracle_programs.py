@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ["swift", "build", "-c", "release"]
 TESTS = "swift-coremlPackageTests"
 
@@ -26,7 +26,7 @@ def run_tests(name, **environment):
 
 
 class Runner:
-    """A program below Tests while it runs: a JSON line for each request, another for its answer."""
+    """A program below Oracles while it runs: a JSON line for each request, another for its answer."""
 
     def __init__(self, product, threads=None, arguments=()):
         environment = dict(os.environ) if threads is None else {**os.environ, "COREML_THREADS": str(threads)}

@@ -12,7 +12,7 @@ class Group:
     left_out: str = ""
     """What does not run either then: an expression of pytest's -k."""
     environment: str = "all"
-    """The set of packages of scripts/oracles that is needed."""
+    """The set of packages of Oracles/Shared/environment that is needed."""
     meaning: str = ""
     variables: dict = dataclasses.field(default_factory=dict)
     """More of the environment."""

@@ -7,12 +7,12 @@ import judge
 HEAD = """\
 # coremltools' own tests over this runtime
 
-`scripts/conformance` runs the tests that coremltools 9.0 ships in its wheel; each builds a model, predicts, and compares
+`Oracles/coremltools/check` runs the tests that coremltools 9.0 ships in its wheel; each builds a model, predicts, and compares
 with PyTorch, NumPy, scikit-learn, XGBoost or TensorFlow. *Sample* is one case of each test function and backend, *all*
 every case; a fraction is chosen by hash. Tests that do not reach a prediction check the conversion alone, or are
 skipped by the suite. Results of float16 are held to one unit in the last place where the suite asks for 1e-5 (four
 where a recurrence without gates carries what rounded inputs cost). Whatever fails is named in
-[Oracles/coremltools/Conformance/expected-failures](../Oracles/coremltools/Conformance/expected-failures) with the reason; a new failure and a line
+[Oracles/coremltools/expected-failures](../Oracles/coremltools/expected-failures) with the reason; a new failure and a line
 that healed are both errors.
 
 """

@@ -334,7 +334,7 @@ def write(groups, path):
     lines = "\n".join(f'"{text[start:start + 118]}"' for start in range(0, len(text), 118))
     partial = path.with_suffix(".partial")
     partial.write_text(
-        "// Written by scripts/train-language-recognizer; what it is and what it was made from is in\n"
+        "// Written by Oracles/languages/train; what it is and what it was made from is in\n"
         "// Documentation/LanguageRecognizer.md.\n"
         '#include "CLanguageModel.h"\n\n'
         f"static const char model[] =\n{lines};\n\n"

@@ -12,7 +12,7 @@ import urllib.parse
 
 import os
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def program():

@@ -1,7 +1,7 @@
-"""Devices over the network against a real server: what scripts/fleet-simulation --wire and --storm run.
+"""Devices over the network against a real server: what Reliability/fleet-simulation --wire and --storm run.
 
-    scripts/fleet-simulation --wire  [--figures] [--json]   a million identities check at random moments
-    scripts/fleet-simulation --storm [--figures] [--json]   after an outage they all wake within a minute (P2)
+    Reliability/fleet-simulation --wire  [--figures] [--json]   a million identities check at random moments
+    Reliability/fleet-simulation --storm [--figures] [--json]   after an outage they all wake within a minute (P2)
 
 Without --figures a short form with 50,000 devices, which takes less than a minute.
 """

@@ -1,6 +1,6 @@
 """A second evaluator of policies, written from Documentation/Formats/policy.md and release.md, and the vectors it makes.
 
-It shares no code with the Swift module and is written for being read, not for speed.  `scripts/generate-policy-vectors` writes
+It shares no code with the Swift module and is written for being read, not for speed.  `scripts/generate/policy-vectors` writes
 Tests/vectors/*.json with it, which the tests of `DeploymentPolicy` and anybody else's run.
 """
 

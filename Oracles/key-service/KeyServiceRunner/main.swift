@@ -1,6 +1,6 @@
-// Plays a key service, or a device, for scripts/key-service-oracles: a JSON line on standard input for each request, another
-// for its answer.  All bytes are hexadecimal.  `measure` prints what a release costs, `rest` makes and opens a vault and a
-// device.
+// Plays a key service, or a device, for Oracles/key-service/check: a JSON line on standard input for each request,
+// another for its answer.  All bytes are hexadecimal.  `measure` prints what a release costs, `rest` makes and opens a
+// vault and a device.
 
 import DeploymentKeys
 import Foundation

@@ -1,7 +1,8 @@
 import Foundation
 import NaturalLanguage
 
-/// Recognises languages of texts that `scripts/language-oracles` reads, so that other recognisers can be held against it.
+/// Recognises languages of texts that `Oracles/languages/check` reads, so that other recognisers can be held against
+/// it.
 ///
 /// Standard input has one JSON request a line, `{"texts": [TEXT], "constraints": [TAG]}`; the answer is one line each.
 @main

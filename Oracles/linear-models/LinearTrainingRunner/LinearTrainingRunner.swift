@@ -3,8 +3,8 @@ import MLKernels
 import MLLinearTraining
 import MLNumerics
 
-/// Fits linear models to tables that `scripts/linear-oracles` writes, so that scikit-learn's can be held against them, and
-/// finds similar items for `scripts/recommender-oracles`.
+/// Fits linear models to tables that `Oracles/linear-models/check` writes, so that scikit-learn's can be held against
+/// them, and finds similar items for `Oracles/recommenders/check`.
 ///
 /// Standard input has one JSON request a line; one with a measure is of the latter kind (`Recommendation`).  A table's file holds 64-bit floats: the dense columns row by row; `.targets`
 /// has the targets; a sparse block, when there is one, has the files `.starts`, `.columns` (64-bit integers) and `.values`.

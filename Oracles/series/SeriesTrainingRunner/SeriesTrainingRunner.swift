@@ -3,7 +3,7 @@ import MLKernels
 import MLNumerics
 import MLSeriesTraining
 
-/// Fits MiniRocket's features and a linear classifier to series that `scripts/series-oracles --features` writes, so that
+/// Fits MiniRocket's features and a linear classifier to series that `Oracles/series/check --features` writes, so that
 /// aeon's can be held against them.
 ///
 /// Standard input has one JSON request a line, see `Request`; a file holds the series as 32-bit floats [series, channels,

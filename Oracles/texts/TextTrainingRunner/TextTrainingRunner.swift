@@ -4,7 +4,7 @@ import MLModels
 import MLNumerics
 import MLTextTraining
 
-/// Trains on files that `scripts/text-oracles` writes, so that scikit-learn and CRFsuite can be held against it.
+/// Trains on files that `Oracles/texts/check` writes, so that scikit-learn and CRFsuite can be held against it.
 ///
 /// Standard input has one JSON request a line, the answer is one line each.
 /// - `{"task": "classify", "train": FILE, "test": FILE, "characters": false}`: lines of a label, a tab and a text.

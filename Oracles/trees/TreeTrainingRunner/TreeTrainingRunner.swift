@@ -3,7 +3,7 @@ import MLKernels
 import MLNumerics
 import MLTreeTraining
 
-/// Grows trees on tables that `scripts/tree-oracles` writes, so that XGBoost's can be held against them.
+/// Grows trees on tables that `Oracles/trees/check` writes, so that XGBoost's can be held against them.
 ///
 /// Standard input has one JSON request a line: `{"train": FILE, "test": FILE, "rows": n, "testRows": m, "columns": d,
 /// "classes": k, "rounds": r, "forest": false, "method": "exact", "settings…": …}`; a file holds the columns as 32-bit

@@ -3,7 +3,7 @@ import Synchronization
 import UpdateFramework
 
 /// Follows made-up repositories: a line of JSON says what to do, a line of JSON says what came of it
-/// (`scripts/tuf-histories` writes and compares them).
+/// (`Oracles/update-framework/histories` writes and compares them).
 enum Histories {
     private struct Request: Decodable {
         /// The folder of the client's store.

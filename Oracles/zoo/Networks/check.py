@@ -32,8 +32,8 @@ HEADING = """\
 INTRODUCTION = """\
 # The zoo
 
-Networks with random weights and a fixed seed, made by `scripts/zoo` with PyTorch and coremltools 9.0, run through
-`coreml predict` and compared with PyTorch's answers. `scripts/zoo-check` made this table.
+Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with PyTorch and coremltools 9.0, run through
+`coreml predict` and compared with PyTorch's answers. `Oracles/zoo/check` made this table.
 
 Errors are relative to the range of the output. Bounds: for float32 1e-4 for the worst element and 1e-5 for the median
 one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The

@@ -1,4 +1,4 @@
-// Written by scripts/generate-wire-schema from proto/.
+// Written by scripts/generate/wire-schema from proto/.
 // swift-format-ignore-file
 
 /// The fields of every message, for naming the place where a file breaks.

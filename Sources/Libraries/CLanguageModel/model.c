@@ -1,4 +1,4 @@
-// Written by scripts/train-language-recognizer; what it is and what it was made from is in
+// Written by Oracles/languages/train; what it is and what it was made from is in
 // Documentation/LanguageRecognizer.md.
 #include "CLanguageModel.h"
 

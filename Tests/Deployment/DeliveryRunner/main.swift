@@ -1,4 +1,4 @@
-// An app whose model comes from a collection, and that says how long that takes: scripts/delivered-load runs it.
+// An app whose model comes from a collection, and that says how long that takes: Reliability/delivered-load runs it.
 //   DeliveryRunner COLLECTION MODEL PREDICTIONS
 //   DeliveryRunner key MODEL    gets the key of a model before any was opened, or prints why not and ends with 1
 // Prints a JSON object: `delivered` (whether the model came from the collection); milliseconds of `load` and of the median

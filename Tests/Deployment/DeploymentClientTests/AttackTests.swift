@@ -215,7 +215,7 @@ private func newest(_ role: String, _ files: [String: [UInt8]]) throws -> String
 }
 
 @Suite struct WrongBitTests {
-    /// `scripts/hostile-network --figures` tries every bit of signed files and 100,000 of a model.
+    /// `Reliability/hostile-network --figures` tries every bit of signed files and 100,000 of a model.
     @Test func noWrongBitFoolsADevice() async throws {
         let trial = try BitFlips(weights: 20_000)
         let paths = try await trial.readFiles()

@@ -1,7 +1,7 @@
 // Gives readers of what comes from files and the network bytes that libFuzzer finds.
 //   COREML_FUZZ=1 swift build -c release --sanitize fuzzer --product DeploymentFuzzer
 //   FUZZ_TARGET=policy DeploymentFuzzer CORPUS …      libFuzzer's own options follow
-// scripts/fuzz does this for every reader.
+// Reliability/fuzz does this for every reader.
 
 import Foundation
 

@@ -4,7 +4,7 @@ import MLEncryption
 import MLFiles
 import Testing
 
-/// Runs `Tests/vectors`, whose answers come from another evaluator (`scripts/policy_vectors.py`).
+/// Runs `Tests/vectors`, whose answers come from another evaluator (`scripts/generate/policy_vectors.py`).
 @Suite struct VectorTests {
     @Test func `versions are parsed and ordered as the vectors say`() throws {
         let cases = try Vectors.cases("versions")

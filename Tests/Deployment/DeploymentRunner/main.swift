@@ -5,8 +5,8 @@
 //   DeploymentRunner fetch FOLDER STORE URL CHECKS     checks over the network until the release is there, so often at most
 //   DeploymentRunner access FOLDER STORE THREADS ITERATIONS    begins and ends accesses in many threads, and looks at the models
 //   DeploymentRunner flips BODY    lets a server send wrong bits: of each byte of what is signed, and so many of a model
-// scripts/reliability ends it at each of its calls that change files, and lets each of them fail; scripts/hostile-network stands
-// between it and its server.
+// Reliability/client-kills ends it at each of its calls that change files, and lets each of them fail;
+// Reliability/hostile-network stands between it and its server.
 
 import DeploymentClient
 import DeploymentPolicy

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UpdateFramework
 
-/// Documentation/Formats/vectors/trust.json, which python-tuf made (`scripts/generate-trust-vectors`).
+/// Documentation/Formats/vectors/trust.json, which python-tuf made (`scripts/generate/trust-vectors`).
 struct TrustVectors: Decodable {
     struct Canonical: Decodable {
         let text: String

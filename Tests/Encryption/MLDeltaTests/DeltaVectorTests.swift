@@ -5,7 +5,7 @@ import MLFiles
 import MLNumerics
 import Testing
 
-/// The vectors of Documentation/Formats/mldelta.md, which scripts/generate-format-vectors wrote with Python.
+/// The vectors of Documentation/Formats/mldelta.md, which scripts/generate/format-vectors wrote with Python.
 @Suite struct DeltaVectorTests {
     /// Bytes in base64 and numbers of zeros.
     private func dense(_ value: JSONValue?) throws -> [UInt8] {

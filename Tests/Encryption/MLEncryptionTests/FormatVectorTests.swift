@@ -5,7 +5,7 @@ import MLFiles
 import MLNumerics
 import Testing
 
-/// The vectors of the format specifications, which scripts/generate-format-vectors wrote with Python.
+/// The vectors of the format specifications, which scripts/generate/format-vectors wrote with Python.
 @Suite struct FormatVectorTests {
     private func vectors(_ name: String) throws -> [JSONValue] {
         let folder = FileAccess.folder(

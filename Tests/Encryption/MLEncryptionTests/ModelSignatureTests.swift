@@ -4,7 +4,7 @@ import MLFiles
 import MLNumerics
 import Testing
 
-/// Signatures of models: `scripts/model-signing-oracle` holds them against the reference.
+/// Signatures of models: `Oracles/model-signing/check` holds them against the reference.
 @Suite struct ModelSignatureTests {
     private func withModel(_ body: (_ model: String, _ folder: String) throws -> Void) throws {
         try withTemporaryFolder { folder in

@@ -3,7 +3,8 @@ import Foundation
 import TabularData
 import Testing
 
-/// The folder that `scripts/choice-oracles` filled with small tables, split into rows for training and rows held out.
+/// The folder that `Oracles/automatic-choice/check` filled with small tables, split into rows for training and rows held
+/// out.
 private let choiceFolder = ProcessInfo.processInfo.environment["COREML_CHOICE_TABLES"]
 
 /// The automatic choice and each algorithm with its defaults on the same rows; the script judges the scores.

@@ -3,7 +3,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// The folder that `scripts/sframe-oracles` filled with Turi Create's frames.
+/// The folder that `Oracles/sframes/check` filled with Turi Create's frames.
 private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SFRAMES"]
 
 /// Turi Create's frames as text, which the script compares with Turi Create's own, and written anew.

@@ -3,7 +3,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// The folder that `scripts/tabular-oracles` filled with tables, and with what XGBoost and scikit-learn make of them.
+/// The folder that `Oracles/tables/check` filled with tables, and with what XGBoost and scikit-learn make of them.
 private let oracleFolder = ProcessInfo.processInfo.environment["COREML_TABLES"]
 
 /// Real tables from CSV through Create ML's types, against other libraries on the same rows.

@@ -5,7 +5,7 @@ import NaturalLanguage
 import TabularData
 import Testing
 
-/// The folder that `scripts/written-models` reads.
+/// The folder that `Oracles/written-models/check` reads.
 private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"]
 
 /// Models of series and text as files, with what Create ML's types answer: coremltools reads the files and must say the same.

@@ -1,4 +1,4 @@
-// Written by scripts/series-oracles --fixture (aeon 1.6.0).
+// Written by Oracles/series/check --fixture (aeon 1.6.0).
 
 // swift-format-ignore-file
 

@@ -3,7 +3,7 @@ import MLNumerics
 import MLSeriesTraining
 import Testing
 
-/// The series that `scripts/series-oracles --fixture` makes.
+/// The series that `Oracles/series/check --fixture` makes.
 private func fixtureSeries() throws -> SeriesSet {
     let count = RocketFixture.count * RocketFixture.channels * RocketFixture.length
     let values = (0..<count).map { place -> Float in

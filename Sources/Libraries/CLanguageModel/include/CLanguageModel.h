@@ -1,4 +1,4 @@
-// The model that tells languages apart, which scripts/train-language-recognizer writes.
+// The model that tells languages apart, which Oracles/languages/train writes.
 #pragma once
 
 #include <stddef.h>

@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-/// What an operation takes, as `scripts/generate-operation-signatures` wrote it down.
+/// What an operation takes, as `scripts/generate/operation-signatures` wrote it down.
 struct OperationSignature: Decodable, Sendable, CustomTestStringConvertible {
     struct Argument: Decodable, Sendable {
         var name: String

@@ -39,7 +39,7 @@ final class BuilderTestTwice: NSObject, MLCustomLayer, @unchecked Sendable {
     }
 
     /// What the calls write is of the kind they are named after, loads and computes.  With `BUILDER_MODELS`, the
-    /// models are kept in that folder for scripts/builder-oracles.
+    /// models are kept in that folder for Oracles/builders/check.
     @Test(arguments: LayerSamples.all.indices)
     func layersLoadAndCompute(index: Int) async throws {
         let sample = LayerSamples.all[index]
@@ -67,7 +67,7 @@ final class BuilderTestTwice: NSObject, MLCustomLayer, @unchecked Sendable {
         }
     }
 
-    /// Whole models, which scripts/builder-oracles compares with coremltools'.
+    /// Whole models, which Oracles/builders/check compares with coremltools'.
     @Test func wholeModelsLoad() throws {
         var models: [String: ModelSpecification] = [:]
         for (name, optimizer) in [
@@ -108,7 +108,7 @@ final class BuilderTestTwice: NSObject, MLCustomLayer, @unchecked Sendable {
         }
     }
 
-    /// Models that coremltools' own builder wrote into the folder `BUILDER_FOREIGN`, see scripts/builder-oracles.
+    /// Models that coremltools' own builder wrote into the folder `BUILDER_FOREIGN`, see Oracles/builders/check.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["BUILDER_FOREIGN"] != nil))
     func foreignModelsLoad() throws {
         CustomLayers.register(BuilderTestTwice.self)

@@ -3,7 +3,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// The folder that `scripts/series-oracles` filled with series, sounds or hands, and with what to learn from them.
+/// The folder that `Oracles/series/check` filled with series, sounds or hands, and with what to learn from them.
 private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SERIES_CASES"]
 
 /// Data of a script through Create ML's types: it holds the accuracies against another library's.
