@@ -34,13 +34,13 @@ bench: setup
 	@Benchmarks/run
 
 format:
-	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift Server/Sources Server/Tests Server/Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Oracles Examples Package.swift Server/Sources Server/Tests Server/Package.swift
 
 conformance: setup
-	@scripts/conformance --table
+	@Oracles/coremltools/check --table
 
 tuf-conformance: setup
-	@scripts/tuf-conformance
+	@Oracles/update-framework/conformance
 
 zoo: setup
-	@scripts/zoo-check
+	@Oracles/zoo/check

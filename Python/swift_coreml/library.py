@@ -1,4 +1,4 @@
-"""The C interface of `libCoreMLPython.so` (Sources/CoreMLPython), with errors as exceptions."""
+"""The C interface of `libCoreMLPython.so` (Sources/Programs/CoreMLPython), with errors as exceptions."""
 import ctypes
 import functools
 import json
