@@ -25,7 +25,7 @@ package struct LinearTrainer: Sendable {
     private let problem: LinearProblem
     private var coefficients: [Double]
     private var solver: Solver
-    /// The evaluation at the current coefficients; outdated while its coefficients are not known.
+    /// The evaluation at the current coefficients; valid when `isEvaluated`.
     private var present: LinearProblem.Evaluation
     private var isEvaluated = true
     /// The number of consecutive iterations that reduced the objective by no more than the threshold.
