@@ -2,10 +2,10 @@ package import MLNumerics
 
 /// The named arguments of one MIL operation while an operator reads them.
 ///
-/// An operator takes what it knows: `operand` for values that stay operands, the typed readers for attributes, which
-/// must be constants.  What is left untaken is reported by `finish`.
+/// An operator takes the arguments that it supports: `operand` for values that stay operands, the typed readers for
+/// attributes, which must be constants. `finish` reports the remaining ones.
 package struct Arguments {
-    /// One bound value: a value of the graph with what is known of it.
+    /// One bound value: a value of the graph with its known properties.
     package struct Binding: Sendable {
         package let id: ValueID
         package let type: ValueType
@@ -21,7 +21,7 @@ package struct Arguments {
     /// The operation's name in the file.
     package let operationName: String
     package let opset: Opset
-    /// How many bodies the operation has.
+    /// The number of the operation's bodies.
     package let blockCount: Int
     /// The types that the file declares for the results.
     package let declaredTypes: [ValueType]
@@ -140,10 +140,10 @@ package struct Arguments {
         return first
     }
 
-    /// Takes and drops an argument that has no meaning here.
+    /// Takes and ignores an argument that has no meaning here.
     package mutating func ignore(_ name: String) { untaken.remove(name) }
 
-    /// Throws when an argument was given that the operator did not take.
+    /// Throws when the operator did not take all given arguments.
     package func finish() throws(ModelError) {
         guard let name = untaken.min() else { return }
         throw ModelError(

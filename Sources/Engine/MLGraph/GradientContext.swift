@@ -1,17 +1,18 @@
-/// The place where an operator writes its gradient: a builder, the forward values, and what flows back.
+/// The context in which an operator appends its gradient: a builder, the forward values, and the gradients of the
+/// results.
 ///
 /// The graph is bound: every extent is a number.
 package struct GradientContext {
     package var builder: GraphBuilder
     package let operands: [ValueID?]
     package let results: [ValueID]
-    /// The gradient of the loss by each result; `nil` where the loss does not depend on it.
+    /// The gradient of the loss with respect to each result; `nil` where the loss does not depend on it.
     package let resultGradients: [ValueID?]
-    /// What was found so far, by operand.
+    /// The gradients so far, by operand.
     package private(set) var operandGradients: [ValueID?]
     private let needed: Set<Int>
 
-    /// - Parameter needed: the operands that parameters reach.
+    /// - Parameter needed: The operands that depend on parameters.
     package init(
         builder: GraphBuilder,
         operands: [ValueID?],
@@ -27,10 +28,10 @@ package struct GradientContext {
         operandGradients = operands.map { _ in nil }
     }
 
-    /// Whether the gradient by operand `index` leads to a parameter; gradients of others need not be stated.
+    /// Whether the gradient with respect to operand `index` is needed for a parameter; other gradients may be omitted.
     package func isNeeded(_ index: Int) -> Bool { needed.contains(index) }
 
-    /// States the gradient of the loss by operand `index`; it has that operand's type.
+    /// Sets the gradient of the loss with respect to operand `index`; it has that operand's type.
     package mutating func setGradient(ofOperand index: Int, to gradient: ValueID) {
         operandGradients[index] = gradient
     }

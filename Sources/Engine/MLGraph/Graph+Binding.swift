@@ -1,18 +1,18 @@
 package import MLNumerics
 
-/// What becomes of one operation when a graph is written anew: the results that take the place of its own, or `nil`
-/// to append it as it is.  Operands are values of the new graph.
+/// Decides how an operation is rewritten: the results that replace its own, or `nil` to append it unchanged. Operands
+/// are values of the new graph.
 package typealias OperationRewrite = (
     _ operation: Operation, _ operands: [ValueID?], _ builder: inout GraphBuilder
 ) throws(ModelError) -> [ValueID]?
 
 extension Graph {
-    /// The graph for concrete inputs: types inferred anew front to back, operations on constants folded, operators
-    /// that only stand for others expanded.
+    /// The graph for concrete inputs: types are inferred anew front to back, operations on constants folded, and
+    /// operators that only stand for others expanded.
     ///
     /// - Parameters:
-    ///   - types: what is now known of graph inputs; the others keep their types.
-    ///   - constants: inputs whose contents are fixed for this binding.
+    ///   - types: The types of graph inputs that are now known; the others keep their types.
+    ///   - constants: Inputs whose contents are fixed for this binding.
     package func bound(
         _ types: [ValueID: ValueType] = [:],
         constants: [ValueID: Tensor] = [:]
@@ -25,13 +25,13 @@ extension Graph {
         }
     }
 
-    /// The graph written anew, front to back, with types inferred and constants folded on the way.
+    /// Rewrites the graph front to back, inferring types and folding constants.
     ///
     /// - Parameters:
-    ///   - input: appends one input of the body, and gives the value that stands for it.
-    ///   - blockInput: the type of an input of a nested block.
-    ///   - output: gives the value that leaves in the place of an output.
-    ///   - operation: decides what becomes of each operation.
+    ///   - input: Appends one input of the body, and returns the value that represents it.
+    ///   - blockInput: Returns the type of an input of a nested block.
+    ///   - output: Returns the value that replaces an output.
+    ///   - operation: Decides how each operation is rewritten.
     package func rebuilt(
         input: (ValueID, inout GraphBuilder) throws(ModelError) -> ValueID,
         blockInput: ((ValueType) -> ValueType)? = nil,

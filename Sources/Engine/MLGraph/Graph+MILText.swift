@@ -1,7 +1,7 @@
 import MLNumerics
 
 extension Graph: CustomStringConvertible {
-    /// The graph in the manner of MIL text: one operation a line, attributes as the operator holds them.
+    /// The graph in the style of MIL text: one operation per line, with the operator's attributes.
     package var description: String {
         let inputs = body.inputs.map { "\(type(of: $0)) \(label($0))" }.joined(separator: ", ")
         var lines = ["func main(\(inputs)) {"]
@@ -11,7 +11,7 @@ extension Graph: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// How printed text names a value.
+    /// The name of a value in printed text.
     package func label(_ id: ValueID) -> String {
         let value = self[id]
         if let tensor = value.constant, tensor.count <= 8, tensor.scalarType != .string {

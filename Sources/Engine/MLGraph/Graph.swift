@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// Names one value of a graph.
+/// Identifies a value of a graph.
 package struct ValueID: Hashable, Sendable {
     package let index: Int
     package init(index: Int) { self.index = index }
@@ -10,7 +10,7 @@ package struct ValueID: Hashable, Sendable {
 package struct Value: Sendable {
     package var name: String
     package var type: ValueType
-    /// In logical, row-major order whatever `layout` says.
+    /// The contents, in logical, row-major order whatever `layout` says.
     package var constant: Tensor?
     /// How the elements lie in memory while running; decided by the layout pass on a bound graph.
     package var layout = Layout.rowMajor
@@ -25,12 +25,12 @@ package struct Value: Sendable {
 /// One step of a program: an operator applied to operands.
 package struct Operation: Sendable {
     package var op: any Operator
-    /// In the order that the operator documents; `nil` stands for an optional operand that is not given.
+    /// The operands in the order that the operator documents; `nil` for an absent optional operand.
     package var operands: [ValueID?]
     package var results: [ValueID]
     /// The bodies of control flow.
     package var blocks: [Block]
-    /// Where the operation came from: "layer 'conv1'", "operation 'y' (conv)".
+    /// The origin of the operation: "layer 'conv1'", "operation 'y' (conv)".
     package var location: String
 
     package init(
@@ -48,8 +48,8 @@ package struct Operation: Sendable {
     }
 }
 
-/// Operations in the order of execution.  An operation may use values of its own block that stand before it, and
-/// every value that the enclosing blocks have at that point.
+/// Operations in execution order. An operation may use earlier values of its own block, and every value that the
+/// enclosing blocks have at that point.
 package struct Block: Sendable {
     package var inputs: [ValueID]
     package var operations: [Operation]
@@ -62,14 +62,14 @@ package struct Block: Sendable {
     }
 }
 
-/// A function in single-assignment form that speaks MIL: every value is defined once, by a graph input, a constant,
-/// a block input or an operation.
+/// A function in single-assignment form with MIL's operators: every value is defined once, by a graph input, a
+/// constant, a block input or an operation.
 ///
-/// A value type; copies are cheap.  It is built by `GraphBuilder` and changed by `GraphPatch` alone.
+/// A value type; copies are cheap. It is only built by `GraphBuilder` and changed by `GraphPatch`.
 package struct Graph: Sendable {
     package internal(set) var values: [Value]
     package internal(set) var body: Block
-    /// The names under which the outputs of `body` leave, in the same order.
+    /// The names of the outputs of `body`, in the same order.
     package internal(set) var outputNames: [String]
 
     package init() {

@@ -1,10 +1,10 @@
 package import MLNumerics
 
-/// Writes a graph front to back, inferring types and folding constants as it goes.
+/// Builds a graph front to back, inferring types and folding constants.
 package struct GraphBuilder {
     package private(set) var graph: Graph
     private var open: [Block]
-    /// Given to every operation appended from now on.
+    /// The location of every operation appended from now on.
     package var location = ""
 
     package init() {
@@ -75,14 +75,14 @@ package struct GraphBuilder {
         return block
     }
 
-    /// Gives a value the name under which the model knows it.
+    /// Gives a value its name in the model.
     package mutating func name(_ id: ValueID, _ name: String) { graph.values[id.index].name = name }
 
-    /// Decides how a value lies in memory.
+    /// Sets the memory layout of a value.
     package mutating func lay(_ id: ValueID, _ layout: Layout) { graph.values[id.index].layout = layout }
     package func layout(of id: ValueID) -> Layout { graph.values[id.index].layout }
 
-    /// Declares a block input's type anew, once what flows around a loop is known.
+    /// Changes a block input's type, once the types of the values carried through a loop are known.
     package mutating func retype(_ id: ValueID, _ type: ValueType) { graph.values[id.index].type = type }
 
     /// The finished graph.
@@ -94,23 +94,23 @@ package struct GraphBuilder {
         return result
     }
 
-    /// What was appended outside any nested block.
+    /// The operations appended outside any nested block.
     var operations: [Operation] { open[0].operations }
 }
 
 extension Graph {
-    /// Puts another block in the place of the body; outputs lose their names.
+    /// Replaces the body by another block; outputs lose their names.
     package mutating func replaceBody(_ block: Block) {
         body = block
         outputNames = block.outputs.map { self[$0].name }
     }
 
-    /// Forgets the extents of a value: every run may bring others.
+    /// Makes the extents of a value unknown: they may differ from run to run.
     package mutating func loosen(_ id: ValueID) {
         values[id.index].type.shape = values[id.index].type.shape.map { _ in .unknown }
     }
 
-    /// What a type rule may know of `operands`.
+    /// The view of `operands` that a type rule gets.
     package func operands(_ operands: [ValueID?], blocks: [Block] = []) -> Operands {
         Operands(
             operands.map { id in id.map { Operands.Operand(type: type(of: $0), constant: constant($0)) } },

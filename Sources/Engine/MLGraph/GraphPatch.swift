@@ -1,14 +1,15 @@
 package import MLNumerics
 
-/// A change to one block: operations inserted before one of its operations, and values that take the place of others.
+/// A change to one block: operations inserted before one of its operations, and values that replace others.
 ///
-/// The only way to change a graph.  Operations whose results nobody uses any more go away when the patch is applied.
+/// This is the only way to change a graph. Operations whose results are no longer used are removed when the patch is
+/// applied.
 package struct GraphPatch: Sendable {
-    /// The operation, by its place in the block, in front of which the insertions go.  Everything the insertions use
-    /// must be defined before it.
+    /// The index of the operation in the block before which the insertions go. Everything the insertions use must be
+    /// defined before it.
     package let anchor: Int
     let insertions: [Operation]
-    /// Which value each replaced value gives way to.
+    /// The replaced values and their replacements.
     let replacements: [(old: ValueID, new: ValueID)]
     /// The value table including the values that the insertions define.
     let values: [Value]
@@ -17,11 +18,11 @@ package struct GraphPatch: Sendable {
 /// Finds patches for one block of a graph.
 package protocol Pass: Sendable {
     var name: String { get }
-    /// Patches for `block`, each built with `block.patch`.  Patches of one call must not touch the same operations.
+    /// The patches for `block`, each built with `block.patch`. Patches of one call must not touch the same operations.
     func patches(for block: BlockView) throws(ModelError) -> [GraphPatch]
 }
 
-/// One block as a pass sees it: its operations with producers and users of every value.
+/// A pass's view of a block: its operations with producers and users of every value.
 package struct BlockView: Sendable {
     package let graph: Graph
     package let block: Block
@@ -49,7 +50,7 @@ package struct BlockView: Sendable {
     package func type(of id: ValueID) -> ValueType { graph.type(of: id) }
     package func constant(_ id: ValueID?) -> Tensor? { id.flatMap { graph.constant($0) } }
 
-    /// The place of the operation of this block that defines `id`.
+    /// The index of the operation of this block that defines `id`.
     package func producerIndex(of id: ValueID?) -> Int? { id.flatMap { producers[$0] } }
 
     /// The operation that defines `id`, if its operator is an `O`.
@@ -58,20 +59,20 @@ package struct BlockView: Sendable {
         return (op, operations[index], index)
     }
 
-    /// The places of the operations of this block that use `id`.
+    /// The indices of the operations of this block that use `id`.
     package func users(of id: ValueID) -> [Int] { users[id] ?? [] }
 
-    /// The only user of `id`; `nil` when there are more, or it leaves the block, or a nested block sees it.
+    /// The only user of `id`; `nil` when there are several, or it leaves the block, or a nested block uses it.
     package func soleUser(of id: ValueID) -> Int? {
         guard !leaving.contains(id), let all = users[id], all.count == 1 else { return nil }
         return all[0]
     }
 
-    /// True when exactly one operand slot uses `id` and nothing else sees it.
+    /// Whether exactly one operand slot uses `id` and nothing else does.
     package func isUsedOnce(_ id: ValueID) -> Bool { soleUser(of: id) != nil }
 
-    /// A patch that inserts what `build` appends before the operation at `anchor` and makes the values it returns
-    /// take the places of the keys.
+    /// A patch that inserts what `build` appends before the operation at `anchor`, and replaces each `old` value that
+    /// it returns by the `new` one.
     package func patch(
         before anchor: Int,
         _ build: (inout GraphBuilder) throws(ModelError) -> [(old: ValueID, new: ValueID)]
@@ -96,7 +97,7 @@ package struct BlockView: Sendable {
 }
 
 extension ValueType {
-    /// Equal where both are known.
+    /// Whether two types are equal where both are known.
     package func agrees(with other: ValueType) -> Bool {
         kind == other.kind && scalarType == other.scalarType && shape.count == other.shape.count
             && zip(shape, other.shape).allSatisfy { !$0.isKnown || !$1.isKnown || $0 == $1 }
@@ -104,7 +105,7 @@ extension ValueType {
 }
 
 extension Block {
-    /// Every value that operations of this block or of nested ones take, and its outputs.
+    /// Every value that operations of this block or of nested ones use, and its outputs.
     package var usedValues: Set<ValueID> {
         var result = Set(outputs)
         for operation in operations {
@@ -129,7 +130,7 @@ extension Block {
         return result
     }
 
-    /// The block without pure operations whose results nobody uses.
+    /// The block without pure operations whose results are unused.
     package func withoutDeadOperations() -> Block {
         var live = Set(outputs)
         var kept: [Operation] = []
@@ -168,7 +169,8 @@ extension Graph {
         return (graph, changed)
     }
 
-    /// Splices patches into `block`.  Values that patches define are renumbered, since each was built on its own.
+    /// Splices patches into `block`. Values that patches define are renumbered, because each patch was built
+    /// independently.
     private mutating func apply(_ patches: [GraphPatch], to block: Block) -> Block {
         let base = values.count
         var insertions: [Int: [Operation]] = [:]

@@ -1,8 +1,8 @@
 package import MLNumerics
 
 extension Graph {
-    /// Checks the grammar: every value is defined once and before its uses, every operation's types follow from its
-    /// rule.  The error names the operation's place in the model.
+    /// Checks the invariants: every value is defined once and before its uses, and every operation's types follow from
+    /// its rule. The error names the operation's location in the model.
     package func verify() throws(ModelError) {
         var defined: Set<ValueID> = []
         try verify(body, &defined)

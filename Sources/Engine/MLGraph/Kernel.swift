@@ -1,12 +1,12 @@
 package import MLNumerics
 
-/// How the elements of a value lie in memory.
+/// The memory layout of a value's elements.
 package enum Layout: Hashable, Sendable {
     case rowMajor
     /// Axis 1 (the channels) comes last: N, spatial axes, C.  Ranks 3 to 5.
     case channelsLast
 
-    /// For each physical axis the logical axis that lies there.
+    /// For each physical axis its logical axis.
     package func permutation(rank: Int) -> [Int] {
         switch self {
         case .rowMajor: Array(0..<rank)
@@ -14,10 +14,10 @@ package enum Layout: Hashable, Sendable {
         }
     }
 
-    /// For each logical axis the physical axis where it lies.
+    /// For each logical axis its physical axis.
     package func logicalOrder(rank: Int) -> [Int] { (0..<rank).map { physicalAxis($0, rank: rank) } }
 
-    /// Where logical `axis` lies physically.
+    /// The physical axis of the logical `axis`.
     package func physicalAxis(_ axis: Int, rank: Int) -> Int {
         switch self {
         case .rowMajor: axis
@@ -29,9 +29,9 @@ package enum Layout: Hashable, Sendable {
     package func physical<T>(_ perAxis: [T]) -> [T] { permutation(rank: perAxis.count).map { perAxis[$0] } }
 }
 
-/// A concrete question for kernels: these operands, these results, in this layout.
+/// A request for kernels: these operands, these results, in these layouts.
 package struct KernelRequest: Sendable {
-    /// One operand or result as it lies in memory.
+    /// An operand or result in memory.
     package struct Buffer: Sendable {
         package let scalarType: ScalarType
         /// The extents in the model's order.
@@ -63,34 +63,34 @@ package struct KernelRequest: Sendable {
 
     package func operand(_ index: Int) -> Buffer? { index < operands.count ? operands[index] : nil }
 
-    /// True when every given operand and every result has this scalar type.
+    /// Whether every given operand and every result has this scalar type.
     package func isAll(_ type: ScalarType) -> Bool {
         operands.allSatisfy { $0 == nil || $0?.scalarType == type } && results.allSatisfy { $0.scalarType == type }
     }
 }
 
-/// One way to run an operation on concrete buffers.
+/// An implementation of an operation on concrete buffers.
 package struct Kernel: Sendable {
-    /// Runs on the buffers of one prediction.  It cannot fail, allocates nothing that grows with the data, and may be
+    /// Runs on the buffers of one prediction. It cannot fail, allocates no memory that grows with the data, and may be
     /// called from several threads at once.
     package typealias Body = @Sendable (KernelContext) -> Void
-    /// The same for a kernel whose indices or sizes are operands: it throws `.invalidInput`, before it writes anything
-    /// outside its result, when they do not fit.
+    /// A body whose indices or sizes are operands: it throws `.invalidInput`, before it writes anything outside its
+    /// result, when they are out of range.
     package typealias CheckedBody = @Sendable (KernelContext) throws(ModelError) -> Void
 
     /// Names the implementation in plans and profiles: "gemm f16", "copy".
     package let name: String
-    /// The bytes of scratch memory that a run needs, 64-byte aligned.
+    /// The size of the scratch buffer that a run needs, 64-byte aligned.
     package let scratchByteCount: Int
-    /// Operands whose buffer the first result may take over, when nobody needs it afterwards.
+    /// Operands whose buffer the first result may reuse, when they are not needed afterwards.
     package let inPlaceOperands: [Int]
-    /// Constant operands that `prepare` takes in: the body never looks at their buffers.
+    /// Constant operands that `prepare` packs: the body never reads their buffers.
     package let packedOperands: [Int]
     /// When set, result 0 *is* this operand's memory from a byte offset on, and nothing runs.
     package let alias: (operand: Int, byteOffset: Int)?
-    /// Packs weights and gives the body; `nil` when the kernel turns out not to apply.  Called once per plan.
+    /// Packs weights and returns the body; `nil` when the kernel turns out not to apply. Called once per plan.
     package let prepare: @Sendable () -> Body?
-    /// Set in place of a body that `prepare` gives.
+    /// A checked body, instead of one that `prepare` returns.
     package let checked: CheckedBody?
 
     package init(
@@ -109,7 +109,7 @@ package struct Kernel: Sendable {
         self.prepare = prepare
     }
 
-    /// A kernel that may object to its operands while running.
+    /// A kernel that may reject its operands at run time.
     package init(
         _ name: String,
         scratchByteCount: Int = 0,
@@ -152,7 +152,7 @@ package struct KernelContext {
     private let pointers: UnsafePointer<UnsafeMutableRawPointer?>
     private let slots: UnsafePointer<Int32>
     private let operandCount: Int
-    /// At least `scratchByteCount` bytes, 64-byte aligned; contents arbitrary.
+    /// The scratch buffer: at least `scratchByteCount` bytes, 64-byte aligned; contents arbitrary.
     package let scratch: UnsafeMutableRawPointer
 
     package init(
@@ -167,7 +167,7 @@ package struct KernelContext {
         self.scratch = scratch
     }
 
-    /// The first byte of operand `index`, which must be given.
+    /// The first byte of operand `index`, which must be present.
     package func operand(_ index: Int) -> UnsafeRawPointer {
         UnsafeRawPointer(pointers[Int(slots[index])].unsafelyUnwrapped)
     }

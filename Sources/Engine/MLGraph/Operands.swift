@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// What a type rule sees of the operands of an operation.
+/// A type rule's view of an operation's operands.
 package struct Operands: Sendable {
     /// Type and, where known, contents of one operand.
     package struct Operand: Sendable {
@@ -25,7 +25,7 @@ package struct Operands: Sendable {
     package var count: Int { operands.count }
     package func has(_ index: Int) -> Bool { index < operands.count && operands[index] != nil }
 
-    /// The type of operand `index`; an error when it is not given.
+    /// The type of operand `index`; an error when it is absent.
     package func type(_ index: Int) throws(ModelError) -> ValueType {
         guard index < operands.count, let operand = operands[index] else {
             throw ModelError(.invalidModel, "operand \(index) is missing")
@@ -36,13 +36,13 @@ package struct Operands: Sendable {
     package func shape(_ index: Int) throws(ModelError) -> Shape { try type(index).shape }
     package func rank(_ index: Int) throws(ModelError) -> Int { try type(index).rank }
 
-    /// The contents of operand `index`, `nil` when not given or not known yet.
+    /// The contents of operand `index`, `nil` when it is absent or not known yet.
     package func constant(_ index: Int) -> Tensor? { index < operands.count ? operands[index]?.constant : nil }
 
-    /// The contents of an integer operand, `nil` when not known yet.
+    /// The contents of an integer operand, `nil` when they are not known yet.
     package func integers(_ index: Int) -> [Int]? { constant(index)?.integers }
 
-    /// An axis that counts from the end when negative, checked against the rank of operand `index`.
+    /// An axis, counted from the end when negative, checked against the rank of operand `index`.
     package func axis(_ axis: Int, of index: Int = 0) throws(ModelError) -> Int {
         try MLGraph.normalizedAxis(axis, rank: rank(index))
     }
@@ -56,7 +56,7 @@ package func normalizedAxis(_ axis: Int, rank: Int) throws(ModelError) -> Int {
     return axis < 0 ? axis + rank : axis
 }
 
-/// The shape that elementwise operands of shapes `a` and `b` give: aligned at the last axis, extents equal or 1.
+/// The broadcast shape of `a` and `b`: aligned at the last axis, extents equal or 1.
 package func broadcast(_ a: Shape, _ b: Shape) throws(ModelError) -> Shape {
     var result: Shape = []
     let rank = Swift.max(a.count, b.count)
@@ -77,10 +77,10 @@ package func broadcast(_ a: Shape, _ b: Shape) throws(ModelError) -> Shape {
     return result
 }
 
-/// The operands of a plain evaluation: whole tensors, in the operator's order.
+/// The operands of a reference evaluation: whole tensors, in the operator's order.
 package struct ReferenceOperands: Sendable {
     private let tensors: [Tensor?]
-    /// The types that the type rule gave for these operands.
+    /// The types that the type rule inferred for these operands.
     package let resultTypes: [ValueType]
 
     package init(_ tensors: [Tensor?], resultTypes: [ValueType]) {

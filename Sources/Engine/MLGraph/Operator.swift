@@ -1,50 +1,51 @@
 package import MLNumerics
 
-/// What one kind of operation means.  A conforming struct holds the attributes; operands are values of the graph.
+/// The semantics of one kind of operation. A conforming struct holds the attributes; operands are values of the graph.
 ///
 /// A declaration reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing,
-/// reference, kernels, expansion, gradient.  Everything after `resultTypes` has a default, but exactly one of
+/// reference, kernels, expansion, gradient. Everything after `resultTypes` has a default, but exactly one of
 /// `reference` and `expansion` is required (a census test enforces it).
 package protocol Operator: Hashable, Sendable, Codable {
-    /// The MIL operations that this type reads, newest opset's semantics.  Empty for operators that only passes and
-    /// the neural-network reader make.
+    /// The MIL operations that this type reads, newest opset's semantics. Empty for operators that only passes and the
+    /// neural-network reader create.
     static var names: [MILName] { get }
 
     /// The name in printed graphs.
     var displayName: String { get }
 
-    /// Reads a MIL operation: takes its operands in this operator's order and its attributes.
-    /// An argument that nobody took is an error of the caller.
+    /// Reads a MIL operation: takes its operands in this operator's order and its attributes. The caller reports an
+    /// argument that was not taken.
     init(reading arguments: inout Arguments) throws(ModelError)
 
-    /// The types of the results.  Called with flexible and with concrete shapes; an extent that cannot be told yet is
-    /// `.unknown`, the rank never is.  Throws when the operands contradict the operator.
+    /// The types of the results. Called with flexible and with concrete shapes; an extent that cannot be inferred yet
+    /// is `.unknown`, the rank never is. Throws when the operands contradict the operator.
     func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType]
 
-    /// The results, when the types of the operands alone decide them (`shape`); `nil` otherwise.
+    /// The results, when they depend only on the types of the operands (`shape`); `nil` otherwise.
     func knownResults(_ operands: Operands) -> [Tensor]?
 
-    /// Plain and obvious evaluation, for every scalar type the operator accepts: the judge of all kernels, the engine
-    /// of constant folding, and the fallback.
+    /// Straightforward evaluation, for every scalar type the operator accepts: the reference for all kernels, the
+    /// engine of constant folding, and the fallback.
     func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor]
 
-    /// Ways to run this operation on concrete, physical shapes, best first.  The first whose `prepare` gives a body is
-    /// bound; when none does, `reference` runs.
+    /// Implementations for concrete, physical shapes, best first. The first whose `prepare` returns a body is bound;
+    /// when none does, `reference` runs.
     func kernels(for request: KernelRequest) -> [Kernel]
 
-    /// The same computation written with other operators; `nil` when the operator stands for itself.
+    /// The same computation expressed with other operators; `nil` when the operator is primitive.
     func expansion(_ operands: [ValueID?], in builder: inout GraphBuilder) throws(ModelError) -> [ValueID]?
 
-    /// How the operation takes part in the choice of memory layout.
+    /// The operation's role in the choice of memory layouts.
     func layoutRole(_ operands: Operands) -> LayoutRole
 
-    /// Operands whose contents, not only shapes, decide the extents of the results (the `shape` of `reshape`).
+    /// Operands whose contents, not only shapes, determine the extents of the results (the `shape` of `reshape`).
     var shapeOperands: [Int] { get }
 
     /// Operands that kernels read as float16 constants directly (weights, tables), while the rest is float32.
     var halfPrecisionOperands: [Int] { get }
 
-    /// The operator to use when float16 results are computed and kept as float32; differs for those that name a type.
+    /// The operator to use when float16 results are computed and kept as float32; differs for operators with a type
+    /// attribute.
     var widened: any Operator { get }
 
     /// False when running twice or not at all makes a difference (random numbers without seed, states).
@@ -54,7 +55,7 @@ package protocol Operator: Hashable, Sendable, Codable {
     func gradient(_ context: inout GradientContext) throws(ModelError)
 }
 
-/// How an operation takes part in the choice between row-major and channels-last memory.
+/// An operation's role in the choice between row-major and channels-last memory.
 package enum LayoutRole: Hashable, Sendable {
     /// Operands and results are row-major.
     case rowMajor
@@ -62,7 +63,7 @@ package enum LayoutRole: Hashable, Sendable {
     case agnostic
     /// The first operand, operands of the result's rank that are not constants, and the results are channels-last.
     case channelsLast
-    /// The same among operations that are channels-last or follow them; row-major when it stands alone.
+    /// Like `channelsLast` next to operations that are channels-last or follow them; row-major when it stands alone.
     case channelsLastInCompany
 }
 
@@ -100,10 +101,10 @@ extension Operator {
     package func isEqual(to other: any Operator) -> Bool { (other as? Self) == self }
 }
 
-/// An operator with bodies.  The runtime evaluates it between plans, because its results' extents and the number of
-/// evaluations are known only while running.
+/// An operator with bodies. The runtime evaluates it between plans, because its results' extents and the number of
+/// evaluations are only known at run time.
 package protocol ControlFlowOperator: Operator {
-    /// Evaluates the operation; each body takes the values of its block's inputs and gives those of its outputs.
+    /// Evaluates the operation; each body takes the values of its block's inputs and returns those of its outputs.
     func evaluate(_ operands: [Tensor], bodies: [BlockBody]) throws(ModelError) -> [Tensor]
 }
 
@@ -123,7 +124,7 @@ package struct MILName: Hashable, Sendable, ExpressibleByStringLiteral {
     package init(stringLiteral value: String) { self.init(value) }
 }
 
-/// A revision of MIL's operation set, by the name of the system that brought it.
+/// A revision of MIL's operation set, named after the system release that introduced it.
 package enum Opset: Int, Comparable, Sendable {
     case iOS15 = 5, iOS16, iOS17, iOS18, iOS26
     package static let newest = Opset.iOS26

@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// What is known of a value before running: what kind of thing it is, its scalar type and its extents.
+/// The static type of a value: its kind, its scalar type and its extents.
 ///
 /// The rank is always known; extents may be unknown (see `Dimension`).
 package struct ValueType: Hashable, Sendable, CustomStringConvertible {
@@ -10,7 +10,7 @@ package struct ValueType: Hashable, Sendable, CustomStringConvertible {
         case list
         /// A buffer that outlives a prediction; `scalarType` and `shape` are those of its contents.
         case state
-        /// A dictionary from class label to probability, as `classify` makes.
+        /// A dictionary from class label to probability, as `classify` produces it.
         case dictionary
     }
 
@@ -30,7 +30,7 @@ package struct ValueType: Hashable, Sendable, CustomStringConvertible {
     package var isBound: Bool { shape.allSatisfy(\.isKnown) }
 
     /// Throws when an extent is negative or the known ones make a tensor larger than the machine's memory, so that
-    /// nobody who multiplies extents later overflows.
+    /// later products of extents do not overflow.
     package func requireStorable() throws(ModelError) {
         try MemoryLimit.require(shape.compactMap(\.count), bitWidth: Swift.max(scalarType.bitWidth, 8))
     }

@@ -1,17 +1,17 @@
 package import MLNumerics
 
-/// How the shape of a multi-array feature and the shape of a graph value belong together.
+/// The correspondence between the shape of a multi-array feature and the shape of a graph value.
 package enum ArrayMapping: Hashable, Sendable, Codable {
     /// Both are the same.
     case exact
     /// The legacy mapping of neural networks: the graph has [Sequence·Batch, C, H, W].
     ///
-    /// Callers give [C], [C, H, W], [Sequence, Batch, C], [Sequence, Batch, C, H, W] and, with one of the two leading
-    /// axes left out, [Sequence, C] and [Sequence, C, H, W].  `declared` is the shape in the model's description,
-    /// empty when it says none; `batch` is the one that the graph was made for.
+    /// Callers pass [C], [C, H, W], [Sequence, Batch, C], [Sequence, Batch, C, H, W] and, with one of the two leading
+    /// axes left out, [Sequence, C] and [Sequence, C, H, W]. `declared` is the shape in the model's description, empty
+    /// when it states none; `batch` is the one that the graph was built for.
     case rank5(declared: Shape, batch: Int)
 
-    /// The shape in which the graph takes an array of `shape`.
+    /// The graph's shape for an array of `shape`.
     package func graphShape(of shape: [Int]) throws(ModelError) -> [Int] {
         guard case .rank5(_, let batch) = self else { return shape }
         let whole = try wholeShape(of: shape)
@@ -24,7 +24,7 @@ package enum ArrayMapping: Hashable, Sendable, Codable {
         return [whole[0] * whole[1]] + whole[2...]
     }
 
-    /// The batch within an array of `shape`; 1 with the exact mapping, which has none.
+    /// The batch size in an array of `shape`; 1 with the exact mapping, which has none.
     package func batch(of shape: [Int]) throws(ModelError) -> Int {
         self == .exact ? 1 : try wholeShape(of: shape)[1]
     }
@@ -45,11 +45,11 @@ package enum ArrayMapping: Hashable, Sendable, Codable {
         }
     }
 
-    /// The shape in which a caller gets an array that the graph gives in `shape`: [1] for a scalar.
+    /// The caller's shape for an array of `shape` in the graph: [1] for a scalar.
     ///
-    /// With the legacy mapping: [Sequence, Batch, C, H, W] for a batch greater than 1; else the declared shape when it
-    /// has as many elements; else [C] when H and W are 1, [C, H, W] when there is one step, [Sequence, 1, C, H, W]
-    /// when there are several.
+    /// With the legacy mapping: [Sequence, Batch, C, H, W] for a batch greater than 1; otherwise the declared shape
+    /// when it has as many elements; otherwise [C] when H and W are 1, [C, H, W] when there is one step, [Sequence, 1,
+    /// C, H, W] when there are several.
     package func callerShape(of shape: [Int]) -> [Int] {
         switch self {
         case .exact: return shape.isEmpty ? [1] : shape

@@ -33,7 +33,7 @@ extension SpecArrayFeatureType {
         }
     }
 
-    /// The value that stands in for an optional array; 0 when none is declared.
+    /// The value that fills an absent optional array; 0 when none is declared.
     package var defaultValue: Double {
         switch defaultOptionalValue {
         case .intDefaultValue(let value): Double(value)
@@ -52,7 +52,7 @@ extension SpecSizeRange {
 }
 
 extension SpecImageFeatureType {
-    /// Size and colours, unknown extents where the feature leaves a choice.
+    /// Size and colour layout, with unknown extents where the feature leaves a choice.
     package func form() throws(ModelError) -> ImageForm {
         let layout: ImageForm.ColorLayout
         switch colorSpace {

@@ -4,7 +4,8 @@ import MLOperators
 
 extension LoweredModel {
     /// The model as bytes.
-    /// - Parameter constant: gives the number by which a reader finds a constant.
+    ///
+    /// - Parameter constant: Returns the number by which a reader finds a constant.
     package func encoded(
         constant: (Tensor, _ name: String) throws(ModelError) -> Int
     ) throws(ModelError) -> [UInt8] {
@@ -31,7 +32,8 @@ extension LoweredModel {
     }
 
     /// The model that `encoded` wrote.
-    /// - Parameter constant: gives the constant of a number.
+    ///
+    /// - Parameter constant: Returns the constant of a number.
     package init(
         decoding bytes: [UInt8],
         constant: (Int) throws(ModelError) -> Tensor
@@ -55,7 +57,7 @@ extension LoweredModel {
         )
     }
 
-    /// Everything but the graph; its inputs go by their places.
+    /// Everything except the graph; its inputs are identified by index.
     private struct Features: Codable {
         struct Input: Codable {
             let name: String
@@ -89,7 +91,7 @@ extension LoweredModel {
         let classifier: Classifier?
         let language: Language
 
-        /// Throws unless every place is one of the graph, and every input is served.
+        /// Throws unless every index is valid in the graph, and every input is provided.
         func check(_ graph: Graph) throws(ModelError) {
             let (ins, outs) = (graph.inputs.indices, graph.body.outputs.indices)
             guard inputs.map(\.place) == Array(ins), outputs.allSatisfy({ outs.contains($0.index) }),

@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// A model as a graph, and how its features map to the graph's inputs and outputs.
+/// A model as a graph, and the mapping of its features to the graph's inputs and outputs.
 package struct LoweredModel: Sendable {
     package var graph: Graph
     /// In the order of the model's description.
@@ -11,7 +11,7 @@ package struct LoweredModel: Sendable {
     package var classifier: Classifier?
     package var language: Language
 
-    /// What the model was written in.
+    /// The language of the model.
     package enum Language: String, Sendable, Codable { case neuralNetwork, program }
 
     package init(
@@ -31,12 +31,12 @@ package struct LoweredModel: Sendable {
     }
 }
 
-/// A buffer that outlives a prediction: the graph takes its contents and gives those of after the run.
+/// A buffer that outlives a prediction: the graph takes its contents and returns those after the run.
 package struct StateFeature: Sendable, Codable {
     package var name: String
-    /// The place among the graph's inputs.
+    /// The index among the graph's inputs.
     package var input: Int
-    /// The place among the graph's outputs; `nil` when the model only reads the state.
+    /// The index among the graph's outputs; `nil` when the model only reads the state.
     package var output: Int?
 
     package init(name: String, input: Int, output: Int?) {
@@ -46,13 +46,13 @@ package struct StateFeature: Sendable, Codable {
     }
 }
 
-/// An input of the model and the input of the graph that takes it.
+/// An input of the model and the corresponding input of the graph.
 package struct InputFeature: Sendable {
     package var name: String
-    /// The input of the graph; its type says the scalar type and the extents, unknown where the model is flexible.
+    /// The input of the graph; its type has the scalar type and the extents, unknown where the model is flexible.
     package var value: ValueID
     package var form: Form
-    /// The model can be run without it; the graph then takes a tensor filled with `defaultValue`.
+    /// Whether the input may be left out; the graph then takes a tensor filled with `defaultValue`.
     package var isOptional: Bool
     package var defaultValue: Double
 
@@ -81,10 +81,10 @@ package struct InputFeature: Sendable {
     }
 }
 
-/// An output of the model and the output of the graph that gives it.
+/// An output of the model and the corresponding output of the graph.
 package struct OutputFeature: Sendable, Codable {
     package var name: String
-    /// The place among the graph's outputs.
+    /// The index among the graph's outputs.
     package var index: Int
     package var form: Form
 
@@ -106,7 +106,7 @@ package struct OutputFeature: Sendable, Codable {
     }
 }
 
-/// Size and colours of an image feature.
+/// Size and colour layout of an image feature.
 package struct ImageForm: Hashable, Sendable, Codable {
     package enum ColorLayout: String, Hashable, Sendable, Codable {
         /// Planes R, G, B.
@@ -121,7 +121,7 @@ package struct ImageForm: Hashable, Sendable, Codable {
         package var channelCount: Int { self == .rgb || self == .bgr ? 3 : 1 }
     }
 
-    /// The size to which a caller's image is scaled unless the model is flexible; unknown stands for any.
+    /// The size to which a caller's image is scaled; unknown when the model accepts any.
     package var width: Dimension
     package var height: Dimension
     package var layout: ColorLayout
@@ -133,7 +133,7 @@ package struct ImageForm: Hashable, Sendable, Codable {
     }
 }
 
-/// How a classifier's answer follows from one of the graph's outputs.
+/// How a classifier's outputs are computed from one of the graph's outputs.
 package struct Classifier: Sendable, Codable {
     package enum Labels: Sendable, Codable {
         case strings([String])
@@ -148,11 +148,11 @@ package struct Classifier: Sendable, Codable {
     }
 
     package var labels: Labels
-    /// The place, among the graph's outputs, of the tensor that holds one probability for each label in any shape.
+    /// The index, among the graph's outputs, of the tensor with one probability for each label, in any shape.
     package var probabilities: Int
-    /// The output feature that takes the label of the highest probability.
+    /// The output feature for the label of the highest probability.
     package var predictedFeatureName: String
-    /// The output feature that takes the dictionary from label to probability; `nil` when the model has none.
+    /// The output feature for the dictionary from label to probability; `nil` when the model has none.
     package var probabilitiesFeatureName: String?
 
     package init(

@@ -3,16 +3,18 @@ import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// Branches and loops.  Layers assign blobs by name, also those of the networks around them; a graph defines values
-/// once.  So a branch gives, as results, the blobs that either side assigns, and a loop carries those its body assigns.
+/// Branches and loops.
 ///
-/// A break or a continue assigns flags of its loop; what follows in the body then stands under a condition on them.
+/// Layers assign blobs by name, including those of the networks around them; a graph defines values once. So a branch
+/// returns, as results, the blobs that either side assigns, and a loop carries those that its body assigns.
+///
+/// A break or a continue sets flags of its loop; the rest of the body is then executed under a condition on them.
 extension NeuralNetworkReader {
     /// A loop around the layer being read.
     struct Loop {
-        /// The blob that is not 0 once the present turn is to end.
+        /// The blob that becomes nonzero when the current iteration is to end.
         let stopFlag: String
-        /// The blob that is not 0 once the loop is to end.
+        /// The blob that becomes nonzero when the loop is to end.
         let breakFlag: String
     }
 
@@ -77,7 +79,7 @@ extension NeuralNetworkReader {
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
     }
 
-    /// Conditions whose magnitude is not above this are false.
+    /// Conditions with at most this magnitude are false.
     private static let tolerance = 1e-6
 
     /// Whether a condition holds.
@@ -87,7 +89,7 @@ extension NeuralNetworkReader {
         return try builder.add(Binary<Greater>(), builder.add(Unary(Abs()), condition), limit)
     }
 
-    /// The rank that a blob has to the model.
+    /// The rank of a blob in the model.
     private func unfolded(_ blob: Blob, rankOnly: Bool) throws(ModelError) -> Int {
         blob.isFolded ? 5 : builder.shape(of: blob.value).count
     }
@@ -105,7 +107,8 @@ extension NeuralNetworkReader {
             assign(frame.stopFlag, Blob(value: builder.constant(Tensor([0] as [Float], shape: [1])), isFolded: false))
             assign(frame.breakFlag, Blob(value: builder.constant(Tensor([0] as [Float], shape: [1])), isFolded: false))
         }
-        // The condition is computed before the loop and at the end of each turn, since the body may use its blobs.
+        // The condition is computed before the loop and at the end of each iteration, because the body may use its
+        // blobs.
         try lower(condition)
         builder.location = location
         var limit: ValueID?
@@ -132,14 +135,14 @@ extension NeuralNetworkReader {
         let turn = try bodyBlock(names, types, turn: [body, condition])
         blobs = outside
         builder.location = location
-        // Without a condition and an input the number of turns is always the stated one.
+        // Without a condition and an input the number of iterations is fixed.
         let counts = layer.input.isEmpty && (loop.maxLoopIterations > 0 || loop.conditionVar.isEmpty)
         let bound = counts ? Int(clamping: loop.maxLoopIterations) : nil
         let results = try builder.append(WhileLoop(limit: bound), start, names: names, blocks: [test, turn])
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
     }
 
-    /// The names among `assigned` that have a value before the loop.  A blob that only the body knows, and that later
+    /// The names among `assigned` that have a value before the loop. A blob that only the body assigns, and that later
     /// layers use, starts as zeros of the shape that the body gives it.
     private mutating func carriedNames(
         _ assigned: Set<String>,
@@ -158,7 +161,7 @@ extension NeuralNetworkReader {
         return assigned.filter { blobs[$0] != nil }.sorted()
     }
 
-    /// Types that hold in every turn: extents that a turn changes become unknown.  The last is that of the counter.
+    /// Types that hold in every iteration: extents that change become unknown. The last is that of the counter.
     private func carriedTypes(
         _ names: [String],
         _ start: [ValueID],
@@ -251,7 +254,7 @@ extension NeuralNetworkReader {
         if kind == .breaks { assign(loop.breakFlag, one) }
     }
 
-    /// Appends `rest`, which follows a layer that may have ended the turn, under a condition on that.
+    /// Appends `rest`, which follows a layer that may have ended the iteration, under a condition on that.
     mutating func lowerUnlessStopped(_ rest: [SpecNeuralNetworkLayer]) throws(ModelError) {
         guard !rest.isEmpty, let loop = loops.last, let flag = blobs[loop.stopFlag] else { return }
         let zero = builder.constant(Tensor([0] as [Float], shape: [1]))
@@ -259,7 +262,7 @@ extension NeuralNetworkReader {
         try lower(condition: runs, ifBranch: rest, elseBranch: [])
     }
 
-    /// True when `layers` end a turn of the loop they stand in.
+    /// Whether `layers` end an iteration of the enclosing loop.
     func interruptions(in layers: [SpecNeuralNetworkLayer]) -> Bool {
         layers.contains { interrupts($0) }
     }
@@ -273,7 +276,7 @@ extension NeuralNetworkReader {
         }
     }
 
-    /// Every blob that `layers` may assign, also within branches and loops.
+    /// Every blob that `layers` may assign, including those assigned within branches and loops.
     private func assignedNames(_ layers: [SpecNeuralNetworkLayer]) -> Set<String> {
         var result: Set<String> = []
         for layer in layers {

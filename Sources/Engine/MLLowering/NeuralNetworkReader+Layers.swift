@@ -4,7 +4,7 @@ import MLOperators
 import MLSpecification
 
 extension NeuralNetworkReader {
-    /// Appends the operations of `layers` and binds the blobs they give.
+    /// Appends the operations of `layers` and binds the blobs that they output.
     mutating func lower(_ layers: [SpecNeuralNetworkLayer]) throws(ModelError) {
         for (index, layer) in layers.enumerated() {
             let place = layer.name.isEmpty ? "layer \(index)" : "layer '\(layer.name)'"
@@ -99,18 +99,18 @@ extension NeuralNetworkReader {
         }
     }
 
-    /// The blob with the rank that the model thinks of.
+    /// The blob with its rank in the model.
     mutating func unfolded(_ blob: Blob) throws(ModelError) -> ValueID {
         blob.isFolded ? try builder.unfolded(blob.value, batch: blob.batch) : blob.value
     }
 }
 
-/// What the layers of a network with the rank-5 mapping see.
+/// How the layers of a network with the rank-5 mapping see blobs.
 enum LegacyKinds {
     enum Form {
         /// [Sequence·Batch, C, H, W]; axes count from the end.
         case folded
-        /// The axes that the model thinks of.
+        /// The model's axes.
         case exact
         /// Elementwise: [Sequence·Batch, C, H, W] when every input has that form.
         case either
@@ -139,8 +139,8 @@ enum LegacyKinds {
     ]
 }
 
-/// Whether the layers of a network look at the sequence axis of the rank-5 mapping, and which blobs are states of
-/// recurrent layers, which have one step.
+/// Whether the layers of a network use the sequence axis of the rank-5 mapping, and which blobs are states of recurrent
+/// layers, which have one step.
 struct SequenceUse {
     var isUsed = false
     var states: Set<String> = []
@@ -151,7 +151,7 @@ struct SequenceUse {
             case .simpleRecurrent, .gru, .uniDirectionalLstm, .biDirectionalLstm:
                 isUsed = true
                 states.formUnion(layer.input.dropFirst())
-            // Regions to crop lie on the sequence axis.
+            // Regions to crop are on the sequence axis.
             case .sequenceRepeat, .embedding, .cropResize: isUsed = true
             case .concat(let concat): if concat.sequenceConcat { isUsed = true }
             case .permute(let permute): if let first = permute.axis.first, first != 0 { isUsed = true }
@@ -164,7 +164,7 @@ struct SequenceUse {
 }
 
 extension SpecNeuralNetworkLayer {
-    /// True when scalars stay scalars: functions of every element, and of elements at the same place.
+    /// Whether scalars stay scalars: functions of every element, and of corresponding elements.
     fileprivate var isElementwise: Bool {
         switch layer {
         case .activation, .unary, .clip, .ceil, .floor, .round, .sign, .exp2, .add, .multiply, .max, .min, .average,

@@ -23,34 +23,34 @@ package struct NeuralNetworkReader {
     let usesRank5Images: Bool
     var builder = GraphBuilder()
     var blobs: [String: Blob] = [:]
-    /// The control flow around the layer being read, outermost first.
+    /// The control flow around the current layer, outermost first.
     var loops: [Loop] = []
     private let network: Network
     private let description: SpecModelDescription
     private let given: InputShapes
 
-    /// What is known of callers' arrays when a network is read for them.
+    /// The known shapes of callers' arrays when a network is read for them.
     package struct InputShapes: Hashable, Sendable {
         /// With the legacy mapping: the batch of arrays that have one greater than 1, by input.
         package var batches: [String: Int] = [:]
-        /// With the exact mapping: the extents of arrays, by input; those of others are what the description says.
+        /// With the exact mapping: the extents of arrays, by input; others have those of the description.
         package var extents: [String: [Int]] = [:]
 
         package init() {}
     }
 
-    /// What a blob's name stands for at present.
+    /// The current value of a blob's name.
     struct Blob {
         var value: ValueID
         /// True when [Sequence·Batch, C, H, W] stands for [Sequence, Batch, C, H, W].
         var isFolded: Bool
         /// The batch within axis 0 of a folded blob.
         var batch = 1
-        /// True for a scalar, whose only axis does not count when axes are added.
+        /// Whether it is a scalar, whose only axis does not count when axes are added.
         var isScalar = false
     }
 
-    /// What the three kinds of neural network have in common.
+    /// The common parts of the three kinds of neural network.
     private struct Network {
         var layers: [SpecNeuralNetworkLayer]
         var preprocessing: [SpecNeuralNetworkPreprocessing]
@@ -294,8 +294,8 @@ package struct NeuralNetworkReader {
         return OutputFeature(name: feature.name, index: index, form: form)
     }
 
-    /// An output of another rank than the description declares takes the declared shape when the elements fill it, as
-    /// those of image inputs do, which have more axes than the arrays they replace.
+    /// Reshapes an output whose rank differs from the declared one to the declared shape when the number of elements
+    /// matches, as for image inputs, which have more axes than the arrays that they replace.
     private mutating func declared(_ shape: Shape, of value: ValueID) throws(ModelError) -> ValueID {
         let found = builder.shape(of: value)
         guard !shape.isEmpty, shape.count != found.count else { return value }
@@ -308,7 +308,7 @@ package struct NeuralNetworkReader {
         return try builder.add(Regroup((extra..<found.count).map { .axis($0) }), value)
     }
 
-    /// The blob with the probabilities is the named one, the output of the layer so named, or the last layer's.
+    /// The blob with the probabilities is the named one, the output of the layer of that name, or the last layer's.
     private func classifier(_ values: inout [(name: String, value: ValueID)]) throws(ModelError) -> Classifier? {
         guard let labels = network.labels else { return nil }
         let name = network.probabilitiesBlob
@@ -316,7 +316,7 @@ package struct NeuralNetworkReader {
         guard let found = blobs[name] ?? layer?.output.first.flatMap({ blobs[$0] }) else {
             throw ModelError(.invalidModel, "no layer gives the class probabilities '\(name)'")
         }
-        // Networks that append something to their probabilities exist: the labels belong to the first elements.
+        // Some networks append values to their probabilities: the labels belong to the first elements.
         if let count = builder.shape(of: found.value).elementCount.count, count < labels.count {
             throw ModelError(.invalidModel, "\(labels.count) class labels for \(count) probabilities")
         }

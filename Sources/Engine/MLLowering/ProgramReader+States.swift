@@ -4,8 +4,8 @@ import MLOperators
 import MLSpecification
 
 extension ProgramReader {
-    /// Reads `read_state`, `coreml_update_state` or `write_state`: what is stored becomes the state's contents, whose
-    /// value every later reading gives.
+    /// Reads `read_state`, `coreml_update_state` or `write_state`: a stored value becomes the state's contents, which
+    /// every later read returns.
     mutating func readStateAccess(_ operation: MILOperation) throws(ModelError) {
         guard let name = stateName(operation) else {
             throw ModelError(.invalidModel, "'\(operation.type)' names no state of its function")
@@ -30,7 +30,7 @@ extension ProgramReader {
         if let output = operation.outputs.first { scope[output.name] = value.id }
     }
 
-    /// The states that operations of these blocks store to, in the order of their names.
+    /// The states that operations of these blocks write, by name.
     func storedStates(_ blocks: [MILBlock]) -> [String] {
         var result: Set<String> = []
         for operation in blocks.flatMap(\.operations) {
@@ -40,7 +40,7 @@ extension ProgramReader {
         return result.sorted()
     }
 
-    /// Makes the contents of a state an input of the block that is being read.
+    /// Makes the contents of a state an input of the current block.
     mutating func carry(_ name: String) {
         guard let type = states.type(name) else { return }
         states.store(builder.input(name, type.contents), in: name)

@@ -239,10 +239,10 @@ package struct ProgramReader {
         for (name, result) in zip(carried, results.suffix(carried.count)) { states.store(result, in: name) }
     }
 
-    /// Reads a nested block; `states` names the states that some block of the operation stores to.
+    /// Reads a nested block; `states` names the states that any block of the operation writes.
     ///
-    /// In a loop their contents go around as further block inputs and, but for the condition, outputs; elsewhere they
-    /// leave as further outputs.
+    /// In a loop their contents are additional block inputs and, except in the condition, outputs; elsewhere they are
+    /// additional outputs.
     private mutating func read(
         _ block: MILBlock,
         carrying names: [String],

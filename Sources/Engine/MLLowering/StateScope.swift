@@ -1,23 +1,23 @@
 import MLGraph
 import MLNumerics
 
-/// The states of a function while it is read, and what each contains at the present point of the program.
+/// The states of a function while it is read, and their contents at the current point of the program.
 ///
-/// A graph knows no states: reading one gives the value that was stored last, and what is stored at the end leaves the
-/// graph as an output.  Blocks that store carry the contents in and out as values of their own.
+/// A graph has no states: reading one returns the value that was last stored, and the final contents are an output of
+/// the graph. Blocks that write states carry the contents as inputs and outputs.
 struct StateScope {
     struct Entry {
         let name: String
         /// The declared type, of kind `.state`.
         let type: ValueType
-        /// The place among the graph's inputs.
+        /// The index among the graph's inputs.
         let place: Int
-        /// The input that holds what the state contains before the run.
+        /// The input with the state's contents before the run.
         let initial: ValueID
         var contents: ValueID
     }
 
-    /// In the order of the function's inputs.
+    /// The states in the order of the function's inputs.
     private(set) var entries: [Entry] = []
 
     mutating func declare(_ name: String, _ type: ValueType, contents: ValueID, at place: Int) {

@@ -2,9 +2,9 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// The models that are neither graphs nor made of other models, by their kind in the specification.
+/// The models that are neither graphs nor composed of other models, by their kind in the specification.
 package enum ClassicModels {
-    /// The engine of a model; `nil` when its kind is not of this module.
+    /// The engine of a model; `nil` when its kind is not handled by this module.
     package static func engine(for model: SpecModel) throws(ModelError) -> (any ModelEngine)? {
         let interface = model.description_p
         return switch model.type {
@@ -37,7 +37,7 @@ package enum ClassicModels {
         }
     }
 
-    /// The name of a kind, as the specification's field has it.
+    /// The name of a kind: that of the specification's field.
     package static func kind(of type: SpecModel.OneOf_Type) -> String {
         Mirror(reflecting: type).children.first?.label ?? "unknown"
     }

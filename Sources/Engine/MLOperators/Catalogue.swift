@@ -2,7 +2,7 @@ package import MLGraph
 
 /// The operators that the readers know.
 ///
-/// A value, not a registry: custom layers and tests make catalogues of their own.
+/// A value, not a registry: custom layers and tests create their own catalogues.
 package struct Catalogue: Sendable {
     package let operators: [any Operator.Type]
     private let byName: [String: [(opsets: ClosedRange<Opset>, type: any Operator.Type)]]
@@ -22,7 +22,7 @@ package struct Catalogue: Sendable {
         self.byField = byField
     }
 
-    /// The catalogue with one more kind of layer.
+    /// The catalogue with one additional kind of layer.
     package func adding(_ rule: LayerRule) -> Catalogue {
         var copy = self
         copy.byField[rule.field.lowercased()] = rule
@@ -34,11 +34,11 @@ package struct Catalogue: Sendable {
         byName[name]?.first { $0.opsets.contains(opset) }?.type
     }
 
-    /// The rule for the kind of layer that the field `name` of `NeuralNetworkLayer` holds.  Case does not count: the
-    /// generated code spells some fields in its own way.
+    /// The rule for the kind of layer in the field `name` of `NeuralNetworkLayer`, ignoring case: the generated code
+    /// spells some fields differently.
     package func rule(forField name: String) -> LayerRule? { byField[name.lowercased()] }
 
-    /// Everything this package builds, by family.
+    /// All operators of this package, by family.
     package static let standard = Catalogue([
         // Activations
         PRelu.self, ParametricSoftplus.self, Softmax.self, Unary<ClampedRelu>.self, Unary<Elu>.self, Unary<Gelu>.self,
@@ -106,7 +106,7 @@ package struct Catalogue: Sendable {
         ScaledDotProductAttention.self,
     ])
 
-    /// The operators that files of graphs may hold: those of `standard` and those that only passes make, by the names
+    /// The operators that graph files may contain: those of `standard` and those that only passes create, by the names
     /// that `GraphEncoder` writes.
     package static let writtenOperators: [String: any Operator.Type] = {
         var types: [String: any Operator.Type] = [:]

@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// The rewrites that every graph goes through before it is planned, in order, to a fixed point.
+/// The rewrites that are applied to every graph before it is planned, in order, to a fixed point.
 package enum PassPipeline {
-    /// Cleaning first, so that fusions see plain patterns; wide fusions before narrow ones; activations last, because
+    /// Clean-up first, so that fusions match plain patterns; wide fusions before narrow ones; activations last, because
     /// a fused activation hides its producer from the others.
     package static let passes: [any Pass] = [
         RemoveIdentities(),
@@ -22,10 +22,10 @@ package enum PassPipeline {
         FuseActivation(),
     ]
 
-    /// Rounds after which the pipeline stops even if something still changes.
+    /// The number of rounds after which the pipeline stops even if something still changes.
     private static let roundLimit = 12
 
-    /// What a graph goes through once, as it was read: products with constants become linears, so that their weights
+    /// The rewrites that are applied once, after reading: products with constants become linears, so that their weights
     /// are known as weights and keep their precision, and everything else is widened to float32.
     package static func prepare(_ graph: Graph) throws(ModelError) -> Graph {
         try graph.applying(ConstantMatMulToLinear()).graph.widened()

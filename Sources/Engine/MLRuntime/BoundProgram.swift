@@ -1,14 +1,15 @@
 import MLGraph
 package import MLNumerics
 
-/// A graph bound to one set of input shapes: a plan, and, where extents depend on data, what is bound after it ran.
+/// A graph bound to one set of input shapes: a plan, and, where extents depend on data, the rest that is bound after it
+/// ran.
 package final class BoundProgram: Sendable {
-    /// The rest of a program after the first operation whose results' extents are known only while running.
+    /// The rest of a program after the first operation whose results' extents are only known at run time.
     struct Tail: Sendable {
-        /// The operation to evaluate between the plan and the rest; `nil` when the rest only waits for contents.
+        /// The operation to evaluate between the plan and the rest; `nil` when the rest only needs values of the plan.
         let operation: DynamicOperation?
         let rest: GraphExecutable
-        /// For each input of `rest` where its value comes from.
+        /// For each input of `rest` the source of its value.
         let restInputs: [Source]
     }
 
@@ -17,7 +18,7 @@ package final class BoundProgram: Sendable {
         let operation: Operation
         let operands: [Source?]
         let bodies: [GraphExecutable]
-        /// For each body the values it uses from outside, appended to its own inputs.
+        /// For each body the outer values that it uses, appended to its own inputs.
         let captures: [[Source]]
         let resultTypes: [ValueType]
     }
@@ -34,8 +35,8 @@ package final class BoundProgram: Sendable {
     private let outputSources: [Source]
 
     /// - Parameters:
-    ///   - graph: bound and optimised, memory layouts not yet decided.
-    ///   - overwrites: inputs whose memory an output may take over.
+    ///   - graph: The bound and optimised graph, without memory layouts.
+    ///   - overwrites: Inputs whose memory an output may reuse.
     init(
         optimized graph: Graph,
         pipeline: GraphExecutable.Pipeline,
@@ -89,7 +90,7 @@ package final class BoundProgram: Sendable {
         rest.inputs = rest.usedValues.filter { sources[$0] != nil && graph.constant($0) == nil }
             .sorted { $0.index < $1.index }
         let contentInputs = Set(rest.inputs.indices.filter { waits.contains(rest.inputs[$0]) })
-        // What the dynamic operation sees may live on in its results.
+        // The operands of the dynamic operation may share memory with its results.
         let seen = waits.isEmpty ? Block(operations: [operation]).usedValues : []
         let kept = overwrites.compactMap { pair -> GraphExecutable.Overwrite? in
             let input = graph.inputs[pair.input]
@@ -109,7 +110,7 @@ package final class BoundProgram: Sendable {
         outputSources = []
     }
 
-    /// Throws unless `inputs` are what the plan was made for; `name` tells what the model calls an input.
+    /// Throws unless `inputs` match the plan; `name` returns the model's name for an input.
     func check(_ inputs: [Tensor], name: (Int) -> String) throws(ModelError) {
         guard inputs.count == plan.inputTypes.count else {
             throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(plan.inputTypes.count)")
@@ -137,7 +138,7 @@ package final class BoundProgram: Sendable {
         return try tail.rest.run(tail.restInputs.map { values[$0] }, backings: backings, observer: observer)
     }
 
-    /// What is known when the plan has run: its inputs and results, and then those of the operation behind it.
+    /// The values known after the plan has run: its inputs and results, and those of the operation after it.
     struct Values {
         let inputs: [Tensor]
         let results: [Tensor]
@@ -153,7 +154,7 @@ package final class BoundProgram: Sendable {
         }
     }
 
-    /// - Parameter visits: is told of every run of a body.
+    /// - Parameter visits: Records every run of a body.
     func evaluate(
         _ dynamic: DynamicOperation,
         _ values: Values,
@@ -180,7 +181,7 @@ package final class BoundProgram: Sendable {
 }
 
 extension Graph {
-    /// True when the extents of some result are known only while running, or the operation has bodies.
+    /// Whether the extents of some result are only known at run time, or the operation has bodies.
     func isDynamic(_ operation: Operation) -> Bool {
         operation.op is any ControlFlowOperator
             || operation.results.contains {
@@ -188,7 +189,7 @@ extension Graph {
             }
     }
 
-    /// Operands whose contents decide the extents of the results and are computed by the model.
+    /// Operands whose contents determine the extents of the results and are computed by the model.
     func waitingContents(_ operation: Operation) -> Set<ValueID> {
         guard operation.results.contains(where: { !type(of: $0).isBound }) else { return [] }
         let waiting = operation.op.shapeOperands.compactMap { index -> ValueID? in
@@ -200,14 +201,14 @@ extension Graph {
         return Set(waiting)
     }
 
-    /// A graph of its own with `block` as body, over the same values.
+    /// A separate graph with `block` as its body, over the same values.
     func part(_ block: Block) -> Graph {
         var graph = self
         graph.replaceBody(block)
         return graph
     }
 
-    /// The graph with the extents of its first `count` inputs unknown: a loop may change them from turn to turn.
+    /// The graph with the extents of its first `count` inputs unknown: a loop may change them in each iteration.
     func loosened(_ count: Int) -> Graph {
         var graph = self
         for id in inputs.prefix(count) { graph.loosen(id) }

@@ -5,7 +5,8 @@ package import MLNumerics
 
 extension Plan {
     /// Runs the steps on `inputs`, whose types have been checked.
-    /// - Parameter backings: tensors to write outputs to, by output; `nil` or missing ones are allocated.
+    ///
+    /// - Parameter backings: Tensors to write outputs to, by output; `nil` or missing ones are allocated.
     package func run(
         _ inputs: [Tensor],
         backings: [Tensor?],
@@ -33,7 +34,7 @@ extension Plan {
         let workspace = workspaces.take(for: self)
         defer { workspaces.give(workspace) }
         workspace.bind(inputs: inputs, outputs: results)
-        // A single step has nothing between, and to ask costs as much as a small kernel.
+        // A single step has no gap to check in, and the check costs as much as a small kernel.
         let cancellation = steps.count > 1 ? Cancellation.ofSteps : nil
         if let observer {
             for step in steps {
@@ -78,7 +79,8 @@ extension Plan {
         )
     }
 
-    /// Evaluates an operator plainly: on logical row-major tensors, whatever the layouts in memory are.
+    /// Evaluates an operator with its reference implementation, on logical row-major tensors, whatever the layouts in
+    /// memory are.
     private func evaluate(
         _ op: any Operator,
         _ request: KernelRequest,

@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 import Synchronization
 
-/// A graph made ready to run: binds itself to each new set of input shapes once, and runs the bound plans.
+/// An executable graph: binds itself to each new set of input shapes once, and runs the bound plans.
 ///
 /// Immutable to its users and safe to call from any number of threads.
 package final class GraphExecutable: Sendable {
@@ -10,7 +10,7 @@ package final class GraphExecutable: Sendable {
     package struct Pipeline: Sendable {
         /// Simplifies and fuses a graph; called on the bound graph.
         package let optimize: @Sendable (Graph) throws(ModelError) -> Graph
-        /// Decides memory layouts of a part that becomes one plan; its inputs and outputs stay row-major.
+        /// Assigns memory layouts of a part that becomes one plan; its inputs and outputs stay row-major.
         package let layOut: @Sendable (Graph) throws(ModelError) -> Graph
 
         package init(
@@ -21,14 +21,14 @@ package final class GraphExecutable: Sendable {
             self.layOut = layOut
         }
 
-        /// Runs graphs as they are.
+        /// Runs graphs unchanged.
         package static let none = Pipeline(
             optimize: { (graph) throws(ModelError) in graph },
             layOut: { (graph) throws(ModelError) in graph }
         )
     }
 
-    /// An input that the caller gives up, and the output that takes its place: a state before and after a run.
+    /// An input that the caller gives up, and the output that replaces it: a state before and after a run.
     ///
     /// When the plan computes the output in the input's memory, the output's tensor is the input's.
     package struct Overwrite: Sendable {
@@ -43,17 +43,17 @@ package final class GraphExecutable: Sendable {
 
     package let graph: Graph
     let pipeline: Pipeline
-    /// Inputs whose contents decide shapes, by place.
+    /// The indices of inputs whose contents determine shapes.
     private let contentInputs: Set<Int>
     private let overwrites: [Overwrite]
-    /// Set when every input has one shape: the only program there will be.
+    /// The only program, when every input has a fixed shape.
     private let fixed: BoundProgram?
     private let cache: Mutex<ProgramCache>
 
     /// - Parameters:
-    ///   - contentInputs: the inputs that bind by contents, not only by shape.
-    ///   - overwrites: inputs whose memory an output may take over; see `Overwrite`.
-    ///   - isOptimized: the graph is bound, and what `pipeline` rewrites was rewritten.
+    ///   - contentInputs: The inputs that bind by contents, not only by shape.
+    ///   - overwrites: Inputs whose memory an output may reuse; see `Overwrite`.
+    ///   - isOptimized: Whether the graph is already bound and rewritten by `pipeline`.
     package init(
         _ graph: Graph,
         pipeline: Pipeline,
@@ -77,14 +77,15 @@ package final class GraphExecutable: Sendable {
     /// True when there is one plan for the whole graph, whatever the inputs.
     package var isOnePlan: Bool { fixed.map { $0.tail == nil } ?? false }
 
-    /// The constants that the steps of the one plan look at, beside those that kernels have packed.
+    /// The constants that the steps of the one plan use, other than those packed by kernels.
     package var plannedConstants: [Tensor] { fixed?.plan.constants ?? [] }
 
     /// Runs the graph.
+    ///
     /// - Parameters:
-    ///   - inputs: one tensor for each input, of its scalar type and rank.
-    ///   - backings: tensors that outputs are written to, by output; others are allocated.
-    ///   - observer: is told of every step.
+    ///   - inputs: One tensor for each input, of its scalar type and rank.
+    ///   - backings: Tensors that outputs are written to, by output; others are allocated.
+    ///   - observer: Is notified of every step.
     package func run(
         _ inputs: [Tensor],
         backings: [Tensor?] = [],
@@ -130,7 +131,7 @@ package final class GraphExecutable: Sendable {
     }
 }
 
-/// The programs of one executable, least recently used last out.
+/// The programs of one executable; the least recently used one is evicted first.
 struct ProgramCache: Sendable {
     struct Key: Hashable, Sendable {
         let shapes: [[Int]]
@@ -155,7 +156,7 @@ struct ProgramCache: Sendable {
     }
 }
 
-/// Is told how long each step of a run took.
+/// Is notified of the duration of each step.
 package protocol StepObserver: AnyObject {
     func ran(_ step: Plan.Step, nanoseconds: UInt64)
 }

@@ -1,7 +1,6 @@
-/// Where the buffers of one run lie in its arena: offsets such that no two buffers that are alive at the same time
-/// overlap.
+/// The offsets of one run's buffers in its arena, such that no two buffers that are alive at the same time overlap.
 package struct MemoryPlan: Sendable {
-    /// A buffer and the steps, first and last included, during which its contents matter.
+    /// A buffer and the steps, first and last included, during which its contents are needed.
     package struct Lifetime: Sendable {
         package var byteCount: Int
         package var first: Int
@@ -20,7 +19,7 @@ package struct MemoryPlan: Sendable {
     package let offsets: [Int]
     package let byteCount: Int
 
-    /// Places the largest buffer first, each into the smallest gap between the buffers it must not touch.
+    /// Places the largest buffer first, each into the smallest gap between the buffers that it must not overlap.
     package init(_ lifetimes: [Lifetime]) {
         var offsets = [Int](repeating: 0, count: lifetimes.count)
         var placed: [Int] = []

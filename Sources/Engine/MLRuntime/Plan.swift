@@ -1,16 +1,17 @@
 package import MLGraph
 import MLNumerics
 
-/// A graph bound to concrete shapes, kernels and memory: a flat list of steps.  Immutable; any number of threads may
-/// run it, each in a workspace of its own.
+/// A graph bound to concrete shapes, kernels and memory: a flat list of steps.
+///
+/// Immutable; any number of threads may run it, each in its own workspace.
 package final class Plan: Sendable {
     /// One kernel call.
     package struct Step: Sendable {
         package enum Body: Sendable {
             case kernel(Kernel.Body)
-            /// A kernel that looks at indices and sizes while running and may object to them.
+            /// A kernel that checks indices and sizes at run time and may reject them.
             case checked(Kernel.CheckedBody)
-            /// The operator's plain evaluation, on buffers of these forms.
+            /// The operator's reference evaluation, on buffers of these forms.
             case reference(any Operator, KernelRequest)
         }
 
@@ -21,12 +22,12 @@ package final class Plan: Sendable {
         /// The shapes of the results, in memory order.
         package let shapes: [[Int]]
         let operandCount: Int
-        /// Where the slots of this step start in `Plan.slots`: operands, then results; −1 for an absent operand.
+        /// The index in `Plan.slots` of this step's first slot: operands, then results; −1 for an absent operand.
         let firstSlot: Int
         let slotCount: Int
     }
 
-    /// What the address of a slot is relative to.
+    /// The base of a slot's address.
     enum Base: Sendable, Hashable {
         case arena
         case input(Int)
@@ -34,9 +35,9 @@ package final class Plan: Sendable {
         case constant(Int)
     }
 
-    /// How an output gets its contents.
+    /// How an output is produced.
     enum Output: Sendable {
-        /// A step writes it where it belongs.
+        /// A step writes it directly.
         case direct
         /// It is copied from a slot after the last step.
         case copy(slot: Int32)
@@ -52,12 +53,12 @@ package final class Plan: Sendable {
     package let arenaByteCount: Int
     /// The part of the arena that kernels use as scratch memory.
     package let scratchByteCount: Int
-    /// The bytes that the plan would take if no two buffers shared memory.
+    /// The bytes that the plan would need if no two buffers shared memory.
     package let unsharedByteCount: Int
     let slots: [Int32]
     let places: [(base: Base, offset: Int)]
     let outputs: [Output]
-    /// The constants that steps look at, beside those that kernels have packed.
+    /// The constants that steps use, other than those packed by kernels.
     let constants: [Tensor]
     let workspaces: WorkspacePool
 

@@ -1,13 +1,13 @@
 import MLGraph
 package import MLNumerics
 
-/// Turns a bound graph into a plan: kernels chosen, lifetimes computed, offsets assigned.
+/// Turns a bound graph into a plan: chooses kernels, computes lifetimes, assigns offsets.
 struct Planner {
     private let graph: Graph
     private var places: [(base: Plan.Base, offset: Int)?]
     private var slotOf: [ValueID: Int32] = [:]
     private var slotValues: [ValueID] = []
-    /// For each value the value whose memory it lives in, and where.
+    /// For each value the value whose memory it shares, and the offset in it.
     private var roots: [ValueID: (root: ValueID, offset: Int)] = [:]
     private var constants: [Tensor] = []
     private var slots: [Int32] = []
@@ -15,9 +15,9 @@ struct Planner {
     private var lifetimes: [ValueID: MemoryPlan.Lifetime] = [:]
     private var lastUses: [ValueID: Int] = [:]
     private var scratchByteCount = 0
-    /// By output the input whose memory it may take.
+    /// For each output the input whose memory it may reuse.
     private let overwritten: [Int: ValueID]
-    /// The values that may be written over such an input: one after another, each made from the one before.
+    /// The values that may be written over such an input: one after another, each computed from the previous one.
     private var successors: Set<ValueID> = []
 
     private init(_ graph: Graph, _ overwrites: [GraphExecutable.Overwrite]) {
@@ -48,7 +48,8 @@ struct Planner {
         return try finished()
     }
 
-    /// Lets `input` be overwritten when `output` is made from it by operations that replace parts of their first operand.
+    /// Allows `input` to be overwritten when `output` is computed from it by operations that replace parts of their
+    /// first operand.
     private mutating func giveUp(_ input: ValueID, for output: ValueID) {
         var producers: [ValueID: Operation] = [:]
         for operation in graph.body.operations {
@@ -116,7 +117,7 @@ struct Planner {
         append(operation, request, "reference", .reference(operation.op, request), at: index)
     }
 
-    /// Lets the first result live in the buffer of an operand that nobody needs after this step.
+    /// Lets the first result reuse the buffer of an operand that is not needed after this step.
     private mutating func takeOver(_ operation: Operation, _ candidates: [Int], at index: Int) {
         for candidate in candidates {
             guard candidate < operation.operands.count, let operand = operation.operands[candidate] else { continue }
@@ -227,7 +228,7 @@ struct Planner {
                         "the contents of '\(graph.label(root))' are missing; compile the model again"
                     )
                 }
-                // Asked for now, so that a file which holds the elements is not needed any more.
+                // Requested now, so that the file with the elements is not needed later.
                 _ = tensor.address
                 bases[root] = (.constant(constants.count), 0)
                 constants.append(
@@ -254,6 +255,6 @@ struct Planner {
 }
 
 extension ModelError.Code {
-    /// Of a constant only packed forms are there, and a kernel asks for its elements: read the model's specification.
+    /// Only packed forms of a constant exist, but a kernel needs its elements: read the model's specification.
     package static let absentConstant = Self("absent constant")
 }

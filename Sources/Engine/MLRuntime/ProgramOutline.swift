@@ -1,15 +1,15 @@
 import MLGraph
 package import MLNumerics
 
-/// All that a program does for given inputs, for people to read: its plans, the operations between them, and the plans of
-/// the bodies of branches and loops.
+/// A readable outline of a program for given inputs: its plans, the operations between them, and the plans of the
+/// bodies of branches and loops.
 package struct ProgramOutline: Sendable {
     package enum Part: Sendable {
         case plan(Plan)
         case operation(Operation)
     }
 
-    /// An operation that is evaluated on whole tensors, because extents of its results are known only while running, or
+    /// An operation that is evaluated on whole tensors, because extents of its results are only known at run time, or
     /// because it has bodies.
     package struct Operation: Sendable {
         package let name: String
@@ -21,16 +21,16 @@ package struct ProgramOutline: Sendable {
 
     /// A body of a branch or a loop.
     package struct Body: Sendable {
-        /// How often it runs for these inputs.
+        /// The number of its runs for these inputs.
         package let runs: Int
-        /// Its parts for the values of its first run, and for those before the operation when it does not run; the
-        /// failure when a body that does not run cannot be followed with these.
+        /// Its parts for the values of its first run, or for those before the operation when it does not run; the error
+        /// when a body that does not run cannot be outlined with these.
         package let outline: Result<ProgramOutline, ModelError>
     }
 
     package let parts: [Part]
 
-    /// Every plan, those of bodies that could be followed too.
+    /// Every plan, including those of bodies that could be outlined.
     package var plans: [Plan] {
         parts.flatMap { part -> [Plan] in
             switch part {
@@ -42,7 +42,7 @@ package struct ProgramOutline: Sendable {
 }
 
 extension GraphExecutable {
-    /// What running the graph on `inputs` does.  Whatever is bound only while running is found by running it.
+    /// The outline of a run on `inputs`. Whatever is bound at run time is determined by running it.
     package func outline(for inputs: [Tensor]) throws(ModelError) -> ProgramOutline {
         ProgramOutline(parts: try program(for: inputs).parts(for: inputs))
     }
@@ -84,7 +84,7 @@ extension BoundProgram {
     }
 }
 
-/// How often each body of an operation ran, and on what the first time.
+/// The number of runs of each body of an operation, and the inputs of the first run.
 final class BodyVisits {
     private(set) var counts: [Int]
     private(set) var first: [[Tensor]?]

@@ -36,7 +36,7 @@ final class Workspace: @unchecked Sendable {
         slots.deallocate()
     }
 
-    /// Points the slots that belong to the caller at this run's inputs and outputs.
+    /// Sets the slots in the caller's memory to this run's inputs and outputs.
     func bind(inputs: [Tensor], outputs: [Tensor]) {
         for (slot, base, offset) in moving {
             switch base {
@@ -48,8 +48,8 @@ final class Workspace: @unchecked Sendable {
     }
 }
 
-/// Workspaces waiting for a run.  Taking and giving back are atomic exchanges, never a lock; a workspace that finds no
-/// free place is freed.
+/// Idle workspaces. Taking and returning are atomic exchanges, never a lock; a workspace that finds no free place is
+/// freed.
 ///
 /// `@unchecked Sendable`: the places are atomics.
 final class WorkspacePool: @unchecked Sendable {

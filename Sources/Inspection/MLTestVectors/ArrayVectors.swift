@@ -4,13 +4,13 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// Vectors as the arrays of a NumPy archive.
+/// Test vectors stored as the arrays of a NumPy archive.
 ///
-/// An array is called `[CASE/[STEP/]][in:|out:]FEATURE`.  Without a case and without `in:` or `out:` it holds all cases,
+/// An array's name is `[CASE/[STEP/]][in:|out:]FEATURE`. Without a case and without `in:` or `out:` it holds all cases,
 /// one for each element of its first axis.
 struct ArrayVectors {
     private let interface: SpecModelDescription
-    /// What a case without a name is called.
+    /// The name of a case without a name.
     private let name: String
 
     init(_ interface: SpecModelDescription, _ name: String) {
@@ -19,11 +19,11 @@ struct ArrayVectors {
     }
 
     private struct Key: Hashable {
-        /// Case and step, empty for arrays of all cases.
+        /// Case and step; empty for arrays with all cases.
         var prefix: String
         var isOutput: Bool
         var feature: String
-        /// `labels` or `lengths`, of an array that goes with another.
+        /// `labels` or `lengths`, for an array that accompanies another.
         var companion: String
     }
 
@@ -44,7 +44,7 @@ struct ArrayVectors {
         return batch ? try batchCases(keys) : try namedCases(keys, single)
     }
 
-    /// Takes the name of an array apart; names of features may contain slashes and colons.
+    /// Parses the name of an array; names of features may contain slashes and colons.
     private func key(_ text: String) throws(ModelError) -> (Key, isMarked: Bool) {
         var best: (key: Key, isMarked: Bool, length: Int)?
         for (features, isOutput) in [(interface.input, false), (interface.output, true)] {
@@ -112,7 +112,7 @@ struct ArrayVectors {
         return cases
     }
 
-    /// Names that are numbers by their value, others as texts.
+    /// Orders names that are numbers by value, others as text.
     private static func comesBefore(_ a: String, _ b: String) -> Bool {
         if let first = Int(a), let second = Int(b) { return first < second }
         return a < b
@@ -171,7 +171,7 @@ struct ArrayVectors {
         return steps.enumerated().map { TestCase(name: "\($0)", steps: [$1]) }
     }
 
-    /// The elements of the first axis, or pieces of the given lengths.
+    /// The elements of the first axis, or slices of the given lengths.
     private static func rows(
         _ tensor: Tensor,
         lengths: Tensor?,
@@ -262,7 +262,7 @@ struct ArrayVectors {
         }
     }
 
-    /// What an array is for a feature: pictures are uint8 [height, width] or [height, width, 3 or 4].
+    /// Converts an array to a feature's value; images are uint8 [height, width] or [height, width, 3 or 4].
     static func value(_ tensor: Tensor, for feature: SpecFeatureDescription) throws(ModelError) -> FeatureData {
         func wrong() -> ModelError {
             ModelError(

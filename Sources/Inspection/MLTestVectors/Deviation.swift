@@ -1,17 +1,17 @@
 package import MLFeatures
 import MLNumerics
 
-/// Where an output is not what was expected.
+/// A mismatch between an output and its expected value.
 package struct Deviation: Sendable, Equatable {
     package let output: String
-    /// What is wrong in a sentence.
+    /// A sentence that describes the mismatch.
     package let message: String
-    /// The place of the largest deviation: axes of an array, the key of a dictionary, row, column and component of a
-    /// picture.
+    /// The place of the largest deviation: indices of an array, the key of a dictionary, or row, column and component
+    /// of an image.
     package let place: String
     package let expected: String
     package let got: String
-    /// How many values lie outside their tolerance, and of how many.
+    /// The number of values outside their tolerance, and the number of values.
     package let wrong: Int
     package let count: Int
 
@@ -34,13 +34,13 @@ package struct Deviation: Sendable, Equatable {
     }
 }
 
-/// Compares what a model gave with what is expected.
+/// Compares a model's outputs with expected values.
 package struct OutputComparison: Sendable {
     private let tolerances: ToleranceTable
 
     package init(_ tolerances: ToleranceTable) { self.tolerances = tolerances }
 
-    /// - Returns: what is wrong; `nil` when the output is as expected.
+    /// - Returns: The mismatch; `nil` when the output is as expected.
     package func deviation(of output: String, _ got: FeatureData, from expected: ExpectedValue) -> Deviation? {
         switch (expected, got) {
         case (.scores(let labels, let values), .dictionary(let dictionary)):
@@ -106,7 +106,7 @@ package struct OutputComparison: Sendable {
         }
     }
 
-    /// The place on each axis of the element `index`.
+    /// The indices of the element `index` on each axis.
     private static func place(_ index: Int, in shape: [Int]) -> [Int] {
         var rest = index
         var place: [Int] = []
@@ -157,7 +157,7 @@ package struct OutputComparison: Sendable {
         )
     }
 
-    /// How far a value lies outside, in tolerances; infinite where one of the two is no finite number.
+    /// The deviation in units of the tolerance; infinite where either number is not finite.
     private static func excess(_ got: Double, _ expected: Double, _ tolerance: Tolerance) -> Double {
         let distance = abs(got - expected)
         guard distance.isFinite else { return .infinity }
@@ -251,7 +251,7 @@ package struct OutputComparison: Sendable {
 }
 
 extension FeatureDictionary {
-    /// The numbers by the text of their keys.
+    /// The numbers by their keys' text.
     var byName: [String: Double] {
         switch self {
         case .strings(let values): values
@@ -272,7 +272,7 @@ extension FeatureSequence {
 extension ImageBuffer {
     var isGray: Bool { format == .gray8 || format == .gray16Float }
 
-    /// The level, 0 to 255, of red, green or blue; of a grey picture always grey.
+    /// The level, 0 to 255, of red, green or blue; for a grey image always grey.
     func level(_ row: Int, _ column: Int, _ component: Int) -> Double {
         let pixel = address + row * bytesPerRow + column * format.bytesPerPixel
         func byte(_ offset: Int) -> Double { Double(pixel.load(fromByteOffset: offset, as: UInt8.self)) }

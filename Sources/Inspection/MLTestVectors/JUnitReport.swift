@@ -1,11 +1,11 @@
 import MLFiles
 
-/// Results as JUnit XML, the form that GitLab, Jenkins and GitHub's reporters read.
+/// Results as JUnit XML, the format that GitLab, Jenkins and GitHub's reporters read.
 package struct JUnitReport: Sendable {
     private let suite: String
     private let results: [CaseResult]
 
-    /// - Parameter suite: the model.
+    /// - Parameter suite: The name of the model.
     package init(suite: String, _ results: [CaseResult]) {
         self.suite = suite
         self.results = results
@@ -51,7 +51,7 @@ package struct JUnitReport: Sendable {
 
     private static func seconds(_ value: Double) -> String { JSONWriter.text((value * 1e6).rounded() / 1e6) }
 
-    /// The text with what XML would read as marks written as references; characters that XML cannot hold become U+FFFD.
+    /// The text with XML's special characters escaped; characters that XML cannot hold become U+FFFD.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -71,8 +71,9 @@ package struct JUnitReport: Sendable {
 }
 
 extension CaseResult.StepDeviation {
-    /// The deviation in a line.
-    /// - Parameter count: how many steps the case has.
+    /// The deviation in one line.
+    ///
+    /// - Parameter count: The number of steps in the case.
     package func text(of count: Int) -> String {
         let place = deviation.place.isEmpty ? "" : " at \(deviation.place)"
         let share = deviation.count > 1 ? "; \(deviation.wrong) of \(deviation.count) values are wrong" : ""

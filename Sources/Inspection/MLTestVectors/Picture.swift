@@ -5,10 +5,11 @@ import MLImages
 package import MLNumerics
 package import MLSpecification
 
-/// Pictures in files and arrays.
+/// Images in files and arrays.
 package enum Picture {
-    /// Reads a picture file upright, in the colours of an image feature.
-    /// - Parameter scales: whether it is brought to the size of the feature.
+    /// Reads an image file upright, in the colour space of an image feature.
+    ///
+    /// - Parameter scales: Whether to resize it to the feature's size.
     package static func read(
         _ path: String,
         _ type: SpecImageFeatureType,
@@ -33,8 +34,8 @@ package enum Picture {
         }
     }
 
-    /// The picture that an array holds: uint8 [height, width], or with 3 (RGB) or 4 (RGBA) components behind; float16
-    /// [height, width]; `nil` for other arrays.
+    /// The image in an array: uint8 [height, width], or with 3 (RGB) or 4 (RGBA) components last; float16 [height,
+    /// width]; `nil` for other arrays.
     static func of(_ tensor: Tensor) -> ImageBuffer? {
         let shape = tensor.shape
         guard (2...3).contains(shape.count), shape[0] > 0, shape[1] > 0 else { return nil }
@@ -53,7 +54,7 @@ package enum Picture {
         return image
     }
 
-    /// The array of a picture, as `of` reads it.
+    /// The array of an image, in the layout that `of` reads.
     static func array(_ image: ImageBuffer) -> Tensor {
         if image.format == .gray16Float {
             var values: [Double] = []

@@ -1,16 +1,18 @@
 package import MLFeatures
 import MLNumerics
 
-/// How long two models take for the same inputs on this device: the shortest of several runs that alternate, so that what else
-/// the device does counts little.
+/// The prediction times of two models for the same inputs on this device.
+///
+/// Each time is the shortest of several runs that alternate between the models, so that other load on the device has
+/// little effect.
 package struct SpeedComparison: CustomStringConvertible {
-    /// Seconds that a prediction takes on average of the inputs.
+    /// The mean time of a prediction over the inputs, in seconds.
     package let time: Double
     package let earlier: Double
 
-    /// Differences of less than a thousandth of a second are nothing that anybody notices.
+    /// Differences below a thousandth of a second are not noticeable.
     static let noticeable = 0.001
-    /// After so many seconds no further run is begun, once each model had two.
+    /// The time in seconds after which no further run is started, once each model had two.
     static let patience = 2.0
     static let mostRuns = 10
 
@@ -19,7 +21,7 @@ package struct SpeedComparison: CustomStringConvertible {
 
     package init(time: Double, earlier: Double) { (self.time, self.earlier) = (time, earlier) }
 
-    /// - Returns: `nil` where the earlier model does not take these inputs, or takes no time that could be measured.
+    /// - Returns: `nil` when the earlier model does not accept these inputs, or its time is too short to measure.
     package init?(_ engine: any ModelEngine, _ earlier: any ModelEngine, _ vectors: TestVectors) {
         let steps = vectors.cases.reduce(0) { $0 + $1.steps.count }
         guard steps > 0 else { return nil }
@@ -36,7 +38,7 @@ package struct SpeedComparison: CustomStringConvertible {
         self.init(time: shortest.0 / Double(steps), earlier: shortest.1 / Double(steps))
     }
 
-    /// Seconds for all inputs; `nil` where the model does not take one.
+    /// The time for all inputs in seconds; `nil` when the model does not accept one.
     private static func seconds(_ engine: any ModelEngine, _ vectors: TestVectors) -> Double? {
         let clock = ContinuousClock()
         let start = clock.now

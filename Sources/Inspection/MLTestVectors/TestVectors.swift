@@ -1,9 +1,9 @@
 package import MLFeatures
 
-/// Stored pairs of inputs and outputs, with which a model is tested before it ships.
+/// Stored pairs of inputs and expected outputs, for testing a model before it ships.
 package struct TestVectors: Sendable {
     package var cases: [TestCase]
-    /// How far answers may lie from what is expected, as the file says; outputs by name before the rest.
+    /// The tolerances that the file states; those for named outputs take precedence.
     package var tolerances: ToleranceTable
 
     package init(cases: [TestCase], tolerances: ToleranceTable = ToleranceTable()) {
@@ -12,7 +12,7 @@ package struct TestVectors: Sendable {
     }
 }
 
-/// Predictions one after the other with one state; one, for a model that keeps none.
+/// Successive predictions with one state; a single one for a stateless model.
 package struct TestCase: Sendable {
     package var name: String
     package var steps: [TestStep]
@@ -23,7 +23,7 @@ package struct TestCase: Sendable {
     }
 }
 
-/// One prediction: what goes in, and what is expected of the outputs that are named.
+/// One prediction: the inputs, and the expected values of some or all outputs.
 package struct TestStep: Sendable {
     package var inputs: [String: FeatureData]
     package var outputs: [String: ExpectedValue]
@@ -34,13 +34,13 @@ package struct TestStep: Sendable {
     }
 }
 
-/// What an output is compared with.
+/// The expected value of an output.
 package enum ExpectedValue: Sendable {
     case value(FeatureData)
     /// The numbers of a dictionary in the order of its labels.
     case scores(labels: [String], values: [Double])
 
-    /// The value in words.
+    /// The kind of value, for messages.
     package var kind: String {
         switch self {
         case .value(let data): data.kind
@@ -49,7 +49,7 @@ package enum ExpectedValue: Sendable {
     }
 }
 
-/// How far a number may lie from the one that is expected: |got − expected| ≤ absolute + relative · |expected|.
+/// The tolerance of a number: |got − expected| ≤ absolute + relative · |expected|.
 package struct Tolerance: Sendable, Equatable {
     package var absolute: Double
     package var relative: Double
@@ -59,7 +59,7 @@ package struct Tolerance: Sendable, Equatable {
         self.relative = relative
     }
 
-    /// Wide enough for a model in half precision, narrow enough to notice a weight that is wrong.
+    /// Wide enough for a half-precision model, narrow enough to notice a wrong weight.
     package static let standard = Tolerance(absolute: 1e-3, relative: 1e-3)
     package static let exact = Tolerance(absolute: 0, relative: 0)
 
@@ -71,11 +71,11 @@ package struct Tolerance: Sendable, Equatable {
     }
 }
 
-/// How far levels of a picture (0 to 255) may lie from those that are expected.
+/// The tolerance of an image's levels (0 to 255).
 package struct ImageTolerance: Sendable, Equatable {
-    /// Of any one component.
+    /// The maximum deviation of any component.
     package var largest: Double
-    /// Of all, on average.
+    /// The maximum mean deviation.
     package var mean: Double
 
     package init(largest: Double, mean: Double) {
@@ -88,9 +88,9 @@ package struct ImageTolerance: Sendable, Equatable {
 
 /// The tolerances of a run.
 package struct ToleranceTable: Sendable, Equatable {
-    /// For every number; `nil` where nobody said one.
+    /// The tolerance of all numbers; `nil` when it is not stated.
     package var all: Tolerance?
-    /// For the outputs of these names.
+    /// The tolerances of outputs by name.
     package var outputs: [String: Tolerance]
     package var images: ImageTolerance?
 
@@ -100,7 +100,7 @@ package struct ToleranceTable: Sendable, Equatable {
         self.images = images
     }
 
-    /// This table where it says something, else `other`.
+    /// This table, with `other` for everything that it does not state.
     package func over(_ other: ToleranceTable) -> ToleranceTable {
         ToleranceTable(
             all: all ?? other.all,
@@ -109,7 +109,8 @@ package struct ToleranceTable: Sendable, Equatable {
         )
     }
 
-    /// - Parameter isInteger: integers are expected exactly unless their output has a tolerance of its own.
+    /// - Parameter isInteger: Whether values are integers, which must match exactly unless their output has its own
+    ///   tolerance.
     func tolerance(of output: String, isInteger: Bool = false) -> Tolerance {
         outputs[output] ?? (isInteger ? .exact : all ?? .standard)
     }

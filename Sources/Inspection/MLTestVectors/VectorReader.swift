@@ -4,11 +4,11 @@ import MLFiles
 package import MLNumerics
 package import MLSpecification
 
-/// Reads test vectors; Documentation/TestVectors.md states the forms.
+/// Reads test vectors in the formats of Documentation/TestVectors.md.
 package struct VectorReader {
     private let interface: SpecModelDescription
 
-    /// - Parameter interface: of the model, or the function, that is tested.
+    /// - Parameter interface: The interface of the tested model or function.
     package init(_ interface: SpecModelDescription) { self.interface = interface }
 
     /// Reads a `.npz`, `.json` or `.jsonl` file, or a folder.
@@ -49,7 +49,8 @@ package struct VectorReader {
 
     // MARK: Folders
 
-    /// Vector files, and cases: folders that hold `inputs` and `outputs`, or numbered folders of those.
+    /// Reads a folder of vector files or of cases: folders that contain `inputs` and `outputs`, or numbered folders of
+    /// those.
     private func folder(_ path: String) throws(ModelError) -> TestVectors {
         if let test = try testCase(inFolder: path, named: FileAccess.name(of: path)) {
             return TestVectors(cases: [test])
@@ -96,7 +97,7 @@ package struct VectorReader {
         return step
     }
 
-    /// The files of a folder by the feature that each holds.
+    /// The files of a folder by the feature that each contains.
     private func features(in folder: String) throws(ModelError) -> [(name: String, path: String)] {
         try FileAccess.names(in: folder).filter { !$0.hasPrefix(".") }.map { (Self.stem($0), folder + "/" + $0) }
     }
@@ -121,7 +122,7 @@ package struct VectorReader {
         throw ModelError(.invalidInput, "the model has no \(kind) '\(name)'; it has \(list)")
     }
 
-    /// A value in a file of its own: `.npy`, `.json`, `.txt`, or a picture.
+    /// Reads a value from its own file: `.npy`, `.json`, `.txt`, or an image.
     func value(
         inFile path: String,
         for feature: SpecFeatureDescription,
@@ -156,10 +157,10 @@ package struct VectorReader {
     }
 }
 
-/// Vectors in JSON.
+/// Reads test vectors in JSON.
 private struct ObjectVectors {
     private let reader: VectorReader
-    /// What paths of files are relative to.
+    /// The folder that paths of files are relative to.
     private let folder: String
 
     init(_ reader: VectorReader, folder: String) { (self.reader, self.folder) = (reader, folder) }
@@ -245,7 +246,7 @@ private struct ObjectVectors {
         return step
     }
 
-    /// A value, or for pictures and arrays the path of its file.
+    /// A value, or for images and arrays the path of its file.
     private func value(
         _ json: JSONValue,
         _ feature: SpecFeatureDescription,

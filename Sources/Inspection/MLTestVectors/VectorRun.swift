@@ -1,13 +1,13 @@
 package import MLFeatures
 package import MLNumerics
 
-/// What became of a case.
+/// The result of a case.
 package struct CaseResult: Sendable {
     package enum Outcome: Sendable, Equatable {
         case passed
-        /// Outputs that are not as expected; `step` counts from 0.
+        /// Outputs that differ from the expected values; `step` counts from 0.
         case failed([StepDeviation])
-        /// The model gave no answer.
+        /// The prediction failed.
         case broken(String)
     }
 
@@ -24,18 +24,18 @@ package struct CaseResult: Sendable {
     package var hasPassed: Bool { outcome == .passed }
 }
 
-/// Runs the cases of vectors with a model.
+/// Runs test vectors with a model.
 package struct VectorRun: Sendable {
     private let engine: any ModelEngine
     private let comparison: OutputComparison
 
-    /// - Parameter tolerances: what counts before the tolerances of the vectors.
+    /// - Parameter tolerances: Take precedence over the tolerances of the vectors.
     package init(_ engine: any ModelEngine, _ vectors: TestVectors, tolerances: ToleranceTable = ToleranceTable()) {
         self.engine = engine
         comparison = OutputComparison(tolerances.over(vectors.tolerances))
     }
 
-    /// The answer to a case; nothing of one case is left for the next.
+    /// Runs a case; no state is carried over to the next one.
     package func result(of test: TestCase) -> CaseResult {
         let clock = ContinuousClock()
         let start = clock.now
@@ -70,7 +70,7 @@ package struct VectorRun: Sendable {
         return deviations.isEmpty ? .passed : .failed(deviations)
     }
 
-    /// The case with the model's own answers as what is expected.
+    /// The case with the model's own outputs as expected values.
     package static func recorded(_ test: TestCase, by engine: any ModelEngine) throws(ModelError) -> TestCase {
         let state = engine.makeState()
         var result = test

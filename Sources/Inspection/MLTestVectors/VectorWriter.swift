@@ -3,9 +3,9 @@ import MLFeatures
 import MLFiles
 package import MLNumerics
 
-/// Writes test vectors, in the forms that `VectorReader` reads.
+/// Writes test vectors, in the formats that `VectorReader` reads.
 package enum VectorWriter {
-    /// Writes a `.npz`, `.json` or `.jsonl` file.  Pictures of the latter two are PNG files in a folder beside it.
+    /// Writes a `.npz`, `.json` or `.jsonl` file. Images of the latter two are PNG files in a folder beside it.
     package static func write(_ vectors: TestVectors, to path: String) throws(ModelError) {
         if path.hasSuffix(".npz") {
             return try FileAccess.write(try NumpyArchive.write(try arrays(vectors)), to: path)
@@ -74,7 +74,7 @@ package enum VectorWriter {
 
     // MARK: Objects
 
-    /// A value of JSON whose arrays are tensors.
+    /// A JSON value whose arrays are tensors.
     private indirect enum Node {
         case text(String)
         case number(Double)

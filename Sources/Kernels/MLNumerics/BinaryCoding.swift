@@ -1,8 +1,8 @@
 /// Writes numbers and text as bytes.
 ///
 /// Unsigned integers are base-128 varints, the lowest seven bits first; signed ones are mapped to unsigned by zigzag
-/// (0, −1, 1, −2, …); texts and blocks stand behind their length in bytes; floating-point numbers are eight bytes,
-/// little endian.
+/// (0, −1, 1, −2, …); texts and blocks are preceded by their length in bytes; floating-point numbers are eight bytes,
+/// little-endian.
 package struct BinaryWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
@@ -46,8 +46,10 @@ package struct BinaryWriter: Sendable {
     }
 }
 
-/// Reads what `BinaryWriter` wrote.  Bytes that it did not write give errors of code `malformed`, never a trap, and no
-/// count read makes anybody allocate more than the bytes that are left.
+/// Reads what `BinaryWriter` wrote.
+///
+/// Invalid bytes throw errors of code `malformed`, never trap, and no count can cause an allocation larger than the
+/// remaining bytes.
 package struct BinaryReader: Sendable {
     private let bytes: [UInt8]
     private var position = 0
@@ -82,7 +84,7 @@ package struct BinaryReader: Sendable {
         return Double(bitPattern: pattern)
     }
 
-    /// The number of things that follow, each of at least one byte.
+    /// The number of the following elements, each of at least one byte.
     package mutating func count() throws(ModelError) -> Int {
         let count = try unsigned()
         guard count <= remaining else { throw Self.broken("\(count) entries in \(remaining) bytes") }

@@ -1,7 +1,7 @@
-/// One extent of a shape: a count, or unknown until the values that decide it are known.
+/// One extent of a shape: a count, or unknown until the values that determine it are known.
 ///
-/// Arithmetic with an unknown extent is unknown, so a type rule is written once and serves both the flexible
-/// graph and the graph bound to concrete shapes.
+/// Arithmetic with an unknown extent is unknown, so a type rule is written once and serves both the flexible graph and
+/// the graph bound to concrete shapes.
 package struct Dimension: Hashable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
     private let raw: Int
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How much memory a model may ask for: what the machine has.
+/// Limits on the memory that a model may request, from the machine's size.
 package enum MemoryLimit {
     /// The bytes of main memory.
     package static let byteCount: Int = {
@@ -8,11 +8,12 @@ package enum MemoryLimit {
         return pages > 0 && size > 0 ? pages * size : 1 << 36
     }()
 
-    /// The bytes that one tensor may take: several must fit beside one another.
+    /// The maximum number of bytes in one tensor: several must fit in memory together.
     package static let valueByteCount = max(byteCount / 8, 512 << 20)
 
-    /// Throws when extents are negative or a tensor of them would be larger than `valueByteCount`.
-    /// - Parameter bitWidth: of one element.
+    /// Throws when extents are negative or a tensor with them would be larger than `valueByteCount`.
+    ///
+    /// - Parameter bitWidth: The bits of one element.
     package static func require(_ extents: [Int], bitWidth: Int) throws(ModelError) {
         var count = 1
         for extent in extents {
@@ -30,7 +31,7 @@ package enum MemoryLimit {
         }
     }
 
-    /// Throws when `count` bytes are more than the machine has.
+    /// Throws when `count` bytes are more than the machine's memory.
     package static func require(byteCount count: Int, for purpose: @autoclosure () -> String) throws(ModelError) {
         guard count > byteCount else { return }
         throw ModelError(

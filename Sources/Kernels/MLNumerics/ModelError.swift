@@ -1,6 +1,6 @@
-/// What went wrong inside the engine: a code, a message that names the culprit and the remedy, and the path to it.
+/// An error inside the engine: a code, a message that states the problem and the remedy, and the path to it.
 ///
-/// Every internal module throws this type; the public module maps `code` to `MLModelError` once, at its border.
+/// Every internal module throws this type; the public module maps `code` to `MLModelError` once, at its boundary.
 package struct ModelError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.  Extensible: new kinds are new static members.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -9,28 +9,28 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
 
         /// The bytes of a file contradict the format, or each other.
         package static let malformed = Code("malformed")
-        /// The file system said no.
+        /// The file system reported an error.
         package static let io = Code("io")
-        /// Valid, but not built here yet.
+        /// Valid, but not implemented here.
         package static let unsupported = Code("unsupported")
-        /// The model contradicts its language: types, arity, unknown names.
+        /// The model violates the rules of its language: types, arity, unknown names.
         package static let invalidModel = Code("invalid model")
         /// A value given by the caller does not fit the model.
         package static let invalidInput = Code("invalid input")
-        /// The rank of a value depends on an extent that the model leaves open: read the model for given extents.
+        /// The rank of a value depends on an extent that the model leaves open: read the model with concrete extents.
         package static let unknownRank = Code("unknown rank")
-        /// The caller asked to stop.
+        /// The caller cancelled the operation.
         package static let cancelled = Code("cancelled")
-        /// A parameter that the model does not have, or a value that it does not allow.
+        /// An unknown parameter, or a value that the model does not allow.
         package static let parameter = Code("parameter")
-        /// The model cannot learn, or an update of it went astray.
+        /// The model cannot be updated, or an update failed.
         package static let update = Code("update")
     }
 
     package var code: Code
-    /// One or two sentences: what is wrong and what to do about it.
+    /// One or two sentences: the problem and the remedy.
     package var message: String
-    /// From the outside in: file, function, layer, field.
+    /// The location from the outside in: file, function, layer, field.
     package var trail: [String]
 
     package init(_ code: Code, _ message: String, at trail: String...) {
@@ -39,7 +39,7 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
         self.trail = trail
     }
 
-    /// The same error, one step further out.
+    /// The same error, with an outer location added.
     package func at(_ place: String) -> ModelError {
         var copy = self
         copy.trail.insert(place, at: 0)
@@ -51,7 +51,7 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs `body`; an error that leaves it gets `place` in front of its trail.
+/// Runs `body` and prepends `place` to the trail of an error that it throws.
 package func trailing<R>(
     _ place: @autoclosure () -> String,
     _ body: () throws(ModelError) -> R

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Storages by number, for messages that can carry a number but no reference.
 ///
-/// The numbers hold nothing alive: whoever hands out a number keeps the storage for as long as it may be asked for.
+/// The numbers keep nothing alive: whoever hands out a number must retain the storage while it may be looked up.
 package enum NumberedStorages {
     private struct Entry {
         weak var storage: TensorStorage?
@@ -10,7 +10,7 @@ package enum NumberedStorages {
 
     private static let entries = Mutex<[UInt64: Entry]>([:])
 
-    /// A number for `storage`, which no file can know.
+    /// A number for `storage` that no file can guess.
     package static func number(for storage: TensorStorage) -> UInt64 {
         entries.withLock { entries in
             entries = entries.filter { $0.value.storage != nil }
@@ -21,6 +21,6 @@ package enum NumberedStorages {
         }
     }
 
-    /// The storage of a number; `nil` when it is gone.
+    /// The storage of a number; `nil` when it has been released.
     package static func storage(_ number: UInt64) -> TensorStorage? { entries.withLock { $0[number]?.storage } }
 }

@@ -1,6 +1,6 @@
-/// Element access by value, in `Double`: what reference implementations and constant folding compute with.
+/// Element access by value, in `Double`, for reference implementations and constant folding.
 ///
-/// Every scalar type but `int64` and `uint64` beyond 2⁵³ is represented exactly.
+/// Every scalar type is represented exactly, except `int64` and `uint64` beyond 2⁵³.
 extension Tensor {
     /// All elements, widened.  `bool` gives 0 and 1.
     package var values: [Double] {

@@ -1,12 +1,11 @@
 /// A value: scalar type, shape and shared storage, row-major without gaps.
 ///
-/// Copies share storage.  Nobody writes to a tensor that somebody else can see; `withMutableBytes` copies first
-/// when the storage is shared.
+/// Copies share storage. Shared storage is never written; `withMutableBytes` copies it first.
 package struct Tensor: Sendable {
     package let scalarType: ScalarType
     package private(set) var shape: [Int]
     package private(set) var storage: TensorStorage
-    /// Where the first element lies in `storage`.
+    /// The position of the first element in `storage`.
     package private(set) var byteOffset: Int
 
     package init(scalarType: ScalarType, shape: [Int], storage: TensorStorage, byteOffset: Int = 0) {
@@ -37,7 +36,7 @@ package struct Tensor: Sendable {
     /// The first element.  Valid as long as the tensor is.
     package var address: UnsafeMutableRawPointer { storage.address + byteOffset }
 
-    /// Tells the system that nobody will look at the elements soon; see `TensorStorage.letGo`.
+    /// Tells the system that the elements will not be accessed soon; see `TensorStorage.letGo`.
     package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
 
     /// The same for some of the elements' bytes.
@@ -78,7 +77,7 @@ extension Tensor {
         return body(UnsafeMutableBufferPointer(start: address.assumingMemoryBound(to: T.self), count: count))
     }
 
-    /// A tensor of `values`, stored as they are.
+    /// A tensor of `values`, stored unchanged.
     package init<T: BitwiseCopyable>(elements values: [T], scalarType: ScalarType, shape: [Int]) {
         precondition(values.count == shape.elementCount && MemoryLayout<T>.size * 8 == scalarType.bitWidth)
         self.init(uninitialized: scalarType, shape: shape)

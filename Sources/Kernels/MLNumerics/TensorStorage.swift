@@ -2,12 +2,12 @@ import CMappedFiles
 import Glibc
 import Synchronization
 
-/// Bytes that somebody keeps alive: an allocation of ours, a mapped file, or memory lent by a caller.
+/// Retained bytes: an allocation of ours, a mapped file, or memory lent by a caller.
 ///
-/// `@unchecked Sendable`: the bytes of a storage that is shared are never written; whoever writes (a kernel, an
-/// initialiser) holds the only reference at that time.
+/// `@unchecked Sendable`: the bytes of a shared storage are never written; a writer (a kernel, an initialiser) holds
+/// the only reference at that time.
 package final class TensorStorage: @unchecked Sendable {
-    /// The first byte; aligned as `TensorMemory` says when allocated here.
+    /// The first byte; aligned as in `TensorMemory` when allocated here.
     package var address: UnsafeMutableRawPointer { known ?? copiedAddress() }
     /// `nil` for a region of another storage.
     private let known: UnsafeMutableRawPointer?
@@ -16,7 +16,7 @@ package final class TensorStorage: @unchecked Sendable {
     package let strings: [String]
     private let owner: Owner
 
-    /// Bytes in another storage, wherever they lie there, and a copy of them once somebody wanted them aligned.
+    /// Bytes in another storage, at any alignment, and an aligned copy once it was needed.
     private final class Region: @unchecked Sendable {
         let source: TensorStorage
         let offset: Int
@@ -36,11 +36,11 @@ package final class TensorStorage: @unchecked Sendable {
             UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))
         }
 
-        /// The copy, made now when it is missing.  Of two threads that make one, one keeps it.
+        /// The copy, made on first use. When two threads make one at the same time, one of them is kept.
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
             let made = TensorMemory.allocate(byteCount)
-            // A piece at a time, so that the file's pages do not stand beside the whole copy.
+            // Piece by piece, so that the file's pages are not in memory together with the whole copy.
             for start in stride(from: 0, to: byteCount, by: Self.piece) {
                 let count = min(Self.piece, byteCount - start)
                 (made + start).copyMemory(from: source.address + offset + start, byteCount: count)
@@ -62,7 +62,7 @@ package final class TensorStorage: @unchecked Sendable {
         case storage
         case lender
         case releasing(@Sendable () -> Void)
-        /// The bytes are those of a mapped file, whose mapping is watched under a number.
+        /// The bytes are those of a mapped file, whose mapping is monitored under a number.
         case mapping(path: String, watch: Int32)
         case absent
         case region(Region)
@@ -78,7 +78,7 @@ package final class TensorStorage: @unchecked Sendable {
         owner = .storage
     }
 
-    /// Wraps bytes that `release` gives up.
+    /// Wraps bytes that `release` frees.
     package init(borrowing address: UnsafeMutableRawPointer, byteCount: Int, release: (@Sendable () -> Void)?) {
         known = address
         self.byteCount = byteCount
@@ -86,7 +86,7 @@ package final class TensorStorage: @unchecked Sendable {
         owner = release.map { .releasing($0) } ?? .lender
     }
 
-    /// Takes over the mapping of a whole file, which nobody writes to, from a page's start.
+    /// Takes ownership of the mapping of a whole file, which is never written, from a page boundary.
     package init(mapping address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
         known = address
         self.byteCount = byteCount
@@ -94,10 +94,10 @@ package final class TensorStorage: @unchecked Sendable {
         owner = .mapping(path: path, watch: cmf_watch(address, byteCount))
     }
 
-    /// True when any file was shortened while it was mapped; those who read mapped bytes ask `shortenedFile` then.
+    /// Whether any file was truncated while it was mapped; readers of mapped bytes then check `shortenedFile`.
     package static var someFileWasShortened: Bool { cmf_damages() > 0 }
 
-    /// The file that the bytes come from, when it was shortened while they were read: what was missing reads as zeros.
+    /// The file that the bytes come from, when it was truncated while they were read: missing bytes read as zeros.
     package var shortenedFile: String? {
         switch owner {
         case .mapping(let path, let watch): cmf_is_damaged(watch) != 0 ? path : nil
@@ -106,8 +106,8 @@ package final class TensorStorage: @unchecked Sendable {
         }
     }
 
-    /// Stands for bytes that are not there, because something made of them serves in their place; they read as zeros, and
-    /// take no memory.  `nil` when there is no room for so many.
+    /// Represents bytes that are absent, because something derived from them replaces them; they read as zeros and use
+    /// no memory. `nil` when there is no address space for so many.
     package init?(absent byteCount: Int) {
         let count = max(byteCount, 1)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
@@ -118,8 +118,8 @@ package final class TensorStorage: @unchecked Sendable {
         owner = .absent
     }
 
-    /// Stands for bytes of another storage, which need not be aligned there: they are copied when somebody asks for their
-    /// address, and only for the time of the call when `withPassingBytes` does.
+    /// Represents bytes of another storage, which need not be aligned there: they are copied when their address is
+    /// requested, and only for the duration of the call in `withPassingBytes`.
     package init(regionOf source: TensorStorage, offset: Int, byteCount: Int) {
         precondition(offset >= 0 && byteCount >= 0 && byteCount <= source.byteCount - offset)
         known = nil
@@ -133,12 +133,12 @@ package final class TensorStorage: @unchecked Sendable {
         return region.address()
     }
 
-    /// Lends some bytes, aligned, for one use; a copy that is made for it does not last.
+    /// Gives `body` access to some bytes, aligned; a copy that is made for it is not kept.
     package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         guard case .region(let region) = owner, region.copied == nil else { return body(address + offset) }
         let source = region.source.address + region.offset + offset
-        // Large copies do not come from the heap, which would keep their room for later ones.
+        // Large copies do not come from the heap, which would retain their memory.
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         if count >= 1 << 20, !TensorMemory.leavesOutOfDumps,
             let copy = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), copy != MAP_FAILED
@@ -153,11 +153,13 @@ package final class TensorStorage: @unchecked Sendable {
         return body(copy)
     }
 
-    /// True when the bytes are not there; see `init(absent:)`.
+    /// Whether the bytes are absent; see `init(absent:)`.
     package var isAbsent: Bool { if case .absent = owner { true } else { false } }
 
-    /// Tells the system that nobody will look at some bytes soon.  Those of a mapped file leave the process's memory and
-    /// come back from the file when they are touched; other bytes stay.
+    /// Tells the system that some bytes will not be accessed soon.
+    ///
+    /// Those of a mapped file leave the process's memory and are read from the file again on access; other bytes are
+    /// unaffected.
     package func letGo(from offset: Int, count: Int) {
         if case .region(let region) = owner { region.source.letGo(from: region.offset + offset, count: count) }
         guard case .mapping = owner else { return }
@@ -165,7 +167,7 @@ package final class TensorStorage: @unchecked Sendable {
         let start = (offset + page - 1) / page * page
         let end = (offset + count) / page * page
         guard start < end, end <= byteCount else { return }
-        // Advice: a system that declines it keeps the pages, and nothing else changes.
+        // Only advice: a system that ignores it keeps the pages.
         _ = madvise(address + start, end - start, MADV_DONTNEED)
     }
 

@@ -1,20 +1,29 @@
 import MLImages
 
-/// A place to draw pictures into: memory of the caller, or its own.
+/// A bitmap that images and rectangles can be drawn into, in the caller's memory or its own.
 ///
-/// Coordinates have their origin at the bottom left.  What is drawn is limited to pictures and plain rectangles under
-/// translations and scalings.
+/// Coordinates have their origin at the bottom left. Drawing is limited to images and plain rectangles, and transforms
+/// to translations and scalings; there are no paths, fonts or clipping.
 public final class CGContext {
+    /// The width in pixels.
     public let width: Int
+    /// The height in pixels.
     public let height: Int
+    /// The distance in bytes from the start of one row to the next.
     public let bytesPerRow: Int
+    /// The bits per component: always 8.
     public let bitsPerComponent: Int
+    /// The memory layout of a pixel.
     public let bitmapInfo: CGBitmapInfo
+    /// The colour space that the context was created with.
     public let colorSpace: CGColorSpace?
+    /// Kept for the caller, without effect: images are always scaled bilinearly, with a wider filter when shrinking.
     public var interpolationQuality: CGInterpolationQuality = .default
+    /// The bits per pixel: 8 for grey, 32 for RGB.
     public var bitsPerPixel: Int { layout.bytesPerPixel * 8 }
+    /// Whether a pixel holds alpha, and where.
     public var alphaInfo: CGImageAlphaInfo { bitmapInfo.alphaInfo ?? .none }
-    /// The first pixel of the top row.
+    /// The memory of the pixels, starting with the first pixel of the top row.
     public var data: UnsafeMutableRawPointer? { memory }
 
     private let memory: UnsafeMutableRawPointer
@@ -25,8 +34,20 @@ public final class CGContext {
     private var saved: [(CGPoint, CGPoint)] = []
     private var fill: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) = (0, 0, 0, 255)
 
-    /// `nil` when the layout is not one of 8-bit grey, RGB with a fourth byte before or after it.
-    /// - Parameter data: at least `height * bytesPerRow` bytes that outlive the context; `nil` to let it allocate.
+    /// Creates a context of 8-bit grey, or of 8-bit RGB with an alpha or unused byte before or after the colours.
+    ///
+    /// Returns `nil` when `bitsPerComponent` is not 8, alpha is not premultiplied, the layout is another one, a side is
+    /// below 1 or above 16,777,215 pixels, or `bytesPerRow` is too small for a row.
+    ///
+    /// - Parameters:
+    ///   - data: At least `height * bytesPerRow` bytes that outlive the context, or `nil` to let the context allocate
+    ///     and zero its own memory.
+    ///   - width: The width in pixels.
+    ///   - height: The height in pixels.
+    ///   - bitsPerComponent: Must be 8.
+    ///   - bytesPerRow: The distance in bytes from one row to the next, or 0 for rows without padding.
+    ///   - space: The colour space; its model decides between grey and RGB.
+    ///   - bitmapInfo: The raw value of a `CGBitmapInfo` or a `CGImageAlphaInfo`.
     public init?(
         data: UnsafeMutableRawPointer?,
         width: Int,
@@ -58,21 +79,32 @@ public final class CGContext {
 
     deinit { if ownsMemory { memory.deallocate() } }
 
+    /// Pushes the current transform onto a stack; the fill colour is not saved.
     public func saveGState() { saved.append((scale, origin)) }
+    /// Restores the transform that was last saved; does nothing when there is none.
     public func restoreGState() {
         if let (oldScale, oldOrigin) = saved.popLast() { (scale, origin) = (oldScale, oldOrigin) }
     }
 
+    /// Moves the origin by `x` and `y` units of the current coordinate system.
     public func translateBy(x: CGFloat, y: CGFloat) {
         origin.x += x * scale.x
         origin.y += y * scale.y
     }
 
+    /// Scales the coordinate system about its origin; a negative factor mirrors it.
     public func scaleBy(x: CGFloat, y: CGFloat) {
         scale.x *= x
         scale.y *= y
     }
 
+    /// Sets the colour that `fill(_:)` uses.
+    ///
+    /// - Parameters:
+    ///   - red: The red component, clamped to 0…1, not multiplied by alpha.
+    ///   - green: The green component, clamped to 0…1.
+    ///   - blue: The blue component, clamped to 0…1.
+    ///   - alpha: The opacity, clamped to 0…1.
     public func setFillColor(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
         func byte(_ value: CGFloat) -> UInt8 { UInt8(min(max(value, 0), 1) * 255 + 0.5) }
         let opacity = byte(alpha)
@@ -82,16 +114,19 @@ public final class CGContext {
         )
     }
 
+    /// Sets the colour that `fill(_:)` uses to a grey; both values are clamped to 0…1.
     public func setFillColor(gray: CGFloat, alpha: CGFloat) {
         setFillColor(red: gray, green: gray, blue: gray, alpha: alpha)
     }
 
+    /// Blends the fill colour over the pixels of `rect`, whose edges are rounded to whole pixels.
     public func fill(_ rect: CGRect) {
         let target = pixels(of: rect).rect
         guard let (columns, rows) = visible(target) else { return }
         for y in rows { for x in columns { blend(fill.red, fill.green, fill.blue, fill.alpha, x: x, y: y) } }
     }
 
+    /// Sets the pixels of `rect` to zero: transparent where the context has alpha, black otherwise.
     public func clear(_ rect: CGRect) {
         guard let (columns, rows) = visible(pixels(of: rect).rect) else { return }
         for y in rows {
@@ -100,7 +135,12 @@ public final class CGContext {
         }
     }
 
-    /// Draws `image` scaled to fill `rect`, blended over what is there.
+    /// Draws `image` scaled to fill `rect`, blended over the pixels below.
+    ///
+    /// - Parameters:
+    ///   - image: The image to draw.
+    ///   - rect: The target in the current coordinate system; its edges are rounded to whole pixels.
+    ///   - byTiling: Without effect: the image is drawn once.
     public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
         let (target, flipsX, flipsY) = pixels(of: rect)
         guard target.width >= 1, target.height >= 1, let (columns, rows) = visible(target) else { return }
@@ -131,6 +171,7 @@ public final class CGContext {
         }
     }
 
+    /// Makes an image from a copy of the current pixels.
     public func makeImage() -> CGImage? {
         CGImage(
             width: width,
@@ -147,7 +188,7 @@ public final class CGContext {
         )
     }
 
-    /// `rect` in whole pixels from the top left, and whether the transform turns it over.
+    /// Converts `rect` to whole pixels from the top left, and tells whether the transform mirrors it.
     private func pixels(of rect: CGRect) -> (rect: CGRect, flipsX: Bool, flipsY: Bool) {
         let rect = rect.standardized
         let x0 = origin.x + rect.minX * scale.x
@@ -166,6 +207,7 @@ public final class CGContext {
         return (target, scale.x < 0, scale.y < 0)
     }
 
+    /// The columns and rows of `rect` that lie inside the context; `nil` when there are none.
     private func visible(_ rect: CGRect) -> (columns: Range<Int>, rows: Range<Int>)? {
         let left = max(Int(rect.minX), 0)
         let right = min(Int(rect.maxX), width)
@@ -174,7 +216,7 @@ public final class CGContext {
         return left < right && top < bottom ? (left..<right, top..<bottom) : nil
     }
 
-    /// Source-over of one premultiplied pixel.
+    /// Blends one premultiplied pixel over the one at `x`, `y` (source over).
     private func blend(_ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8, x: Int, y: Int) {
         let pixel = (memory + y * bytesPerRow + x * layout.bytesPerPixel).assumingMemoryBound(to: UInt8.self)
         func over(_ new: UInt8, _ offset: Int) {

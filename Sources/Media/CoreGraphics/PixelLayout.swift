@@ -1,10 +1,10 @@
 import MLImages
 
-/// Where the components of a pixel lie: what `CGImage` and `CGContext` are told by five numbers.
+/// Where the components of a pixel lie, derived from the five numbers that `CGImage` and `CGContext` are given.
 struct PixelLayout: Equatable, Sendable {
     /// Bytes from one pixel to the next.
     let bytesPerPixel: Int
-    /// Bytes of one component: 1, or 2 of which only the more significant one is used.
+    /// Bytes of one component: 1, or 2, of which only the more significant one is used.
     let bytesPerComponent: Int
     /// Byte offset of the more significant byte of red, green, blue; all equal for grey.
     let color: (Int, Int, Int)
@@ -13,7 +13,7 @@ struct PixelLayout: Equatable, Sendable {
     let isPremultiplied: Bool
     let isGray: Bool
 
-    /// `nil` for combinations that are not read: floats, 5-bit components, CMYK, alpha alone.
+    /// Derives the layout; `nil` for unsupported combinations: floats, packed formats, CMYK, alpha alone.
     init?(bitsPerComponent: Int, bitsPerPixel: Int?, model: CGColorSpaceModel, info: CGBitmapInfo) {
         guard bitsPerComponent == 8 || bitsPerComponent == 16, !info.contains(.floatComponents),
             info.pixelFormat == .packed,
@@ -66,7 +66,9 @@ struct PixelLayout: Equatable, Sendable {
             && a.alpha == b.alpha && a.isPremultiplied == b.isPremultiplied && a.isGray == b.isGray
     }
 
-    /// Reads pixels in this layout.  Grey without alpha stays grey; everything else becomes premultiplied RGBA.
+    /// Converts pixels in this layout to a bitmap.
+    ///
+    /// Grey without alpha stays grey; everything else becomes premultiplied RGBA.
     func read(_ source: UnsafeRawBufferPointer, width: Int, height: Int, bytesPerRow: Int) -> Bitmap {
         let target: Bitmap.Layout = isGray && alpha == nil ? .gray : .rgba
         let count = width * height * target.bytesPerPixel

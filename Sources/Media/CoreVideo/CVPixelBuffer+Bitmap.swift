@@ -1,10 +1,10 @@
 package import MLImages
 
 extension CVBuffer {
-    /// The pixels as 8-bit grey or RGBA; `nil` for formats that are not pictures (two components, depth).
+    /// The pixels as 8-bit grey or RGBA; `nil` for formats that are not images (two components, depth).
     ///
-    /// Colours are taken as they are, whatever alpha says.  Grey floats are numbers from 0 to 255 and are rounded and
-    /// clamped.  YpCbCr is decoded by ITU-R BT.601.
+    /// Colours are taken unchanged, whatever alpha says. Floating-point grey values range from 0 to 255 and are rounded
+    /// and clamped. YpCbCr is decoded by ITU-R BT.601.
     package var bitmap: Bitmap? {
         switch pixelFormatType {
         case kCVPixelFormatType_32BGRA: color(2, 1, 0, 3, pixel: 4)
@@ -23,7 +23,7 @@ extension CVBuffer {
         }
     }
 
-    /// Overwrites the pixels by `bitmap`, which must have the buffer's size; `false` when the format takes no picture.
+    /// Overwrites the pixels with `bitmap`, which must have the buffer's size; `false` when the format takes no image.
     package func write(_ bitmap: Bitmap) -> Bool {
         precondition(bitmap.width == width && bitmap.height == height)
         switch pixelFormatType {
@@ -42,7 +42,7 @@ extension CVBuffer {
         return true
     }
 
-    /// A buffer of the given format that holds `bitmap`; `nil` when the format takes no picture.
+    /// Creates a buffer of the given format that holds `bitmap`; `nil` when the format takes no image.
     package convenience init?(_ bitmap: Bitmap, pixelFormatType: OSType) {
         self.init(width: bitmap.width, height: bitmap.height, pixelFormatType: pixelFormatType)
         guard write(bitmap) else { return nil }

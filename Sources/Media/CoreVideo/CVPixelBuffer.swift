@@ -1,9 +1,12 @@
+/// A buffer that holds an image.
 public typealias CVImageBuffer = CVBuffer
+/// A buffer that holds an image's pixels in main memory.
 public typealias CVPixelBuffer = CVBuffer
 
-/// A picture in memory that callers may write to.
+/// An image in main memory that callers may write to.
 ///
-/// `@unchecked Sendable`: as with Apple's, whoever writes to the pixels sees to it that nobody reads them meanwhile.
+/// `@unchecked Sendable`: as on Apple's platforms, whoever writes to the pixels must see to it that nobody reads them
+/// meanwhile.
 public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Sendable {
     /// One rectangle of pixels.
     package struct Plane {
@@ -19,7 +22,7 @@ public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Senda
     package let planes: [Plane]
     private let release: () -> Void
 
-    /// `nil` for an unknown format or a size below 1 or beyond memory.
+    /// Allocates zeroed pixels; `nil` for an unknown format, a size below 1, or more memory than can be allocated.
     package init?(width: Int, height: Int, pixelFormatType: OSType, rowAlignment: Int = 64) {
         guard let format = PixelFormat(pixelFormatType), width > 0, height > 0, width < 1 << 24, height < 1 << 24,
             rowAlignment > 0, rowAlignment <= 4096
@@ -46,7 +49,7 @@ public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Senda
         release = { free(memory) }
     }
 
-    /// Wraps memory of one plane that `release` gives up.
+    /// Wraps single-plane memory that `release` frees when the buffer goes away.
     package init?(
         width: Int,
         height: Int,
@@ -67,12 +70,29 @@ public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Senda
 
     deinit { release() }
 
+    /// Whether both are the same buffer.
     public static func == (a: CVBuffer, b: CVBuffer) -> Bool { a === b }
+    /// Hashes the buffer's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    /// The size and the pixel format's code.
     public var description: String { "CVPixelBuffer \(width) × \(height) \(pixelFormatName(pixelFormatType))" }
 }
 
-/// Makes a buffer of zeroed pixels.
+/// Creates a pixel buffer of zeroed pixels.
+///
+/// Of the attributes only `kCVPixelBufferBytesPerRowAlignmentKey` has an effect.
+///
+/// - Parameters:
+///   - allocator: Without effect.
+///   - width: The width in pixels.
+///   - height: The height in pixels.
+///   - pixelFormatType: One of the `kCVPixelFormatType_` constants of this module.
+///   - pixelBufferAttributes: Attributes by `kCVPixelBuffer…Key`, or `nil`. Rows are aligned to 64 bytes by default, to
+///     at most 4096.
+///   - pixelBufferOut: Receives the buffer, or `nil` on failure.
+/// - Returns: `kCVReturnSuccess`; `kCVReturnInvalidPixelFormat` for an unknown format; `kCVReturnInvalidSize` for a
+///   side below 1; `kCVReturnAllocationFailed` for a side above 16,777,215, an alignment outside 1…4096, or too little
+///   memory.
 @discardableResult
 public func CVPixelBufferCreate(
     _ allocator: CFAllocator?,
@@ -98,11 +118,25 @@ public func CVPixelBufferCreate(
     return kCVReturnSuccess
 }
 
-/// Told when the bytes of a buffer are no longer needed.
+/// Called when a buffer's bytes are no longer needed, with the reference and the address that were passed on creation.
 public typealias CVPixelBufferReleaseBytesCallback =
     @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Void
 
-/// Wraps memory of the caller: one plane of `height * bytesPerRow` bytes.
+/// Creates a single-plane pixel buffer in the caller's memory, without copying.
+///
+/// - Parameters:
+///   - allocator: Without effect.
+///   - width: The width in pixels.
+///   - height: The height in pixels.
+///   - pixelFormatType: One of the single-plane `kCVPixelFormatType_` constants of this module.
+///   - baseAddress: `height * bytesPerRow` bytes that stay valid until `releaseCallback` is called.
+///   - bytesPerRow: The distance in bytes from one row to the next.
+///   - releaseCallback: Called when the buffer goes away, or `nil`.
+///   - releaseRefCon: Passed to `releaseCallback`.
+///   - pixelBufferAttributes: Without effect.
+///   - pixelBufferOut: Receives the buffer, or `nil` on failure.
+/// - Returns: `kCVReturnSuccess`; `kCVReturnInvalidPixelFormat` for an unknown format; `kCVReturnInvalidArgument` for a
+///   planar format, a side outside 1…16,777,215 or rows that are too short.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
     _ allocator: CFAllocator?,
@@ -130,49 +164,60 @@ public func CVPixelBufferCreateWithBytes(
     return buffer == nil ? kCVReturnInvalidArgument : kCVReturnSuccess
 }
 
-/// Memory is always resident: locking succeeds and does nothing.
+/// Does nothing and succeeds: the memory is always resident and addressable.
 @discardableResult
 public func CVPixelBufferLockBaseAddress(_ buffer: CVPixelBuffer, _ flags: CVPixelBufferLockFlags) -> CVReturn {
     kCVReturnSuccess
 }
 
+/// Does nothing and succeeds, like locking.
 @discardableResult
 public func CVPixelBufferUnlockBaseAddress(_ buffer: CVPixelBuffer, _ flags: CVPixelBufferLockFlags) -> CVReturn {
     kCVReturnSuccess
 }
 
+/// The width in pixels.
 public func CVPixelBufferGetWidth(_ buffer: CVPixelBuffer) -> Int { buffer.width }
+/// The height in pixels.
 public func CVPixelBufferGetHeight(_ buffer: CVPixelBuffer) -> Int { buffer.height }
+/// The pixel format, one of the `kCVPixelFormatType_` constants.
 public func CVPixelBufferGetPixelFormatType(_ buffer: CVPixelBuffer) -> OSType { buffer.pixelFormatType }
 
-/// The first pixel; of a planar buffer, of its first plane.
+/// The address of the first pixel; in a planar buffer, of the first plane's.
 public func CVPixelBufferGetBaseAddress(_ buffer: CVPixelBuffer) -> UnsafeMutableRawPointer? {
     buffer.planes[0].address
 }
 
+/// The distance in bytes from one row to the next; in a planar buffer, of the first plane.
 public func CVPixelBufferGetBytesPerRow(_ buffer: CVPixelBuffer) -> Int { buffer.planes[0].bytesPerRow }
+/// The bytes of all rows of all planes, including the rows' padding.
 public func CVPixelBufferGetDataSize(_ buffer: CVPixelBuffer) -> Int {
     buffer.planes.reduce(0) { $0 + $1.bytesPerRow * $1.height }
 }
 
+/// Whether the buffer has more than one plane.
 public func CVPixelBufferIsPlanar(_ buffer: CVPixelBuffer) -> Bool { buffer.planes.count > 1 }
-/// 0 for a buffer that is not planar.
+/// The number of planes; 0 for a buffer that is not planar.
 public func CVPixelBufferGetPlaneCount(_ buffer: CVPixelBuffer) -> Int {
     buffer.planes.count > 1 ? buffer.planes.count : 0
 }
 
+/// The width of a plane in pixels; 0 when there is no plane of this index.
 public func CVPixelBufferGetWidthOfPlane(_ buffer: CVPixelBuffer, _ index: Int) -> Int {
     buffer.planes.indices.contains(index) ? buffer.planes[index].width : 0
 }
 
+/// The height of a plane in pixels; 0 when there is no plane of this index.
 public func CVPixelBufferGetHeightOfPlane(_ buffer: CVPixelBuffer, _ index: Int) -> Int {
     buffer.planes.indices.contains(index) ? buffer.planes[index].height : 0
 }
 
+/// The distance in bytes from one row of a plane to the next; 0 when there is no plane of this index.
 public func CVPixelBufferGetBytesPerRowOfPlane(_ buffer: CVPixelBuffer, _ index: Int) -> Int {
     buffer.planes.indices.contains(index) ? buffer.planes[index].bytesPerRow : 0
 }
 
+/// The address of a plane's first pixel; `nil` when there is no plane of this index.
 public func CVPixelBufferGetBaseAddressOfPlane(_ buffer: CVPixelBuffer, _ index: Int) -> UnsafeMutableRawPointer? {
     buffer.planes.indices.contains(index) ? buffer.planes[index].address : nil
 }

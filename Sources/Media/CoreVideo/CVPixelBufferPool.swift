@@ -1,4 +1,6 @@
-/// Makes buffers of one size and format.  Memory is not recycled: the allocator does that well enough.
+/// Creates pixel buffers of one size and format.
+///
+/// Memory is not recycled: the allocator does that well enough.
 public final class CVPixelBufferPool: @unchecked Sendable {
     let width: Int
     let height: Int
@@ -11,7 +13,15 @@ public final class CVPixelBufferPool: @unchecked Sendable {
     }
 }
 
-/// Makes a pool from buffer attributes, which must name width, height and pixel format.
+/// Creates a pool from buffer attributes, which must contain width, height and pixel format.
+///
+/// - Parameters:
+///   - allocator: Without effect.
+///   - poolAttributes: Without effect.
+///   - pixelBufferAttributes: The buffers' `kCVPixelBufferWidthKey`, `kCVPixelBufferHeightKey` and
+///     `kCVPixelBufferPixelFormatTypeKey`; others have no effect.
+///   - poolOut: Receives the pool, or `nil` on failure.
+/// - Returns: `kCVReturnSuccess`, or `kCVReturnInvalidPixelBufferAttributes` when one of the three is missing.
 @discardableResult
 public func CVPixelBufferPoolCreate(
     _ allocator: CFAllocator?,
@@ -29,6 +39,13 @@ public func CVPixelBufferPoolCreate(
     return kCVReturnSuccess
 }
 
+/// Creates a buffer of zeroed pixels with the pool's size and format.
+///
+/// - Parameters:
+///   - allocator: Without effect.
+///   - pool: The pool.
+///   - pixelBufferOut: Receives the buffer, or `nil` on failure.
+/// - Returns: The same codes as `CVPixelBufferCreate`: the pool's size and format are checked here, not by the pool.
 @discardableResult
 public func CVPixelBufferPoolCreatePixelBuffer(
     _ allocator: CFAllocator?,

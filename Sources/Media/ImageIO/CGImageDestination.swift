@@ -1,6 +1,6 @@
 import MLImages
 
-/// Writes one picture to a file or into memory.
+/// Writes one image to a file or to memory, as PNG or JPEG.
 public final class CGImageDestination {
     private enum Target {
         case url(URL)
@@ -11,7 +11,7 @@ public final class CGImageDestination {
     private let kind: ImageFile.Kind
     private var encoded: Data?
 
-    /// The kinds that are written.
+    /// The file formats that can be written.
     fileprivate static let kinds = [ImageFile.Kind.png, .jpeg]
 
     private static func kind(_ type: CFString) -> ImageFile.Kind? { kinds.first { $0.rawValue == "\(type)" } }
@@ -49,7 +49,14 @@ public final class CGImageDestination {
     }
 }
 
-/// `nil` for types other than `public.png` and `public.jpeg`, or a count other than 1.
+/// Creates a destination that writes one image to a file.
+///
+/// - Parameters:
+///   - url: The file, which is replaced atomically on `CGImageDestinationFinalize`.
+///   - type: The uniform type identifier `public.png` or `public.jpeg`.
+///   - count: The number of images: must be 1.
+///   - options: Without effect.
+/// - Returns: The destination, or `nil` for another type or count.
 public func CGImageDestinationCreateWithURL(
     _ url: CFURL,
     _ type: CFString,
@@ -59,7 +66,14 @@ public func CGImageDestinationCreateWithURL(
     count == 1 ? CGImageDestination(url: url as URL, type: type) : nil
 }
 
-/// `nil` for types other than `public.png` and `public.jpeg`, or a count other than 1.
+/// Creates a destination that appends one encoded image to `data`.
+///
+/// - Parameters:
+///   - data: Receives the bytes on `CGImageDestinationFinalize`.
+///   - type: The uniform type identifier `public.png` or `public.jpeg`.
+///   - count: The number of images: must be 1.
+///   - options: Without effect.
+/// - Returns: The destination, or `nil` for another type or count.
 public func CGImageDestinationCreateWithData(
     _ data: CFMutableData,
     _ type: CFString,
@@ -69,18 +83,26 @@ public func CGImageDestinationCreateWithData(
     count == 1 ? CGImageDestination(data: data, type: type) : nil
 }
 
+/// Encodes an image for the destination; images after the first that could be encoded are ignored.
+///
+/// - Parameters:
+///   - destination: The destination.
+///   - image: The image. JPEG files have no alpha: transparent pixels are blended over black.
+///   - properties: `kCGImageDestinationLossyCompressionQuality`, or `nil`; other properties are not written.
 public func CGImageDestinationAddImage(_ destination: CGImageDestination, _ image: CGImage, _ properties: CFDictionary?)
 {
     destination.add(image, properties)
 }
 
-/// Writes the file; `false` when there is no picture, or it could not be encoded or written.
+/// Writes the file; `false` when there is no image, or when it could not be encoded or written.
 public func CGImageDestinationFinalize(_ destination: CGImageDestination) -> Bool { destination.finish() }
 
+/// The uniform type identifiers of the file formats that can be written.
 public func CGImageDestinationCopyTypeIdentifiers() -> CFArray {
     CGImageDestination.kinds.map(\.rawValue) as CFArray
 }
 
+/// The uniform type identifiers of the file formats that can be read.
 public func CGImageSourceCopyTypeIdentifiers() -> CFArray {
     ImageFile.Kind.allCases.map(\.rawValue) as CFArray
 }

@@ -1,17 +1,20 @@
 import Foundation
 
-/// Finds the orientation in the Exif part of a picture file.  Every read is checked; damage means 1.
+/// Finds the orientation in an image file's Exif data.
+///
+/// Every read is bounds-checked; damaged data yields 1.
 struct ExifOrientation {
-    /// 1…8.
+    /// The orientation, 1…8.
     private(set) var value: UInt32 = 1
     private let bytes: [UInt8]
 
-    /// Exif stands before the pixels in JPEG.
+    /// Reads a JPEG file, whose Exif data precedes the pixels.
     init(inJPEG data: Data) { self.init(data.prefix(1 << 20)) { $0.jpegPart() } }
 
-    /// Exif may follow the pixels in PNG and WebP.
+    /// Reads a PNG file, whose Exif data may follow the pixels.
     init(inPNG data: Data) { self.init(data) { $0.pngPart() } }
 
+    /// Reads a WebP file, whose Exif data may follow the pixels.
     init(inWebP data: Data) { self.init(data) { $0.webpPart() } }
 
     private init(_ data: Data, _ part: (Self) -> Range<Int>?) {
@@ -64,7 +67,7 @@ struct ExifOrientation {
         return nil
     }
 
-    /// Reads the first directory of a TIFF structure.
+    /// The orientation in the first directory of a TIFF structure.
     private func orientation(in part: Range<Int>) -> UInt32? {
         guard part.count >= 8 else { return nil }
         let start = part.lowerBound

@@ -2,9 +2,9 @@ import CImageCodecs
 package import MLImages
 package import MLNumerics
 
-/// Writes pictures as PNG or JPEG.
+/// Encodes bitmaps as PNG or JPEG.
 package enum ImageEncoder {
-    /// A PNG file: grey, RGB, or RGBA with straight alpha.
+    /// Encodes a PNG file: grey, RGB (when `isOpaque`), or RGBA with alpha that is not premultiplied.
     package static func png(_ bitmap: Bitmap, isOpaque: Bool) throws(ModelError) -> Data {
         switch bitmap.layout {
         case .gray:
@@ -24,8 +24,13 @@ package enum ImageEncoder {
         }
     }
 
-    /// A JPEG file; alpha is dropped, so transparent pixels show over black.
-    /// - Parameter quality: 0 (smallest) to 1 (best).
+    /// Encodes a JPEG file; alpha is dropped, so transparent pixels are blended over black.
+    ///
+    /// - Parameters:
+    ///   - bitmap: The pixels.
+    ///   - quality: From 0 (smallest file) to 1 (best), clamped; 0.85 when it is not a number.
+    /// - Returns: The file's bytes.
+    /// - Throws: `unsupported` for a side above 65,500 pixels, `io` when the encoder fails.
     package static func jpeg(_ bitmap: Bitmap, quality: Double) throws(ModelError) -> Data {
         let level = Int32(1 + (quality.isNaN ? 0.85 : min(max(quality, 0), 1)) * 99)
         guard bitmap.width <= 65500, bitmap.height <= 65500 else {

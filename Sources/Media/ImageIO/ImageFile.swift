@@ -2,9 +2,9 @@ import CImageCodecs
 package import MLImages
 package import MLNumerics
 
-/// A picture file in memory: JPEG (baseline and progressive), PNG, WebP, TIFF, GIF, BMP, or HEIC.
+/// An image file in memory: JPEG (baseline and progressive), PNG, WebP, TIFF, GIF, BMP or HEIC.
 package struct ImageFile: Sendable {
-    /// The kinds that are read.
+    /// The file formats that can be read, with their uniform type identifiers.
     package enum Kind: String, Sendable, CaseIterable {
         case png = "public.png"
         case jpeg = "public.jpeg"
@@ -14,7 +14,7 @@ package struct ImageFile: Sendable {
         case bmp = "com.microsoft.bmp"
         case heic = "public.heic"
 
-        /// Recognises a kind by a file's first bytes.
+        /// Recognises a format by a file's first bytes.
         fileprivate init?(_ start: [UInt8]) {
             func text(_ range: Range<Int>) -> String? {
                 start.count < range.upperBound ? nil : String(decoding: start[range], as: UTF8.self)
@@ -40,23 +40,23 @@ package struct ImageFile: Sendable {
             }
         }
 
-        /// The sizes of headers that BMP files have had.
+        /// The header sizes of the BMP format's versions.
         private static let bmpHeaders: Set<UInt8> = [12, 40, 52, 56, 64, 108, 124]
-        /// The brands of single pictures and sequences coded with HEVC, and those that leave the codec open.
+        /// The brands of single images and sequences coded with HEVC, and those that leave the codec open.
         private static let heifBrands: Set<String> = [
             "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1",
         ]
     }
 
-    /// How names of files of the kinds end, without the dot, in small letters.
+    /// The formats' file name extensions, without the dot, in lower case.
     package static let fileExtensions = [
         "png", "jpg", "jpeg", "webp", "tif", "tiff", "gif", "bmp", "heic", "heif",
     ]
 
-    /// The kinds, for messages.
+    /// The formats' names, for messages.
     package static let kinds = "PNG, JPEG, WebP, TIFF, GIF, BMP or HEIC"
 
-    /// What the header says.
+    /// The properties in a file's header.
     package struct Header: Sendable, Equatable {
         package let width: Int
         package let height: Int
@@ -64,13 +64,13 @@ package struct ImageFile: Sendable {
         package let hasAlpha: Bool
     }
 
-    /// Pictures with more pixels than this are refused.
+    /// Images with more pixels than this are refused.
     package static let pixelLimit: UInt64 = 1 << 28
 
     package let kind: Kind
     private let data: Data
 
-    /// Recognises the kind by the first bytes, not by a name.
+    /// Recognises the format by the first bytes, not by a name; throws `unsupported` when it is none of them.
     package init(_ data: Data) throws(ModelError) {
         guard let kind = Kind([UInt8](data.prefix(18))) else {
             throw ModelError(
@@ -82,7 +82,7 @@ package struct ImageFile: Sendable {
         self.data = data
     }
 
-    /// The size and the components, without decoding the pixels.
+    /// Reads the size and the components, without decoding the pixels; throws `malformed` for a damaged file.
     package func header() throws(ModelError) -> Header {
         let image = try decode(headerOnly: true)
         return Header(
@@ -93,7 +93,7 @@ package struct ImageFile: Sendable {
         )
     }
 
-    /// The decoded pixels as they are stored: not turned by the orientation.
+    /// Decodes the pixels as stored, not turned by the orientation; throws `malformed` for a damaged file.
     package func bitmap() throws(ModelError) -> Bitmap {
         let image = try decode(headerOnly: false)
         defer { cic_free(image.pixels) }
@@ -104,7 +104,7 @@ package struct ImageFile: Sendable {
         let height = Int(image.height)
         let count = width * height
         let layout: Bitmap.Layout = image.channels == 1 ? .gray : .rgba
-        /// A component as bitmaps hold it; no file's brightness exceeds its alpha.
+        /// A component premultiplied by alpha, never above it.
         func inside(_ value: UInt8, _ alpha: UInt8) -> UInt8 {
             image.is_premultiplied != 0 ? min(value, alpha) : Bitmap.premultiplied(value, alpha)
         }
@@ -137,9 +137,11 @@ package struct ImageFile: Sendable {
         return Bitmap(width: width, height: height, layout: layout, pixels: bytes)
     }
 
-    /// The orientation that the file states in its Exif part, or as a TIFF file itself, 1…8; 1 when it has none or a
-    /// damaged one.  HEIF files say themselves how to turn their pixels, which is done when they are read, so that what
-    /// their Exif part repeats of it no longer holds.
+    /// The orientation that the file states in its Exif data, or in its TIFF fields; 1 when it states none or a damaged
+    /// one.
+    ///
+    /// HEIF files state how to turn their pixels themselves, which is done when they are decoded, so that the
+    /// orientation in their Exif data no longer applies.
     package var exifOrientation: UInt32 {
         switch kind {
         case .jpeg: return ExifOrientation(inJPEG: data).value

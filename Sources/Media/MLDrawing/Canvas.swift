@@ -1,14 +1,14 @@
 import CDrawing
 package import MLNumerics
 
-/// A white page to draw lines, areas and text on, which becomes a file.
+/// A white page to draw lines, areas and text on, which is written as a file.
 ///
-/// Coordinates are those of a page whose origin is at the top left.  Text is of any script and written in its direction,
-/// in the machine's fonts; characters that none of them has are boxes.
+/// Coordinates have their origin at the top left. Text may be in any script and direction, in the machine's fonts;
+/// characters without a glyph are drawn as boxes.
 package final class Canvas {
-    /// The kinds of files.
+    /// The file formats.
     package enum Form: Sendable {
-        /// Two pixels a unit.
+        /// Two pixels per unit.
         case png
         case svg
         case pdf
@@ -18,7 +18,7 @@ package final class Canvas {
         case left, centre, right
     }
 
-    /// Where a text that is too long is cut.
+    /// Where a text that is too long is truncated.
     package enum Ellipsis: Sendable {
         case end, middle
     }
@@ -50,7 +50,7 @@ package final class Canvas {
 
     deinit { cdr_close(page) }
 
-    /// Ends the page: the bytes of its file.
+    /// Finishes the page and returns the bytes of its file.
     package func bytes() throws(ModelError) -> [UInt8] {
         var bytes: UnsafePointer<UInt8>?
         var count = 0
@@ -66,17 +66,17 @@ package final class Canvas {
         cdr_fill_rectangle(page, x, y, width, height, colour.shade)
     }
 
-    /// Draws a line through points, with round ends and corners.
+    /// Draws a polyline with round ends and joins.
     package func stroke(_ points: [Point], width: Double, _ colour: Colour) {
         stroke([points], width: width, colour)
     }
 
-    /// Draws lines that are one figure: where they cross, the colour is not laid on twice.
+    /// Draws polylines as one figure: where they cross, a translucent colour is applied once.
     package func stroke(_ lines: [[Point]], width: Double, _ colour: Colour) {
         cdr_stroke(page, Self.flat(lines.joined()), lines.map(\.count), lines.count, width, colour.shade)
     }
 
-    /// Draws discs, which shine through one another as far as the colour does.
+    /// Draws discs; translucent ones show through each other.
     package func dot(_ points: [Point], width: Double, _ colour: Colour) {
         for point in points { stroke([point], width: width, colour) }
     }
@@ -85,11 +85,12 @@ package final class Canvas {
 
     // MARK: Text
 
-    /// Writes a line of text.
+    /// Draws a line of text.
+    ///
     /// - Parameters:
-    ///   - y: the line that letters stand on.
-    ///   - width: what the text may take; what is longer is cut with an ellipsis.
-    ///   - isUpright: from the bottom to the top, the letters' line at `x`.
+    ///   - y: The baseline.
+    ///   - width: The available width; longer text is truncated with an ellipsis.
+    ///   - isUpright: Whether the text runs from the bottom to the top, with its baseline at `x`.
     package func write(
         _ text: String,
         x: Double,
@@ -118,7 +119,7 @@ package final class Canvas {
         Self.with(text, size, isBold, .infinity, CDR_NEVER) { cdr_measure(page, $0).width }
     }
 
-    /// How many characters of a text no font of the machine has.
+    /// The number of a text's characters that none of the machine's fonts has.
     package func missingCount(_ text: String) -> Int {
         Self.with(text, 12, false, .infinity, CDR_NEVER) { cdr_measure(page, $0).missing }
     }
@@ -147,10 +148,12 @@ package final class Canvas {
         }
     }
 
-    /// The most characters of a line: more than a page has room for.
+    /// The maximum number of characters in a line: more than a page has room for.
     private static let mostCharacters = 1000
 
-    /// The text with spaces for control characters and ends of lines, and the mark of replacement for noncharacters.  What is longer than any line loses its middle.
+    /// The text with spaces for control characters and line breaks, and the replacement character for noncharacters.
+    ///
+    /// Text longer than any line loses its middle.
     package static func oneLine(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var scalars = Array(text.unicodeScalars.prefix(mostCharacters + 1))
@@ -161,7 +164,7 @@ package final class Canvas {
         for scalar in scalars {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: result.append(" ")
-            // cairo takes no text with noncharacters for Unicode.
+            // cairo does not accept noncharacters as Unicode.
             case _ where scalar.properties.isNoncharacterCodePoint: result.append("\u{FFFD}")
             default: result.append(scalar)
             }

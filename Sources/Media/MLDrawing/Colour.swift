@@ -1,6 +1,6 @@
 import CDrawing
 
-/// A colour of a drawing; its components go from 0 to 1.
+/// A drawing colour; its components range from 0 to 1.
 package struct Colour: Hashable, Sendable {
     package var red: Double
     package var green: Double
@@ -16,21 +16,21 @@ package struct Colour: Hashable, Sendable {
     package static let light = Colour(0.88, 0.88, 0.88)
     package static let white = Colour(1, 1, 1)
 
-    // Wong's colours, which people who cannot tell red from green tell apart (Nature Methods 8, 441, 2011).
+    // Wong's colours, which are distinguishable with red-green colour blindness (Nature Methods 8, 441, 2011).
     package static let blue = Colour(0, 0.447, 0.698)
     package static let vermilion = Colour(0.835, 0.369, 0)
     package static let green = Colour(0, 0.62, 0.451)
     package static let purple = Colour(0.8, 0.475, 0.655)
 
-    /// What the lines of a plot are told apart by.
+    /// The colours of a plot's series.
     package static let series = [blue, vermilion, green, purple]
 
-    /// This colour on white, `share` of it.
+    /// This colour on white, with opacity `share`.
     package func faded(to share: Double) -> Colour {
         Colour(1 - (1 - red) * share, 1 - (1 - green) * share, 1 - (1 - blue) * share)
     }
 
-    /// A colour between this one, at 0, and another, at 1.
+    /// The interpolation between this colour, at 0, and another, at 1.
     package func mixed(_ share: Double, with other: Colour) -> Colour {
         func mix(_ path: KeyPath<Colour, Double>) -> Double {
             self[keyPath: path] + (other[keyPath: path] - self[keyPath: path]) * share
@@ -44,7 +44,7 @@ package struct Colour: Hashable, Sendable {
         return result
     }
 
-    /// How bright it looks, 0 to 1.
+    /// The perceived brightness, 0 to 1.
     package var brightness: Double { 0.299 * red + 0.587 * green + 0.114 * blue }
 
     var shade: cdr_colour { cdr_colour(red: red, green: green, blue: blue, alpha: opacity) }

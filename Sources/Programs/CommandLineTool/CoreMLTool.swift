@@ -10,8 +10,8 @@ struct CoreMLTool: ParsableCommand {
     /// The version of the project (https://semver.org), the same as in the file VERSION.
     static let version = "0.1.0"
 
-    // Each command states its name: one that ArgumentParser derives from the type costs every start a search through all
-    // conformances in the program.
+    // Each command states its name: deriving it from the type would make ArgumentParser search all conformances in the
+    // program at every start.
     static let configuration = CommandConfiguration(
         commandName: "coreml",
         abstract: "Run, train, inspect and measure Core ML models.",
@@ -59,7 +59,7 @@ extension CoreMLTool {
     }
 }
 
-/// What a command prints on standard error before it exits with status 1.
+/// An error message that a command prints on standard error before it exits with status 1.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

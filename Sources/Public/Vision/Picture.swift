@@ -3,7 +3,7 @@ import CoreVideo
 import ImageIO
 import MLImages
 
-/// A picture that requests look at, turned upright when it is first needed.
+/// An image that requests analyse, decoded and turned upright when it is first needed.
 final class Picture {
     enum Source {
         case cgImage(CGImage)
@@ -13,7 +13,7 @@ final class Picture {
     }
 
     private let source: Source
-    /// Overrides what a file says.
+    /// Overrides the orientation that a file states.
     private let orientation: CGImagePropertyOrientation?
     private var decoded: Bitmap?
 

@@ -2,15 +2,18 @@ import CoreML
 package import Foundation
 package import MLImages
 
-/// Where a picture lies in the square that a model sees, in fractions with the origin at the top left.
+/// Where an image lies in a model's square input, in fractions with the origin at the top left.
 package struct Placement {
-    /// The picture's rectangle in what the model sees; beyond the unit square when the picture was cropped.
+    /// The image's rectangle in the input; larger than the unit square when the image was cropped.
     private let frame: CGRect
     private let isTurned: Bool
 
+    /// Places an image.
+    ///
     /// - Parameters:
-    ///   - aspect: width by height of the picture.
-    ///   - targetAspect: width by height of what the model sees.
+    ///   - fitting: How the image is fitted to the input.
+    ///   - aspect: The image's width divided by its height.
+    ///   - targetAspect: The input's width divided by its height.
     package init(_ fitting: Bitmap.Fitting, aspect: Double, targetAspect: Double) {
         isTurned = fitting == .scaleFitRotate90CCW || fitting == .scaleFillRotate90CCW
         let ratio = (isTurned ? 1 / aspect : aspect) / targetAspect
@@ -24,7 +27,7 @@ package struct Placement {
         frame = CGRect(x: (1 - width) / 2, y: (1 - height) / 2, width: width, height: height)
     }
 
-    /// A box that the model found, in fractions of the picture with the origin at the bottom left.
+    /// Converts a box that the model found to fractions of the image with the origin at the bottom left.
     package func original(_ box: CGRect) -> CGRect {
         var inner = CGRect(
             x: (box.minX - frame.minX) / frame.width,

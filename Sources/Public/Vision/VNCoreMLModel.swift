@@ -2,15 +2,18 @@ public import CoreML
 import CoreVideo
 import MLImages
 
-/// A model that takes a picture.
+/// A Core ML model that takes an image.
 open class VNCoreMLModel: NSObject {
-    /// The input that receives the picture; the first image input unless changed.
+    /// The name of the input that receives the image; the first image input unless changed.
     public var inputImageFeatureName: String
-    /// Values for the model's other inputs.
+    /// Values for the model's other inputs; `nil` by default.
     public var featureProvider: (any MLFeatureProvider)?
     private let model: MLModel
 
-    /// An error when the model has no image input.
+    /// Wraps a model.
+    ///
+    /// - Parameter model: A model with at least one image input.
+    /// - Throws: `VNError.invalidModel` when the model has no image input.
     public init(for model: MLModel) throws {
         guard let input = model.modelDescription.inputs.first(where: { $0.type == .image }) else {
             throw VNError(
@@ -90,15 +93,20 @@ open class VNCoreMLModel: NSObject {
         }
     }
 
-    /// The most probable first; equal ones by name.
+    /// Sorts by descending confidence, equal ones by name.
     private static func ranked(_ votes: [(String, Float)]) -> [VNClassificationObservation] {
         votes.sorted { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 > $1.1 }
             .map { VNClassificationObservation(identifier: $0.0, confidence: $0.1) }
     }
 
+    /// Converts a detector's outputs to observations.
+    ///
     /// - Parameters:
     ///   - confidence: [objects, labels].
     ///   - coordinates: [objects, 4]: centre x, centre y, width, height in fractions, origin at the top left.
+    ///   - labels: The class names.
+    ///   - placement: Where the image lay in the model's input.
+    /// - Returns: One observation per object.
     static func objects(
         confidence: MLShapedArray<Float>,
         coordinates: MLShapedArray<Double>,
@@ -126,7 +134,7 @@ open class VNCoreMLModel: NSObject {
     }
 }
 
-/// The picture under its input's name, everything else from the caller.
+/// The image under its input's name, every other feature from the caller.
 private final class PictureFeatures: MLFeatureProvider {
     private let name: String
     private let value: MLFeatureValue

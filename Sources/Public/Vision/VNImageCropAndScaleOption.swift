@@ -1,33 +1,38 @@
 public import CoreML
 
-/// How a picture is brought to a size of another aspect ratio.
+/// How an image is fitted to a model's input of another aspect ratio.
 public enum VNImageCropAndScaleOption: UInt, Sendable {
-    /// The shorter side fits; the middle of the longer one is used.
+    /// Scales the shorter side to fit and uses the middle of the longer one.
     case centerCrop = 0
-    /// All of the picture fits; the rest is black.
+    /// Scales the whole image to fit, centred; the rest is black.
     case scaleFit = 1
-    /// The picture is stretched.
+    /// Stretches the image to the input's aspect ratio.
     case scaleFill = 2
-    /// `scaleFit` after a quarter turn to the left.
+    /// `scaleFit` after a quarter turn counter-clockwise.
     case scaleFitRotate90CCW = 0x101
-    /// `scaleFill` after a quarter turn to the left.
+    /// `scaleFill` after a quarter turn counter-clockwise.
     case scaleFillRotate90CCW = 0x102
 }
 
-/// What is known of a picture besides its pixels.  Nothing of it is used.
+/// Additional facts about an image; accepted, without effect.
 public struct VNImageOption: Hashable, RawRepresentable, Sendable {
+    /// The option's name.
     public let rawValue: String
+    /// Creates an option by name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The image file's properties.
     public static let properties = VNImageOption(rawValue: "VNImageOptionProperties")
+    /// The camera's focal length and optical centre.
     public static let cameraIntrinsics = VNImageOption(rawValue: "VNImageOptionCameraIntrinsics")
+    /// The Core Image context to draw with, which does not exist on Linux.
     public static let ciContext = VNImageOption(rawValue: "VNImageOptionCIContext")
 }
 
-/// The unit square.
+/// The unit square: the whole image in fractions.
 public let VNNormalizedIdentityRect = CGRect(x: 0, y: 0, width: 1, height: 1)
 
-/// A rectangle given in fractions of a picture, in pixels.
+/// Converts a rectangle in fractions of an image of the given width and height to pixels.
 public func VNImageRectForNormalizedRect(_ rect: CGRect, _ width: Int, _ height: Int) -> CGRect {
     CGRect(
         x: rect.minX * CGFloat(width),
@@ -37,7 +42,7 @@ public func VNImageRectForNormalizedRect(_ rect: CGRect, _ width: Int, _ height:
     )
 }
 
-/// A rectangle given in pixels, in fractions of the picture.
+/// Converts a rectangle in pixels to fractions of an image of the given width and height.
 public func VNNormalizedRectForImageRect(_ rect: CGRect, _ width: Int, _ height: Int) -> CGRect {
     CGRect(
         x: rect.minX / CGFloat(width),

@@ -1,15 +1,17 @@
 public import CoreML
 
-/// Performs requests on one picture.
+/// Performs requests on one image, which is decoded once, when the first request needs it.
 open class VNImageRequestHandler: NSObject {
     private let picture: Picture
 
     private init(_ picture: Picture) { self.picture = picture }
 
+    /// Takes an upright image; `options` have no effect.
     public convenience init(cgImage image: CGImage, options: [VNImageOption: Any] = [:]) {
         self.init(Picture(.cgImage(image), nil))
     }
 
+    /// Takes an image whose pixels have the given orientation; `options` have no effect.
     public convenience init(
         cgImage image: CGImage,
         orientation: CGImagePropertyOrientation,
@@ -18,10 +20,12 @@ open class VNImageRequestHandler: NSObject {
         self.init(Picture(.cgImage(image), orientation))
     }
 
+    /// Takes an upright pixel buffer; `options` have no effect.
     public convenience init(cvPixelBuffer pixelBuffer: CVPixelBuffer, options: [VNImageOption: Any] = [:]) {
         self.init(Picture(.pixelBuffer(pixelBuffer), nil))
     }
 
+    /// Takes a pixel buffer whose pixels have the given orientation; `options` have no effect.
     public convenience init(
         cvPixelBuffer pixelBuffer: CVPixelBuffer,
         orientation: CGImagePropertyOrientation,
@@ -30,11 +34,12 @@ open class VNImageRequestHandler: NSObject {
         self.init(Picture(.pixelBuffer(pixelBuffer), orientation))
     }
 
-    /// The picture of a file in memory, turned as its Exif part says.
+    /// Takes an image file in memory, turned by the orientation that it states; `options` have no effect.
     public convenience init(data imageData: Data, options: [VNImageOption: Any] = [:]) {
         self.init(Picture(.data(imageData), nil))
     }
 
+    /// Takes an image file in memory, with an orientation that overrides the stated one; `options` have no effect.
     public convenience init(
         data imageData: Data,
         orientation: CGImagePropertyOrientation,
@@ -43,11 +48,12 @@ open class VNImageRequestHandler: NSObject {
         self.init(Picture(.data(imageData), orientation))
     }
 
-    /// The picture of a file, turned as its Exif part says.
+    /// Takes an image file, turned by the orientation that it states; `options` have no effect.
     public convenience init(url imageURL: URL, options: [VNImageOption: Any] = [:]) {
         self.init(Picture(.url(imageURL), nil))
     }
 
+    /// Takes an image file, with an orientation that overrides the stated one; `options` have no effect.
     public convenience init(
         url imageURL: URL,
         orientation: CGImagePropertyOrientation,
@@ -56,8 +62,10 @@ open class VNImageRequestHandler: NSObject {
         self.init(Picture(.url(imageURL), orientation))
     }
 
-    /// Performs the requests one after another, calling each one's completion handler.  The first error is thrown
-    /// when all are done.
+    /// Performs the requests one after another and calls the completion handler of each.
+    ///
+    /// - Parameter requests: The requests; one that fails does not stop those after it.
+    /// - Throws: The first error, when all requests are done: a `VNError`, or the model's error.
     public func perform(_ requests: [VNRequest]) throws { try Self.perform(requests, on: picture) }
 
     static func perform(_ requests: [VNRequest], on picture: Picture) throws {
@@ -76,14 +84,17 @@ open class VNImageRequestHandler: NSObject {
     }
 }
 
-/// Performs requests on the pictures of a sequence, one at a time.
+/// Performs requests on the images of a sequence, one image at a time.
 open class VNSequenceRequestHandler: NSObject {
+    /// Creates a handler; it keeps nothing between images.
     public override init() {}
 
+    /// Performs the requests on an upright pixel buffer, like `VNImageRequestHandler.perform(_:)`.
     public func perform(_ requests: [VNRequest], on pixelBuffer: CVPixelBuffer) throws {
         try VNImageRequestHandler.perform(requests, on: Picture(.pixelBuffer(pixelBuffer), nil))
     }
 
+    /// Performs the requests on a pixel buffer whose pixels have the given orientation.
     public func perform(
         _ requests: [VNRequest],
         on pixelBuffer: CVPixelBuffer,
@@ -92,10 +103,12 @@ open class VNSequenceRequestHandler: NSObject {
         try VNImageRequestHandler.perform(requests, on: Picture(.pixelBuffer(pixelBuffer), orientation))
     }
 
+    /// Performs the requests on an upright image.
     public func perform(_ requests: [VNRequest], on image: CGImage) throws {
         try VNImageRequestHandler.perform(requests, on: Picture(.cgImage(image), nil))
     }
 
+    /// Performs the requests on an image whose pixels have the given orientation.
     public func perform(
         _ requests: [VNRequest],
         on image: CGImage,
@@ -104,10 +117,12 @@ open class VNSequenceRequestHandler: NSObject {
         try VNImageRequestHandler.perform(requests, on: Picture(.cgImage(image), orientation))
     }
 
+    /// Performs the requests on an image file in memory, turned by the orientation that it states.
     public func perform(_ requests: [VNRequest], onImageData data: Data) throws {
         try VNImageRequestHandler.perform(requests, on: Picture(.data(data), nil))
     }
 
+    /// Performs the requests on an image file, turned by the orientation that it states.
     public func perform(_ requests: [VNRequest], onImageURL url: URL) throws {
         try VNImageRequestHandler.perform(requests, on: Picture(.url(url), nil))
     }

@@ -1,18 +1,21 @@
 public import CoreML
 
-/// Something found in a picture.
+/// A result of a request.
 open class VNObservation: NSObject, @unchecked Sendable {
+    /// Identifies the observation; new for each.
     public let uuid = UUID()
-    /// 0…1.
+    /// How certain the result is, 0…1; 1 for outputs that have no confidence.
     public let confidence: VNConfidence
 
     init(confidence: VNConfidence) { self.confidence = confidence }
 
+    /// The class and the confidence.
     open override var description: String { "\(Swift.type(of: self)) (\(confidence))" }
 }
 
-/// What the picture, or an object in it, is.
+/// A class that the image, or an object in it, may belong to.
 open class VNClassificationObservation: VNObservation, @unchecked Sendable {
+    /// The class label.
     public let identifier: String
 
     init(identifier: String, confidence: VNConfidence) {
@@ -20,24 +23,28 @@ open class VNClassificationObservation: VNObservation, @unchecked Sendable {
         super.init(confidence: confidence)
     }
 
-    /// Whether precision and recall are known for each confidence.  They are not for classes that a Core ML model names:
-    /// a model file has no place for them.
+    /// Whether precision and recall are known for each confidence: always false.
+    ///
+    /// A Core ML model file has no place for a precision-recall curve of its classes.
     public var hasPrecisionRecallCurve: Bool { false }
 
-    /// Whether the class is precise to `minimumPrecision` (0…1) where its recall is `recall` (0…1); false without a
-    /// curve.
+    /// Whether the class reaches a precision of `minimumPrecision` (0…1) at a recall of `recall` (0…1).
+    ///
+    /// Always false, as there is no precision-recall curve.
     public func hasMinimumPrecision(_ minimumPrecision: Float, forRecall recall: Float) -> Bool { false }
 
-    /// Whether the class has a recall of `minimumRecall` (0…1) where its precision is `precision` (0…1); false without a
-    /// curve.
+    /// Whether the class reaches a recall of `minimumRecall` (0…1) at a precision of `precision` (0…1).
+    ///
+    /// Always false, as there is no precision-recall curve.
     public func hasMinimumRecall(_ minimumRecall: Float, forPrecision precision: Float) -> Bool { false }
 
+    /// The label and the confidence.
     open override var description: String { "\(identifier) (\(confidence))" }
 }
 
-/// Where something is.
+/// The location of an object.
 open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
-    /// In fractions of the region of interest, origin at the bottom left.
+    /// The object's bounding box in fractions of the region of interest, origin at the bottom left.
     public let boundingBox: CGRect
 
     init(boundingBox: CGRect, confidence: VNConfidence) {
@@ -45,12 +52,15 @@ open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
         super.init(confidence: confidence)
     }
 
+    /// The box and the confidence.
     open override var description: String { "\(boundingBox) (\(confidence))" }
 }
 
-/// Where something is, and what it may be.
+/// The location of an object and the classes that it may belong to.
+///
+/// Its confidence is that of the most probable label.
 open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecked Sendable {
-    /// The most probable first.
+    /// The classes by descending confidence.
     public let labels: [VNClassificationObservation]
 
     init(boundingBox: CGRect, labels: [VNClassificationObservation]) {
@@ -58,13 +68,15 @@ open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecke
         super.init(boundingBox: boundingBox, confidence: labels.first?.confidence ?? 0)
     }
 
+    /// The most probable label, the confidence and the box.
     open override var description: String { "\(labels.first?.identifier ?? "?") (\(confidence)) at \(boundingBox)" }
 }
 
-/// A picture that a model made.
+/// An image that a model produced.
 open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
+    /// The image.
     public let pixelBuffer: CVPixelBuffer
-    /// The output's name.
+    /// The name of the model's output.
     public let featureName: String?
 
     init(pixelBuffer: CVPixelBuffer, featureName: String) {
@@ -73,12 +85,15 @@ open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
         super.init(confidence: 1)
     }
 
+    /// The output's name and the image's size and format.
     open override var description: String { "\(featureName ?? "picture") : \(pixelBuffer)" }
 }
 
-/// An output of a model as it is.
+/// An output of a model that is neither a class, nor detected objects, nor an image.
 open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
+    /// The name of the model's output.
     public let featureName: String
+    /// The output's value.
     public let featureValue: MLFeatureValue
 
     init(featureName: String, featureValue: MLFeatureValue) {
@@ -87,5 +102,6 @@ open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
         super.init(confidence: 1)
     }
 
+    /// The output's name and value.
     open override var description: String { "\(featureName) : \((featureValue as NSObject).description)" }
 }

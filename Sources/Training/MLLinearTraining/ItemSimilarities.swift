@@ -2,21 +2,20 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// Which items go together: for every item the most similar ones, found in what users chose.
+/// Item-to-item similarities: the most similar items of every item, computed from users' choices or ratings.
 ///
-/// A linear model, too: the score of an item is a sum over those of its neighbours that a user chose, weighed by their
-/// similarities.  Measures and lists are those of Turi Create's item similarity recommender (similarities.hpp):
-/// similarities are rounded to 2⁻²⁴, an item keeps those above the threshold that are highest, of equal ones the first
-/// items.
+/// The score of an item is a sum over those of its neighbours that a user chose, weighted by their similarities.
+/// Similarity measures and neighbour lists are those of Turi Create's item similarity recommender (similarities.hpp):
+/// similarities are rounded to 2⁻²⁴, and an item keeps the highest ones above the threshold, in a tie the first items.
 package struct ItemSimilarities: Hashable, Sendable {
-    /// How two items are compared; U(i) are the users of item i, r their ratings.
+    /// The similarity measure; U(i) are the users of item i, r their ratings.
     package enum Measure: String, Hashable, Sendable, CaseIterable {
         /// |U(i) ∩ U(j)| / |U(i) ∪ U(j)|, of ratings that are not 0.
         case jaccard
         /// Σ r(i) r(j) / √(Σ r(i)² Σ r(j)²).
         case cosine
-        /// Σ over common users of the products of differences from the items' means, divided by √(v(i) v(j)), where v is
-        /// the sum of an item's squared differences times n / (n - 1) for n ratings.
+        /// Σ over common users of the products of deviations from the items' means, divided by √(v(i) v(j)), where v is
+        /// the sum of an item's squared deviations times n / (n - 1) for n ratings.
         case pearson
     }
 
@@ -30,9 +29,9 @@ package struct ItemSimilarities: Hashable, Sendable {
         }
     }
 
-    /// What users gave items: entry e is the rating `values[e]` of `items[e]` by `users[e]`.
+    /// The users' ratings: entry e is the rating `values[e]` of `items[e]` by `users[e]`.
     ///
-    /// When a user rates an item more than once the last rating counts.
+    /// When a user rates an item more than once, the last rating counts.
     package struct Ratings: Sendable {
         package var users: [Int32]
         package var items: [Int32]
@@ -76,16 +75,16 @@ package struct ItemSimilarities: Hashable, Sendable {
         }
     }
 
-    /// By item its most similar ones, ascending by their numbers.
+    /// The most similar items of every item, ascending by index.
     package let neighbors: [[Neighbor]]
-    /// By item those among whose neighbours it is, ascending: whom it speaks for.
+    /// For every item the items that have it as a neighbour, ascending by index: those that it recommends.
     package let influences: [[Neighbor]]
-    /// By item: what a rating of it is compared with; 0 but for Pearson's measure, where it is the mean.
+    /// For every item the baseline that is subtracted from its ratings: the mean for Pearson's measure, otherwise 0.
     package let shifts: [Double]
 
     package var itemCount: Int { neighbors.count }
 
-    /// Takes similarities that were found elsewhere; an item's neighbours are sorted by their numbers.
+    /// Takes similarities that were computed elsewhere; each item's neighbours are sorted by index.
     package init(neighbors: [[Neighbor]], shifts: [Double]) {
         precondition(neighbors.count == shifts.count)
         let sorted = neighbors.map { list in list.sorted { $0.item < $1.item } }
@@ -104,10 +103,13 @@ package struct ItemSimilarities: Hashable, Sendable {
         return result
     }
 
+    /// Computes the similarities.
+    ///
     /// - Parameters:
-    ///   - threshold: similarities up to this are left out.
-    ///   - maxCount: neighbours that an item keeps at most.
-    ///   - isCancelled: asked now and then, from any thread.
+    ///   - ratings: The users' ratings.
+    ///   - threshold: Similarities up to this are left out.
+    ///   - maxCount: The maximum number of neighbours of an item.
+    ///   - isCancelled: Called now and then, from any thread.
     /// - Throws: `.invalidInput` for settings out of range; `.cancelled`.
     package init(
         of ratings: Ratings,
@@ -137,7 +139,7 @@ package struct ItemSimilarities: Hashable, Sendable {
                 sizes[item] = squares * Double(own.count) / Double(Swift.max(own.count - 1, 1))
             }
         }
-        // What is multiplied: 1 for ratings that are not 0, the rating, or its difference from the mean.
+        // The factors of the products: 1 for ratings other than 0, the rating, or its deviation from the mean.
         var byItem = items
         byItem.values.withUnsafeMutableBufferPointer { values in
             for item in 0..<ratings.itemCount {
@@ -173,9 +175,9 @@ package struct ItemSimilarities: Hashable, Sendable {
         }
     }
 
-    /// The score of every item for somebody who rated some, ascending by item: Σ similarity · (rating - shift).
+    /// The score of every item for a user with the given ratings, ascending by item: Σ similarity · (rating - shift).
     ///
-    /// Terms are added in the order of the rated items, as in Core ML's model, so that the results are the same.
+    /// Terms are added in the order of the rated items, as in Core ML's model, so that the results are identical.
     package func scores(_ rated: [(item: Int, rating: Double)]) -> [Double] {
         var scores = [Double](repeating: 0, count: itemCount)
         for (item, rating) in rated {
@@ -187,7 +189,7 @@ package struct ItemSimilarities: Hashable, Sendable {
         return scores
     }
 
-    /// The best items by their scores, of equal ones the first.
+    /// The items with the highest scores; in a tie the first items win.
     package static func best(_ scores: [Double], _ count: Int, where isAllowed: (Int) -> Bool) -> [Int] {
         var items: [Int] = []
         guard count > 0 else { return items }
@@ -209,7 +211,7 @@ package struct ItemSimilarities: Hashable, Sendable {
         return items
     }
 
-    /// The similarities as a model file states them; ids and names of features are the caller's to add.
+    /// The similarities in a model file's form; the caller adds item ids and feature names.
     package var parameters: SpecItemSimilarityRecommender {
         var result = SpecItemSimilarityRecommender()
         for (item, list) in influences.enumerated() {
@@ -228,7 +230,8 @@ package struct ItemSimilarities: Hashable, Sendable {
     }
 }
 
-/// Ratings by user or by item: list l holds the entries `starts[l]..<starts[l + 1]`, ascending by the other's number.
+/// Ratings grouped by user or by item: list l holds the entries `starts[l]..<starts[l + 1]`, ascending by the other
+/// index.
 private struct RatingLists: Sendable {
     var starts: [Int]
     var indices: [Int32]
@@ -238,7 +241,7 @@ private struct RatingLists: Sendable {
         (self.starts, self.indices, self.values) = (starts, indices, values)
     }
 
-    /// Of entries that name the same pair the last one stays.
+    /// Among entries for the same pair the last one is kept.
     init(_ owners: [Int32], _ others: [Int32], _ values: [Double], count: Int) {
         let order = owners.indices.sorted { (owners[$0], others[$0], $0) < (owners[$1], others[$1], $1) }
         var result = Self(starts: [Int](repeating: 0, count: count + 1), indices: [], values: [])
@@ -263,7 +266,8 @@ private struct RatingLists: Sendable {
 }
 
 extension ItemSimilarities {
-    /// Finds the neighbours of every item: an item's row is the work of one thread, so that their number changes nothing.
+    /// Finds the neighbours of every item. Each item's row is computed by one thread, so the number of threads does not
+    /// affect the results.
     private struct Search {
         let byItem: RatingLists
         let byUser: RatingLists
@@ -272,7 +276,7 @@ extension ItemSimilarities {
         let threshold: Double
         let maxCount: Int
 
-        /// Sums of one worker, by item; all 0 between items.
+        /// One worker's sums, by item; all 0 between items.
         private final class Room {
             var sums: [Double]
             var isTouched: [Bool]
@@ -294,7 +298,7 @@ extension ItemSimilarities {
                 var rooms = [Room?](repeating: nil, count: Workers.count)
                 rooms.withUnsafeMutableBufferPointer { rooms in
                     let rooms = rooms
-                    // Some blocks at a time, and between them the caller is asked.
+                    // Works in groups of blocks, and checks for cancellation between them.
                     var first = 0
                     let step = block * 64
                     while first < count, !isStopped {

@@ -1,4 +1,4 @@
-/// The memory of L-BFGS: what the gradient did along the last steps.
+/// The memory of L-BFGS: the changes of the gradient along the last steps.
 ///
 /// Nocedal and Wright, "Numerical Optimization" (2006), section 7.2.
 struct LimitedMemory: Sendable {
@@ -11,9 +11,9 @@ struct LimitedMemory: Sendable {
         var product: Double
     }
 
-    /// Oldest first.
+    /// The pairs of steps, the oldest first.
     private(set) var pairs: [Pair] = []
-    /// At the present coefficients, when it is known.
+    /// The gradient at the current coefficients, when it is known.
     var gradient: [Double]?
 
     var isEmpty: Bool { pairs.isEmpty }
@@ -27,7 +27,7 @@ struct LimitedMemory: Sendable {
         pairs.append(Pair(change: change, gradientChange: gradientChange, product: product))
     }
 
-    /// The step that the memory suggests; without one, the gradient divided by `curvatures`.
+    /// The step that the memory suggests; without any pairs, the negative gradient scaled by `curvatures`.
     func direction(_ gradient: [Double], _ curvatures: [Double]) -> [Double] {
         var step = gradient.map { -$0 }
         var shares = [Double](repeating: 0, count: pairs.count)
@@ -35,7 +35,7 @@ struct LimitedMemory: Sendable {
             shares[index] = Self.dot(pairs[index].change, step) / pairs[index].product
             Self.add(-shares[index], pairs[index].gradientChange, to: &step)
         }
-        // The start: a diagonal, as steep as the last step found the objective along it.
+        // The initial Hessian: a diagonal, scaled by the curvature along the last step.
         var scale = 1.0
         if let last = pairs.last {
             var squares = 0.0
@@ -88,7 +88,8 @@ struct ProximalGradient: Sendable {
 }
 
 extension LinearProblem {
-    /// By coefficient, about the objective's second derivative: stored columns have a mean square of at most 1.
+    /// For each coefficient a typical second derivative of the objective: stored columns have a mean square of at most
+    /// 1.
     var typicalCurvatures: [Double] {
         let total = weights.reduce(0, +) * objective.typicalCurvature
         return (0..<coefficientCount).map { total + 2 * l2[$0 % width] }

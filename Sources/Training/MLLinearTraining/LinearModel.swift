@@ -9,7 +9,7 @@ package struct LinearModel: Hashable, Sendable {
     /// By output.
     package let offsets: [Double]
 
-    /// From coefficients of stored columns.
+    /// Converts coefficients of stored columns to the caller's columns.
     package init(_ coefficients: [Double], of tiles: LinearTiles, objective: LinearObjective) {
         self.objective = objective
         var (weights, offsets) = ([[Double]](), [Double]())
@@ -28,7 +28,7 @@ package struct LinearModel: Hashable, Sendable {
         (self.weights, self.offsets) = (weights, offsets)
     }
 
-    /// The scores [examples × outputs] of examples with the columns that the model was fitted to.
+    /// The scores [examples × outputs] of examples with the same columns as in training.
     package func scores(of matrix: LinearTrainingMatrix) throws(ModelError) -> [Double] {
         let (tiles, outputs) = (matrix.tiles, offsets.count)
         guard tiles.width - 1 == weights[0].count else {
@@ -56,7 +56,7 @@ package struct LinearModel: Hashable, Sendable {
         return result
     }
 
-    /// The class of each example from its scores: the first of the highest, where class 0 has the score 0.
+    /// The predicted class of each example: the first of the highest scores, where class 0 has the score 0.
     package func classes(_ scores: [Double]) -> [Int] {
         let outputs = offsets.count
         return (0..<scores.count / outputs).map { row in
@@ -70,7 +70,7 @@ package struct LinearModel: Hashable, Sendable {
 }
 
 extension LinearModel {
-    /// The model as a model file states a regressor.
+    /// The model in a model file's form, as a regressor.
     package var regressorParameters: SpecGLMRegressor {
         var result = SpecGLMRegressor()
         result.weights = weights.map { row in
@@ -83,10 +83,11 @@ extension LinearModel {
         return result
     }
 
-    /// The model as a model file states a classifier, with class 0 for reference; its labels are the caller's to add.
+    /// The model in a model file's form, as a classifier with class 0 as the reference class; the caller adds the
+    /// labels.
     ///
-    /// Support vectors are stated in the same way, as Turi Create does: their probabilities are the logistic function of
-    /// the score, which orders examples but is not calibrated.
+    /// Support vector classifiers are written in the same form, as in Turi Create: their probabilities are the logistic
+    /// function of the score, which ranks examples but is not calibrated.
     package var classifierParameters: SpecGLMClassifier {
         var result = SpecGLMClassifier()
         result.weights = weights.map { row in

@@ -1,14 +1,14 @@
 import Glibc
 import MLKernels
 
-/// What the scores of a linear model mean, and so which loss they lessen.  Losses are sums over the examples.
+/// The loss function of a linear model, which determines the meaning of its scores. Losses are sums over the examples.
 package enum LinearObjective: Hashable, Sendable {
-    /// The score is the answer; the squared error.
+    /// The squared error; the score is the prediction.
     case leastSquares
-    /// Scores are the log-odds of classes 1, 2, … against class 0; the log loss.
+    /// The log loss; scores are the log-odds of classes 1, 2, … against class 0.
     case logistic(classes: Int)
-    /// The score is above 0 for class 1 of two; the hinge loss with a rounded corner,
-    /// log(1 + exp(γ (1 - ±score))) / γ with Turi Create's γ = 30.
+    /// The smoothed hinge loss log(1 + exp(γ (1 - ±score))) / γ with Turi Create's γ = 30; the score of class 1 of two
+    /// is above 0.
     ///
     /// Zhang, Jin, Yang and Hauptmann, "Modified Logistic Regression: An Approximation to SVM and Its Applications in
     /// Large-Scale Text Categorization" (2003).
@@ -16,7 +16,7 @@ package enum LinearObjective: Hashable, Sendable {
 
     static var sharpness: Double { 30 }
 
-    /// Scores of an example.
+    /// The number of scores per example.
     package var outputCount: Int {
         if case .logistic(let classes) = self { classes - 1 } else { 1 }
     }
@@ -29,7 +29,7 @@ package enum LinearObjective: Hashable, Sendable {
         }
     }
 
-    /// About the loss's second derivative by a score.
+    /// A typical second derivative of the loss with respect to a score.
     var typicalCurvature: Double {
         switch self {
         case .leastSquares: 2
@@ -59,19 +59,19 @@ extension Vector {
 }
 
 extension LinearObjective {
-    /// One tile's scores, and room for what follows from them; outputs are `LinearTiles.rows` apart.
+    /// One tile's scores, and buffers for the values derived from them; outputs are `LinearTiles.rows` apart.
     struct TileLoss {
-        /// Rows, filled up to whole vectors; those that fill up have the weight 0.
+        /// The number of rows, padded to whole vectors; padding rows have the weight 0.
         var count: Int
-        /// Numbers, or the index of the class.
+        /// Numbers, or class indices.
         var targets: UnsafePointer<Double>
         var weights: UnsafePointer<Double>
-        /// Whether a weight is neither 0 nor 1.
+        /// Whether any weight is neither 0 nor 1.
         var isWeighted: Bool
         var scores: UnsafePointer<Double>
-        /// The loss's derivative by each score.
+        /// The derivative of the loss with respect to each score.
         var residual: UnsafeMutablePointer<Double>
-        /// The probability of each output's class; not written for other objectives than logistic ones.
+        /// The probability of each output's class; only written for logistic objectives.
         var probabilities: UnsafeMutablePointer<Double>
     }
 
@@ -96,7 +96,8 @@ extension LinearObjective {
         return total.sum()
     }
 
-    /// Σ w log(1 + e) for a tile; without weights the factors are multiplied first: 64 of at most 2 do not overflow.
+    /// Σ w log(1 + e) for a tile; without weights the factors are multiplied first: 64 factors of at most 2 do not
+    /// overflow.
     private static func logSum(_ tile: TileLoss, _ excess: UnsafePointer<Double>) -> Double {
         if tile.isWeighted {
             var total = 0.0

@@ -1,8 +1,9 @@
 import MLKernels
 
 extension LinearProblem {
-    /// The second derivatives of losses and squared coefficients: [coefficients × coefficients], both triangles.
-    /// - Parameter sampling: one tile of so many is looked at, and stands for the others (`hessianSampling`).
+    /// The second derivatives of the losses and the L2 penalty: [coefficients × coefficients], both triangles.
+    ///
+    /// - Parameter sampling: Only one in so many tiles is used and represents the others (`hessianSampling`).
     package func hessian(_ evaluation: Evaluation, sampling: Int = 1) -> [Double] {
         let (width, dense, outputs) = (self.width, tiles.denseWidth, self.outputs)
         let tileCount = (tiles.tileCount + sampling - 1) / sampling
@@ -58,17 +59,18 @@ extension LinearProblem {
         return result
     }
 
-    /// The examples of one tile of so many.
+    /// The examples in the sampled tiles, one in `sampling`.
     private func sampledRows(_ sampling: Int) -> Int {
         stride(from: 0, to: tiles.tileCount, by: sampling).reduce(0) { $0 + tiles.count($1) }
     }
 
-    /// How many tiles one may stand for while the minimum is far away, so that second derivatives are right to some
-    /// hundredths: a thousand examples a coefficient are enough (Byrd et al., "On the Use of Stochastic Hessian Information
-    /// in Optimization Methods for Machine Learning", 2011).
+    /// The number of tiles that one sampled tile may represent while the minimum is far away, so that second
+    /// derivatives are right to a few per cent.
     ///
-    /// 1, so all are looked at, when there are fewer examples, entries are sparse, or the sample's columns do not vary as
-    /// all do: values that lie far out in few rows.
+    /// A thousand examples per coefficient are enough (Byrd et al., "On the Use of Stochastic Hessian Information in
+    /// Optimization Methods for Machine Learning", 2011). The result is 1, so that all tiles are used, when there are
+    /// fewer examples, when entries are sparse, or when the sample's columns do not vary like all rows, because of
+    /// outliers in few rows.
     package var hessianSampling: Int {
         let sampling = tiles.rowCount / (1000 * coefficientCount)
         guard sampling > 1, tiles.sparseWidth == 0 else { return 1 }
@@ -89,12 +91,12 @@ extension LinearProblem {
         return sampling
     }
 
-    /// Columns and rows of a product: few enough that they stay in the nearest cache, and that little is computed above
-    /// the diagonal.
+    /// The rows and columns of a block of the product: few enough that they stay in the L1 cache, and that little is
+    /// computed above the diagonal.
     private static var panel: Int { 8 }
     private static var terms: Int { 256 }
 
-    /// The loss's second derivative by two scores, for a tile's rows.
+    /// The loss's second derivative with respect to two scores, for a tile's rows.
     private func curvature(
         _ evaluation: Evaluation,
         _ tile: Int,
@@ -123,7 +125,7 @@ extension LinearProblem {
         }
     }
 
-    /// Σ curvature · x[high] · x[low], the lower triangle of the dense places.
+    /// Adds Σ curvature · x[high] · x[low], the lower triangle of the dense places.
     private func addDense(
         _ tile: Int,
         _ curvature: UnsafePointer<Double>,
@@ -159,7 +161,7 @@ extension LinearProblem {
         }
     }
 
-    /// A tile's dense columns row by row.
+    /// Stores a tile's dense columns row by row.
     private func layOutRows(_ tile: Int, _ rows: UnsafeMutablePointer<Double>) {
         let (dense, x) = (tiles.denseWidth, tiles.tile(tile))
         for place in 0..<dense {
@@ -167,7 +169,7 @@ extension LinearProblem {
         }
     }
 
-    /// What sparse columns add, with each other and with the dense ones.
+    /// Adds the products of sparse columns with each other and with the dense ones.
     private func addSparse(
         _ tile: Int,
         _ curvature: UnsafePointer<Double>,

@@ -2,22 +2,22 @@ import Glibc
 import MLKernels
 import MLNumerics
 
-/// Examples, targets and penalties of a fit: everything that its iterations need and none changes.
+/// Examples, targets and penalties of a fit: everything that its iterations need and do not change.
 ///
-/// Coefficients are of the stored columns (`LinearTiles`), output by output, by place.  Scores and what belongs to them
-/// lie by tile, output and row, 512 rows for each tile and output.
+/// Coefficients are those of the stored columns (`LinearTiles`), output by output, by place. Scores and derived values
+/// are stored by tile, output and row, 512 rows for each tile and output.
 ///
-/// Whatever is summed over examples is summed in slices that follow from the sizes alone, so that results do not depend
-/// on the number of threads.
+/// Sums over examples are computed in slices that depend on the sizes only, so that results do not depend on the number
+/// of threads.
 package struct LinearProblem: Sendable {
     package let tiles: LinearTiles
     let objective: LinearObjective
     let outputs: Int
-    /// By tile and row, filled up with zeros.
+    /// The targets by tile and row, padded with zeros.
     let targets: [Double]
     let weights: [Double]
     let isWeighted: Bool
-    /// By place: what weighs the squared stored coefficient, and its magnitude.
+    /// For each place the weights of the squared stored coefficient and of its magnitude.
     let l2: [Double]
     package let l1: [Double]
 
@@ -41,13 +41,14 @@ package struct LinearProblem: Sendable {
         self.targets = targets + fill
         self.weights = (weights ?? [Double](repeating: 1, count: targets.count)) + fill
         isWeighted = weights?.contains { $0 != 1 } ?? false
-        // The penalties weigh the coefficients of rescaled columns, or those of the caller's: w = stored / scale.
+        // The penalties apply to the coefficients of rescaled columns, or to those of the caller's: w = stored /
+        // scale.
         let factors = tiles.scales.map { settings.featureRescaling ? 1 : 1 / $0 }
         l2 = factors.enumerated().map { $0 == 0 ? 0 : settings.l2Penalty * $1 * $1 }
         l1 = factors.enumerated().map { $0 == 0 ? 0 : settings.l1Penalty * $1 }
     }
 
-    /// The best coefficients without any column: the mean, or the log-odds of the classes.
+    /// The best coefficients of a model without columns: the mean, or the log-odds of the classes.
     package var start: [Double] {
         var result = [Double](repeating: 0, count: coefficientCount)
         switch objective {
@@ -189,7 +190,7 @@ package struct LinearProblem: Sendable {
 
     // MARK: Losses and derivatives
 
-    /// What follows from scores.
+    /// The values that follow from the scores.
     package struct Evaluation: Sendable {
         package var scores: [Double]
         package var residual: [Double]
@@ -207,7 +208,7 @@ package struct LinearProblem: Sendable {
         }
     }
 
-    /// Loss, residual and probabilities from the scores.
+    /// Computes loss, residual and probabilities from the scores.
     package func evaluate(_ evaluation: inout Evaluation) {
         var losses = [Double](repeating: 0, count: tiles.tileCount)
         losses.withUnsafeMutableBufferPointer { losses in
@@ -274,7 +275,7 @@ package struct LinearProblem: Sendable {
         return sum.sum()
     }
 
-    /// The gradient of losses and squared coefficients, from the residual.
+    /// The gradient of the losses and the L2 penalty, computed from the residual.
     package func gradient(_ residual: [Double], at coefficients: [Double]) -> [Double] {
         let (width, dense, outputs) = (self.width, tiles.denseWidth, self.outputs)
         var result = [Double](repeating: 0, count: coefficientCount)
@@ -287,7 +288,7 @@ package struct LinearProblem: Sendable {
             result.withUnsafeMutableBufferPointer { result in
                 guard let residual = residual.baseAddress, let result = result.baseAddress else { return }
                 if dense > 256 {
-                    // Wide: a thread takes some columns through all tiles.
+                    // Wide matrices: each thread handles some columns in all tiles.
                     let step = 64
                     Workers.parallelFor((dense + step - 1) / step) { part, _ in
                         let range = part * step..<Swift.min(dense, (part + 1) * step)

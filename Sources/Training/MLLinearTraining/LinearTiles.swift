@@ -1,24 +1,24 @@
 import MLKernels
 import MLNumerics
 
-/// A matrix laid out for fitting: every column divided by the root of its mean square, dense columns freed of their mean,
-/// too, a column of ones in front.
+/// A matrix laid out for fitting: every column divided by its root mean square, dense columns also centred, preceded by
+/// a column of ones.
 ///
-/// A column's number in here is its *place*: 0 is the ones, then come the dense columns, then the sparse ones.  Dense
-/// columns lie in tiles of 512 rows, column by column, so that a tile's work stays in the near caches; the rows that
-/// fill up the last tile are zeros.  Sparse columns lie by rows and by columns.  A sparse column with an entry in at
-/// least an eighth of the rows counts as dense.
+/// A column's index in here is its *place*: 0 is the ones, followed by the dense columns, then the sparse ones. Dense
+/// columns are stored in tiles of 512 rows, column by column, so that a tile's work stays in the near caches; the
+/// padding rows of the last tile are zeros. Sparse columns are stored both by rows and by columns. A sparse column with
+/// entries in at least an eighth of the rows is stored as dense.
 ///
-/// Unchecked because the memory is written once, before anybody else has it.
+/// `@unchecked Sendable`: the memory is written once, before it is shared.
 package final class LinearTiles: @unchecked Sendable {
     static let rows = 512
 
     let rowCount: Int
     let tileCount: Int
-    /// By place, the number of the column; -1 for the ones.
+    /// For each place the index of the caller's column; -1 for the ones.
     package let columns: [Int]
     let denseWidth: Int
-    /// By place: stored = (x - mean) / scale.
+    /// For each place: stored = (x - mean) / scale.
     package let means: [Double]
     package let scales: [Double]
     private let memory: AlignedMemory
@@ -40,10 +40,10 @@ package final class LinearTiles: @unchecked Sendable {
         UnsafePointer(memory.address.assumingMemoryBound(to: Double.self)) + index * denseWidth * Self.rows
     }
 
-    /// The rows of a tile that are examples.
+    /// The number of a tile's rows that are examples.
     func count(_ tile: Int) -> Int { Swift.min(Self.rows, rowCount - tile * Self.rows) }
 
-    /// The same, filled up to whole vectors.
+    /// The same, padded to whole vectors.
     func filledCount(_ tile: Int) -> Int { (count(tile) + 7) / 8 * 8 }
 
     init(rowCount: Int, blocks: [LinearTrainingMatrix.Block]) throws(ModelError) {
@@ -127,7 +127,7 @@ package final class LinearTiles: @unchecked Sendable {
         byRow = byColumn.transposed(count: rowCount)
     }
 
-    /// The root of the mean square, without overflow; 1 for zeros.
+    /// The root mean square, computed without overflow; 1 for zeros.
     private static func scale(_ values: [Double], count: Int) -> Double {
         let highest = values.reduce(0) { Swift.max($0, $1.magnitude) }
         guard highest > 0 else { return 1 }
@@ -136,7 +136,7 @@ package final class LinearTiles: @unchecked Sendable {
         return scale >= .leastNormalMagnitude ? scale : 1
     }
 
-    /// Measures dense columns and stores them.
+    /// Computes the means and scales of dense columns and stores them.
     private struct Packer {
         let rowCount: Int
         let denseWidth: Int
@@ -144,7 +144,7 @@ package final class LinearTiles: @unchecked Sendable {
         var means: [Double]
         var scales: [Double]
 
-        /// Stores `count` columns whose rows are `stride` apart at `place` and after it.
+        /// Stores `count` columns whose rows are `stride` apart at `place` and the places after it.
         mutating func pack(
             _ values: [Double],
             stride: Int,
@@ -200,7 +200,7 @@ package final class LinearTiles: @unchecked Sendable {
                     scales[place + column] = (squares / Double(rowCount)).squareRoot()
                     means[place + column] = sum / Double(rowCount)
                 }
-                // A column of one value has no slope; the rounding of its mean must not give it one.
+                // A constant column has no slope; the rounding of its mean must not give it one.
                 let first = values[column]
                 if (means[place + column] - first).magnitude <= 1e-12 * first.magnitude,
                     (0..<rowCount).allSatisfy({ values[$0 * stride + column] == first })
@@ -234,7 +234,7 @@ package final class LinearTiles: @unchecked Sendable {
 }
 
 extension LinearTiles.Compressed {
-    /// Rows from columns, or the other way round; `count` is the number of the result's rows.
+    /// Converts rows to columns or the reverse; `count` is the number of the result's rows.
     func transposed(count: Int) -> Self {
         var result = Self(
             starts: [Int](repeating: 0, count: count + 1),
@@ -257,7 +257,7 @@ extension LinearTiles.Compressed {
 }
 
 extension LinearTrainingMatrix.Block {
-    /// The columns of a sparse block: rows ascend, each occurs once.
+    /// The columns of a sparse block; rows ascend, and each occurs once.
     fileprivate func byColumn(rows: Int) -> [(rows: [Int32], values: [Double])] {
         var result = [(rows: [Int32], values: [Double])](repeating: ([], []), count: columnCount)
         switch self {
@@ -284,15 +284,17 @@ extension LinearTrainingMatrix.Block {
     }
 }
 
-/// Tiles dealt out in slices whose number follows from the problem alone, so that sums by slices do not depend on the
+/// Divides tiles into slices whose number depends on the problem only, so that sums by slices do not depend on the
 /// number of threads.
 struct Slices {
     let count: Int
     private let tileCount: Int
 
     /// - Parameters:
-    ///   - width: numbers that each slice keeps of its own.
-    ///   - work: operations for a tile.
+    ///   - tileCount: The number of tiles.
+    ///   - width: The number of values that each slice stores for itself.
+    ///   - work: The number of operations per tile.
+    ///   - most: The maximum number of slices.
     init(_ tileCount: Int, width: Int, work: Int, most: Int = 64) {
         self.tileCount = tileCount
         let affordable = Swift.max(1, (1 << 22) / Swift.max(width, 1))

@@ -1,33 +1,34 @@
 import MLKernels
 package import MLNumerics
 
-/// Fits a linear model, an iteration at a time.
+/// Fits a linear model, one iteration at a time.
 ///
-/// Below 500 coefficients an iteration is a step of Newton's method, whose first five take the second derivatives from a
-/// sample of many examples (`LinearProblem.hessianSampling`); above it is one of L-BFGS with 11 memories, or, with
-/// an l1 penalty, of accelerated proximal gradients (FISTA).  The smoothed hinge is always fitted by the latter two.
-/// Every step's length is searched, so that the objective does not rise.  The same examples and settings give the same model
-/// with any number of threads.
+/// Below 500 coefficients an iteration is a Newton step; the first five use a Hessian computed on a sample when there
+/// are many examples (`LinearProblem.hessianSampling`). Above, an iteration is one of L-BFGS with a memory of 11, or of
+/// accelerated proximal gradients (FISTA) with an L1 penalty. The smoothed hinge is always fitted by the latter two.
+/// Every step is followed by a line search, so that the objective never rises. The same examples and settings give the
+/// same model with any number of threads.
 package struct LinearTrainer: Sendable {
     package let objective: LinearObjective
     package let settings: LinearTrainingSettings
-    /// Iterations so far.
+    /// The number of iterations so far.
     package private(set) var iteration = 0
-    /// Whether the last iteration lessened the objective by no more than the threshold, or none can lessen it.
+    /// Whether the last iteration reduced the objective by no more than the threshold, or no iteration can reduce it.
     ///
-    /// Newton's method, whose last iterations each double the number of right digits, goes on to a millionth of the
-    /// threshold.  With a threshold of 0 a fit ends when the objective's rounding hides any progress, five times in turn.
+    /// Newton's method, whose last iterations each double the number of correct digits, continues to a millionth of the
+    /// threshold. With a threshold of 0 a fit ends when rounding of the objective hides any progress five times in a
+    /// row.
     package private(set) var isConverged = false
-    /// The objective at the present coefficients: losses of all examples and penalties.
+    /// The objective at the current coefficients: losses of all examples and penalties.
     package private(set) var objectiveValue: Double
 
     private let problem: LinearProblem
     private var coefficients: [Double]
     private var solver: Solver
-    /// What follows from the present coefficients; none when it is not known yet.
+    /// The evaluation at the current coefficients; valid when `isEvaluated`.
     private var present: LinearProblem.Evaluation
     private var isEvaluated = true
-    /// Iterations in turn that lessened the objective by no more than the threshold.
+    /// The number of consecutive iterations that reduced the objective by no more than the threshold.
     private var stalls = 0
     private var trial: LinearProblem.Evaluation
 
@@ -37,18 +38,18 @@ package struct LinearTrainer: Sendable {
         case proximal(ProximalGradient)
     }
 
-    /// One tile of so many gives the second derivatives of the first iterations, which the losses' shape bounds, not the
-    /// derivatives' exactness.
+    /// The sampling of tiles for the Hessian of the first iterations, whose progress is limited by the shape of the
+    /// loss, not by the accuracy of the derivatives.
     private let hessianSampling: Int
     static let sampledIterations = 5
 
-    /// The number of coefficients from which on Newton's method costs too much.
+    /// The number of coefficients from which Newton's method is too expensive.
     package static let newtonLimit = 500
 
     /// - Parameters:
-    ///   - targets: by example; a number, or the index of its class.
-    ///   - weights: by example, above 0; all 1 when `nil`.
-    /// - Throws: `.invalidInput` for settings out of their range, and for targets that do not fit the objective.
+    ///   - targets: For each example a number, or the index of its class.
+    ///   - weights: For each example a number above 0; all 1 when `nil`.
+    /// - Throws: `.invalidInput` for settings out of range, and for targets that do not fit the objective.
     package init(
         _ matrix: LinearTrainingMatrix,
         targets: [Double],
@@ -128,15 +129,16 @@ package struct LinearTrainer: Sendable {
         }
     }
 
-    /// Whether there is nothing left to do: converged, or as many iterations as the settings allow.
+    /// Whether training is finished: converged, or the maximum number of iterations is reached.
     package var isFinished: Bool { isConverged || iteration >= settings.maxIterations }
 
-    /// The model at the present coefficients.
+    /// The model at the current coefficients.
     package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
 
-    /// Iterates until nothing is left to do.
-    /// - Parameter isCancelled: asked before every iteration.
-    /// - Throws: `.cancelled`; what was fitted until then stays.
+    /// Iterates until training is finished.
+    ///
+    /// - Parameter isCancelled: Called before every iteration.
+    /// - Throws: `.cancelled`; the progress until then is kept.
     package mutating func run(isCancelled: () -> Bool = { false }) throws(ModelError) {
         while !isFinished {
             guard !isCancelled() else {
@@ -146,7 +148,7 @@ package struct LinearTrainer: Sendable {
         }
     }
 
-    /// One iteration; nothing happens when none is left.
+    /// Performs one iteration; does nothing when training is finished.
     package mutating func step() {
         guard !isFinished else { return }
         if !isEvaluated {
@@ -190,7 +192,7 @@ package struct LinearTrainer: Sendable {
         }
         let step = NewtonStep.solve(hessian, gradient)
         if objective == .leastSquares, settings.stepSize == 1 {
-            // The model is the objective itself: its minimum needs no search.
+            // The quadratic model is the objective itself: its minimum needs no line search.
             for place in step.indices { coefficients[place] += step[place] }
             objectiveValue = Swift.max(0, objectiveValue + zip(step, gradient).reduce(0) { $0 + $1.0 * $1.1 } / 2)
             isEvaluated = false
@@ -199,7 +201,7 @@ package struct LinearTrainer: Sendable {
         return (search(step, gradient), false)
     }
 
-    /// Halves a step of a problem with an l1 penalty until it lessens the objective as much as its slope promises.
+    /// Halves the step of a problem with an L1 penalty until it satisfies the sufficient decrease condition.
     private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
         let width = problem.width
         var promised = 0.0
@@ -251,15 +253,16 @@ package struct LinearTrainer: Sendable {
         return true
     }
 
-    /// Goes along a direction as far as the (strong) Wolfe conditions ask for; false when rounding hides any descent.
+    /// Line search for the strong Wolfe conditions; false when rounding hides any descent.
     ///
-    /// Scores are linear in the coefficients: the first trial costs a pass over the examples, others only the losses.
+    /// Scores are linear in the coefficients: the first trial costs a pass over the examples, later ones only the
+    /// losses.
     private mutating func search(_ direction: [Double], _ gradient: [Double]) -> Bool {
         let first = zip(direction, gradient).reduce(0) { $0 + $1.0 * $1.1 }
         guard first < 0 else { return false }
         let initial = settings.stepSize
         func moved(_ length: Double) -> [Double] { zip(coefficients, direction).map { $0 + length * $1 } }
-        /// The penalty's own slope along the direction.
+        /// The penalty's slope along the direction.
         func penaltySlope(_ candidate: [Double]) -> Double {
             var sum = 0.0
             for place in direction.indices {
@@ -283,11 +286,11 @@ package struct LinearTrainer: Sendable {
                 || value <= objectiveValue + noise && slope <= -0.8 * first && slope.isFinite
             if descends, slope.magnitude <= -0.9 * first {
                 if turn > 0 {
-                    // What a resumed fit computes from the coefficients is to be the same, bit for bit.
+                    // Recomputed from the coefficients, so that a resumed fit is identical bit for bit.
                     problem.score(candidate, into: &trial.scores)
                     problem.evaluate(&trial)
                 }
-                // A step so small that only rounding made it look like a descent is none.
+                // A step so small that only rounding makes it look like a descent is rejected.
                 let exact = trial.loss + problem.penalty(candidate)
                 guard candidate != coefficients, exact <= objectiveValue + noise else { return false }
                 accept(candidate, exact)
@@ -301,7 +304,7 @@ package struct LinearTrainer: Sendable {
             if high == .infinity {
                 length *= 2
             } else {
-                // Where the slope's line crosses 0, but away from both ends.
+                // The zero of the secant of the slopes, kept away from both ends.
                 let crossing = low + (high - low) * lowSlope / (lowSlope - highSlope)
                 let (least, most) = (low + 0.1 * (high - low), high - 0.1 * (high - low))
                 length = crossing.isFinite ? Swift.min(Swift.max(crossing, least), most) : (low + high) / 2
@@ -353,7 +356,7 @@ package struct LinearTrainer: Sendable {
                     continue
                 }
                 if value > objectiveValue { break }
-                // A step back against the momentum ends it (O'Donoghue and Candès, 2015).
+                // A step against the momentum resets it (O'Donoghue and Candès, 2015).
                 if turns > 0 { momentum = 1 }
                 state.momentum = momentum
                 state.previous = old
@@ -377,7 +380,7 @@ package struct LinearTrainer: Sendable {
 // MARK: - State
 
 extension LinearTrainer {
-    /// What a fit of the same examples needs to go on from here as if it had never stopped.
+    /// The state from which a fit of the same examples continues exactly as if it had not been interrupted.
     package var state: [UInt8] {
         var writer = StateWriter()
         writer.add(Self.mark)
@@ -405,8 +408,9 @@ extension LinearTrainer {
         return writer.bytes
     }
 
-    /// Goes on from a state of a fit of the same examples, objective and penalties.
-    /// - Throws: `.malformed` for bytes that are no state, `.invalidInput` for the state of another fit.
+    /// Continues from the state of a fit of the same examples, objective and penalties.
+    ///
+    /// - Throws: `.malformed` for bytes that are not a state, `.invalidInput` for the state of another fit.
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = StateReader(state)
         guard try reader.integer() == Self.mark else {
@@ -453,7 +457,7 @@ extension LinearTrainer {
 
     private static var mark: UInt64 { 0x31_544946_4c4d4c }
 
-    /// Of the examples and all that decides what is sought and how.
+    /// A fingerprint of the examples and of everything that determines the optimum and the path to it.
     private var fingerprint: UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func mix(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01b3 }

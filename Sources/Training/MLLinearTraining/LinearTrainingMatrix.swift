@@ -1,22 +1,22 @@
 import MLKernels
 package import MLNumerics
 
-/// The examples that linear models are fitted to: numbers in double precision, dense columns and sparse ones side by
-/// side in the caller's order.
+/// The training examples of linear models: double-precision dense and sparse columns, in the caller's order.
 package struct LinearTrainingMatrix: Sendable {
-    /// Columns that stand next to each other.
+    /// Adjacent columns of one kind.
     package enum Block: Sendable {
         /// [rows × columns], row by row.
         case dense([Double], columns: Int)
         /// One value for each row.
         case column([Double])
-        /// Few values in a row; the others are 0.
+        /// Rows with few non-zero values.
         case sparse(SparseRows)
-        /// One-hot columns: by row the column that is 1, or -1 when none is.
+        /// One-hot columns: for each row the column that is 1, or -1 for none.
         case categories([Int32], count: Int)
     }
 
-    /// Compressed rows: row r holds the entries `starts[r]..<starts[r + 1]`, in any order; entries of one place add up.
+    /// Compressed rows: row r holds the entries `starts[r]..<starts[r + 1]`, in any order; entries of the same column
+    /// add up.
     package struct SparseRows: Sendable {
         package var starts: [Int]
         package var columns: [Int32]
@@ -35,7 +35,9 @@ package struct LinearTrainingMatrix: Sendable {
     package let columnCount: Int
     package let tiles: LinearTiles
 
-    /// - Parameter blocks: all of `rowCount` rows; without any, a model is its offset alone.
+    /// - Parameters:
+    ///   - rowCount: The number of examples.
+    ///   - blocks: The columns, each block with `rowCount` rows; without any, a model is its offset alone.
     /// - Throws: `.invalidInput` when there are no rows, lengths contradict each other, or a value is not finite.
     package init(rowCount: Int, blocks: [Block]) throws(ModelError) {
         guard rowCount > 0 else { throw ModelError(.invalidInput, "the table has no examples to learn from") }
@@ -57,7 +59,7 @@ extension LinearTrainingMatrix.Block {
         }
     }
 
-    /// Refuses what does not describe `rows` rows; `first` is the number of the block's first column.
+    /// Checks that the block describes `rows` rows; `first` is the index of its first column.
     func validate(rows: Int, first: Int) throws(ModelError) {
         func require(_ count: Int, _ expected: Int, _ what: String) throws(ModelError) {
             guard count == expected else {

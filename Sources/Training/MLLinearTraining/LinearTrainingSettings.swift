@@ -1,24 +1,26 @@
 package import MLNumerics
 
-/// How a linear model is fitted; the names and defaults are those of Create ML's linear and logistic regression.
+/// The hyperparameters of a linear model's training; names and defaults are those of Create ML's linear and logistic
+/// regression.
 package struct LinearTrainingSettings: Hashable, Sendable {
     package var maxIterations = 10
-    /// The weight of the sum of the coefficients' magnitudes.
+    /// The L1 regularisation: the weight of the sum of the coefficients' magnitudes.
     package var l1Penalty = 0.0
-    /// The weight of the sum of the squared coefficients.
+    /// The L2 regularisation: the weight of the sum of the squared coefficients.
     package var l2Penalty = 0.01
-    /// The length of the step that every iteration tries first.
+    /// The initial step length of every line search.
     package var stepSize = 1.0
-    /// Training ends when an iteration lessens the objective by no more than this.
+    /// Training ends when an iteration reduces the objective by no more than this.
     package var convergenceThreshold = 0.01
-    /// Whether penalties weigh the coefficients of columns divided by the root of their mean square.
+    /// Whether penalties apply to the coefficients of columns divided by their root mean square.
     ///
-    /// The fit itself always works on such columns, so that this changes what is sought, not how well it is found.
+    /// The fit itself always works on such columns, so this changes the optimum, not the accuracy with which it is
+    /// found.
     package var featureRescaling = true
 
     package init() {}
 
-    /// Create ML's support vector classifier: ½ / `penalty` weighs the squared coefficients; 11 iterations.
+    /// The settings of Create ML's support vector classifier: ½ / `penalty` is the L2 regularisation; 11 iterations.
     package static func supportVector(penalty: Double = 1) throws(ModelError) -> LinearTrainingSettings {
         guard penalty > 0, penalty.isFinite else {
             throw ModelError(.invalidInput, "penalty is \(penalty); it must be above 0")

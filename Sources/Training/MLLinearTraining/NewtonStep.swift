@@ -1,11 +1,12 @@
 import MLKernels
 
-/// The step to the minimum of a quadratic model: gradient · Δ + ½ Δ · hessian · Δ, and with an l1 penalty that of the
-/// coefficients, too.
+/// The step to the minimum of a quadratic model, gradient · Δ + ½ Δ · hessian · Δ, optionally with an L1 penalty on the
+/// coefficients.
 enum NewtonStep {
-    /// Solves hessian · Δ = -gradient by Cholesky's factors.
+    /// Solves hessian · Δ = -gradient by Cholesky decomposition.
     ///
-    /// A coefficient whose column depends on those before it (its pivot is lost in rounding) is left alone.
+    /// A coefficient whose column depends linearly on those before it (its pivot is lost in rounding) is left
+    /// unchanged.
     static func solve(_ hessian: [Double], _ gradient: [Double]) -> [Double] {
         let count = gradient.count
         var factors = hessian
@@ -59,7 +60,7 @@ enum NewtonStep {
         return step
     }
 
-    /// The same with Σ penalty · |coefficient + Δ| added: one coefficient after the other, until none moves.
+    /// Minimises the same with Σ penalty · |coefficient + Δ| added, by coordinate descent until no coefficient moves.
     ///
     /// Friedman, Hastie and Tibshirani, "Regularization Paths for Generalized Linear Models via Coordinate Descent"
     /// (2010).
@@ -71,7 +72,7 @@ enum NewtonStep {
     ) -> [Double] {
         let count = gradient.count
         var step = [Double](repeating: 0, count: count)
-        // The model's gradient at the present step.
+        // The quadratic model's gradient at the current step.
         var slope = gradient
         hessian.withUnsafeBufferPointer { hessian in
             for _ in 0..<2000 {
@@ -94,7 +95,7 @@ enum NewtonStep {
         return step
     }
 
-    /// `value` moved towards 0 by `amount`, at most to 0.
+    /// Soft thresholding: `value` moved towards 0 by `amount`, at most to 0.
     static func softened(_ value: Double, _ amount: Double) -> Double {
         value > amount ? value - amount : value < -amount ? value + amount : 0
     }

@@ -1,6 +1,6 @@
 import MLNumerics
 
-/// Numbers as little-endian bytes, eight each.
+/// Writes numbers as little-endian bytes, eight each.
 struct StateWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -13,7 +13,7 @@ struct StateWriter {
     mutating func add(_ values: [Double]) { for value in values { add(value) } }
 }
 
-/// Reads what `StateWriter` wrote; bytes may be anything.
+/// Reads what `StateWriter` wrote, from untrusted bytes.
 struct StateReader {
     static var malformed: ModelError {
         ModelError(.malformed, "the state of a linear fit is damaged; start the fit anew")
@@ -34,7 +34,7 @@ struct StateReader {
         return value
     }
 
-    /// A finite number.
+    /// Reads a finite number.
     mutating func number() throws(ModelError) -> Double {
         let value = Double(bitPattern: try integer())
         guard value.isFinite else { throw Self.malformed }

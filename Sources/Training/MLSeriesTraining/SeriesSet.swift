@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// Time series of one length: numbers by series, channel and time.
+/// Time series of equal length: numbers by series, channel and time.
 package struct SeriesSet: Sendable {
     package let count: Int
     package let channelCount: Int

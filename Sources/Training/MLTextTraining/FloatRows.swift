@@ -1,10 +1,10 @@
 import MLKernels
 
-/// Rows of 32-bit floats in vectors of four, all 0 at first; what lies behind a row's `width` stays 0.
+/// Rows of 32-bit floats in vectors of four, initially 0; the padding behind a row's `width` stays 0.
 struct FloatRows {
     let count: Int
     let width: Int
-    /// Vectors in a row.
+    /// The number of vectors in a row.
     let stride: Int
     private let memory: AlignedMemory
 
@@ -16,7 +16,7 @@ struct FloatRows {
         vectors.initialize(repeating: .zero, count: Swift.max(count * stride, 1))
     }
 
-    /// The bytes of such rows; `nil` when they are too many to be counted.
+    /// The size in bytes of such rows; `nil` when it overflows.
     static func byteCount(count: Int, width: Int) -> Int? {
         let (vectors, overflow) = count.multipliedReportingOverflow(by: (width + 3) / 4)
         let (bytes, more) = vectors.multipliedReportingOverflow(by: 16)
@@ -42,7 +42,7 @@ struct FloatRows {
         return result
     }
 
-    /// Sets every row from `values`, of which there are `count` · `width`.
+    /// Sets all rows from `count` · `width` values.
     func set(_ values: [Float]) {
         precondition(values.count == count * width)
         for row in 0..<count {

@@ -1,19 +1,19 @@
 import MLModels
 package import MLNumerics
 
-/// Sequences of tokens with their tags, by the keys of the tokens' features.
+/// Sequences of tokens with their tags; each token is represented by the keys of its features.
 package struct SequenceTable {
     package private(set) var tags: [String]
     private var tagPlaces: [String: UInt16]
-    /// Where the tokens of a sequence begin; one more than there are sequences.
+    /// The index of each sequence's first token, and the end of the last sequence.
     package private(set) var starts: [Int] = [0]
     /// The tag of each token.
     package private(set) var targets: [UInt16] = []
-    /// Where the features of a token begin; one more than there are tokens.
+    /// The index of each token's first feature, and the end of the last token.
     private(set) var featureStarts: [Int] = [0]
     private(set) var places: [UInt32] = []
     private(set) var table = KeyTable()
-    /// How many tokens have each feature.
+    /// The number of tokens that have each feature.
     private(set) var counts: [UInt32] = []
 
     package var count: Int { starts.count - 1 }
@@ -25,10 +25,11 @@ package struct SequenceTable {
     }
 
     /// Adds a sequence.
+    ///
     /// - Parameters:
-    ///   - keys: the features of all tokens, one token's after the other's.
-    ///   - ends: for each token where its features end.
-    ///   - tags: one for each token.
+    ///   - keys: The features of all tokens, token by token.
+    ///   - ends: For each token the end of its features in `keys`.
+    ///   - tags: One tag for each token.
     package mutating func append(keys: [UInt64], ends: [Int], tags labels: [String]) throws(ModelError) {
         guard labels.count == ends.count else {
             throw ModelError(
@@ -57,7 +58,7 @@ package struct SequenceTable {
         return UInt16(tags.count - 1)
     }
 
-    /// Leaves out the features that fewer tokens have.
+    /// Removes the features that fewer than `least` tokens have.
     mutating func prune(below least: UInt32) {
         var kept = KeyTable()
         var keptCounts: [UInt32] = []

@@ -3,45 +3,45 @@ import MLKernels
 package import MLModels
 package import MLNumerics
 
-/// How a tagger is fitted.
+/// The hyperparameters of a word tagger's training.
 package struct SequenceSettings: Sendable {
-    /// Passes over the sequences.
+    /// The number of passes over the sequences.
     package var passes = 8
-    /// The rate of the first steps.
+    /// The initial learning rate.
     package var rate: Float = 0.2
-    /// What the sum of a weight's gradients must exceed before the weight is other than 0.
+    /// The L1 regularisation: a weight stays 0 until the sum of its gradients exceeds this.
     package var l1: Float = 0.2
-    /// The weight of the squared weights.
+    /// The L2 regularisation.
     package var l2: Float = 0
-    /// Features of fewer tokens are left out; `nil` for 1 up to 20,000 tokens and 2 above.
+    /// Features of fewer tokens are dropped; `nil` means 1 up to 20,000 tokens and 2 above.
     package var minimumCount: Int?
     package var seed: UInt64 = 42
 
     package init() {}
 }
 
-/// Fits a linear-chain conditional random field by its likelihood: after every sequence the weights of its features and
-/// transitions take a step whose rate shrinks with the squares of their gradients (FTRL-proximal: McMahan et al. 2013).
+/// Fits a linear-chain conditional random field by maximum likelihood.
 ///
-/// A token whose tags have the probabilities 0 and 1 within 10⁻⁴ changes no feature.  One thread trains, so the same seed
-/// gives the same model on any number of threads.
+/// After every sequence the weights of its features and transitions take a step whose learning rate decays with the sum
+/// of their squared gradients (FTRL-proximal: McMahan et al. 2013). A token whose tags have the probabilities 0 and 1
+/// within 10⁻⁴ updates no feature. Training uses one thread, so the same seed gives the same model on any machine.
 package final class SequenceTrainer {
     package let tags: [String]
     package private(set) var settings: SequenceSettings
     package private(set) var passes = 0
-    /// The sum of the negative log-likelihoods of the last pass, each before its sequence was learnt from.
+    /// The sum of the negative log-likelihoods in the last pass, each computed before its sequence was learnt from.
     package private(set) var loss = 0.0
-    /// Of the sequences that are learnt from.
+    /// The number of tokens in the training sequences.
     package var tokenCount: Int { table.tokenCount }
     package var isFinished: Bool { passes >= settings.passes }
 
     private let table: SequenceTable
-    /// Three rows a feature: the weights, the sums of gradients with the steps taken off, the sums of their squares.
+    /// Three rows per feature: the weights, the accumulated gradients of FTRL (z), the sums of squared gradients (n).
     private let features: FloatRows
     /// The same for transitions: from the start, then from each tag.
     private let transitions: FloatRows
 
-    /// - Throws: `.invalidInput` when there is nothing to learn, or too much for the machine's memory.
+    /// - Throws: `.invalidInput` when there is nothing to learn from, or too much for the machine's memory.
     package init(_ table: SequenceTable, settings: SequenceSettings = SequenceSettings()) throws(ModelError) {
         guard table.tokenCount > 0 else {
             throw ModelError(.invalidInput, "there are no tokens to learn from; give sequences of tokens and labels")
@@ -79,8 +79,9 @@ package final class SequenceTrainer {
         transitions = FloatRows(count: (tags.count + 1) * 3, width: tags.count)
     }
 
-    /// Trains to the end.
-    /// - Parameter isCancelled: asked before every pass.
+    /// Trains until the last pass.
+    ///
+    /// - Parameter isCancelled: Called before every pass.
     /// - Throws: `.cancelled`.
     package func train(isCancelled: () -> Bool = { Task.isCancelled }) throws(ModelError) {
         while !isFinished {
@@ -91,8 +92,9 @@ package final class SequenceTrainer {
         }
     }
 
-    /// Asks for another number of passes than the settings did.
-    /// - Parameter passes: at least 1.
+    /// Changes the number of passes.
+    ///
+    /// - Parameter passes: At least 1.
     package func limit(passes: Int) { settings.passes = passes }
 
     /// One pass over the sequences.
@@ -135,7 +137,7 @@ package final class SequenceTrainer {
         }
     }
 
-    /// One step of a feature's weights.
+    /// Updates one row of weights.
     private func update(_ rows: FloatRows, _ row: Int, _ gradient: UnsafeMutablePointer<SIMD4<Float>>) {
         let stride = rows.stride
         let weights = rows[row * 3]
@@ -157,7 +159,7 @@ package final class SequenceTrainer {
         }
     }
 
-    /// The model so far, with the features that have a weight.
+    /// The model at this point, with the features that have a non-zero weight.
     package func model(_ taggerFeatures: TaggerFeatures) -> TaggerModel {
         var (kept, starts): (KeyTable, [Int]) = (KeyTable(), [0])
         var (weightTags, weights): ([UInt16], [Float]) = ([], [])
@@ -197,7 +199,7 @@ package final class SequenceTrainer {
         return print.value
     }
 
-    /// What `resume` needs to go on from here.
+    /// The state from which `resume` continues.
     package var state: [UInt8] {
         TrainingState.bytes(
             kind: Self.stateKind,
@@ -207,8 +209,9 @@ package final class SequenceTrainer {
         )
     }
 
-    /// Goes on from a state of the same sequences and settings as if it had been reached here.
-    /// - Throws: for bytes that are no such state; the trainer is then unchanged.
+    /// Continues from a state of the same sequences and settings, exactly as if it had been reached here.
+    ///
+    /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
     package func resume(_ state: [UInt8]) throws(ModelError) {
         let state = try TrainingState(
             state,
@@ -222,13 +225,14 @@ package final class SequenceTrainer {
     }
 }
 
-/// The sums over all tag sequences of one sequence of tokens, in scaled single precision.
+/// The forward-backward sums over all tag sequences of one sequence of tokens, in scaled single precision.
 private struct Lattice {
     let tags: Int
     let stride: Int
-    /// By token: the sums of the features' weights; after `differentiate` the gradient of the loss by them.
+    /// For each token the sums of its features' weights; after `differentiate` the gradient of the loss with respect to
+    /// them.
     let own: FloatRows
-    /// By tag before (0 for the start): the transitions' weights; during `differentiate` their exponentials.
+    /// For each previous tag (0 for the start) the transitions' weights; during `differentiate` their exponentials.
     let factors: FloatRows
     let transitionGradients: FloatRows
     private let forward: FloatRows
@@ -247,6 +251,7 @@ private struct Lattice {
     }
 
     /// Replaces the sums in `own` by the gradients of −ln P(targets), and sets `transitionGradients`.
+    ///
     /// - Returns: −ln P(targets).
     func differentiate(_ targets: [Int]) -> Double {
         let length = targets.count
@@ -283,7 +288,7 @@ private struct Lattice {
         var (behind, next) = (backward[0], backward[1])
         for tag in 0..<tags { backward.scalars(0)[tag] = 1 }
         for token in Swift.stride(from: length - 1, through: 0, by: -1) {
-            // What stands behind token − 1: exp of the token's own sums times what stands behind the token.
+            // The backward values of token − 1: exp of the token's own sums times the token's backward values.
             let weighted = scratch[0]
             for index in 0..<stride { weighted[index] = own[token][index] * behind[index] }
             let (gradient, sums) = (own[token], forward[token])
@@ -326,7 +331,7 @@ private struct Lattice {
         return most.sum() > 1e-8
     }
 
-    /// Divides probabilities by their sum, none of them less than 10⁻³⁰ of it.
+    /// Divides probabilities by their sum, keeping each at least 10⁻³⁰ of it.
     private func normalize(_ values: UnsafeMutablePointer<SIMD4<Float>>) -> Float {
         var sum = SIMD4<Float>.zero
         for index in 0..<stride { sum += values[index] }
@@ -336,7 +341,7 @@ private struct Lattice {
         return total
     }
 
-    /// Replaces the values of a row's tags by exp(value − top), limited to exp(±60), and what lies behind them by 0.
+    /// Replaces a row's values by exp(value − top), limited to exp(±60), and its padding by 0.
     private func exponentiate(_ values: UnsafeMutablePointer<SIMD4<Float>>, minus top: Float) {
         for index in 0..<stride { values[index] = exponential(values[index] - top) }
         let scalars = UnsafeMutableRawPointer(values).assumingMemoryBound(to: Float.self)

@@ -2,7 +2,8 @@ package import MLModels
 package import MLNumerics
 
 extension SequenceTable {
-    /// Tokens with their labels, by the features that taggers see.
+    /// Collects tokens with their labels, represented by the features of word taggers.
+    ///
     /// - Throws: `.invalidInput` naming the sequence that does not fit.
     package init(
         _ sequences: [(tokens: [String], labels: [String])],

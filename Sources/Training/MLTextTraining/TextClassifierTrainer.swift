@@ -3,65 +3,66 @@ import MLKernels
 package import MLModels
 package import MLNumerics
 
-/// How a classifier of texts is fitted.
+/// The hyperparameters of a text classifier's training.
 package struct TextClassifierSettings: Sendable {
-    /// 1 for words, 2 for pairs of neighbours too.
+    /// The longest word n-grams: 1 for words, 2 for bigrams too.
     package var wordsInRow = 2
-    /// Lengths of runs of characters within words; `nil` for none.
+    /// The lengths of character n-grams within words; `nil` for none.
     package var runs: ClosedRange<Int>?
-    /// A BCP 47 tag, by whose rules words are found; "" for none in particular.
+    /// The BCP 47 tag of the language whose word boundaries apply; "" for none in particular.
     package var language = ""
-    /// Features of fewer texts are left out.
+    /// Features of fewer texts are dropped.
     package var minimumCount = 1
-    /// The weight of an example's loss against the squared weights.
+    /// The weight of an example's loss relative to the L2 penalty (C).
     package var cost: Float = 1
-    /// The most passes over the texts.
+    /// The maximum number of passes over the texts.
     package var passes = 15
-    /// Training ends when no score is further than this from its optimum in a pass.
+    /// Training ends when in a pass no score is further than this from its optimum.
     package var tolerance: Float = 0.01
     package var seed: UInt64 = 42
-    /// Vectors of words, whose sums are features too.
+    /// Word embeddings, whose sums are features too.
     package var vectors: TextModel.Vectors?
 
     package init() {}
 }
 
-/// Fits a linear classifier of texts.
+/// Fits a linear text classifier.
 ///
-/// Features are those of `TextFeatures`, weighted by 1 + ln of how often a text has them and by their inverse document
-/// frequency, and brought to length 1.  For each label the weights minimise ½‖w‖² + cost · Σ max(0, 1 − y·score)² against
-/// all other labels (dual coordinate descent: Hsieh et al. 2008), for all labels at once.  The scores then become
-/// probabilities by softmax(β · score), where β maximises the likelihood of the labels of texts that were held out of a
-/// shorter descent: a tenth of at least 2,000 texts, of fewer each fifth in turn.
+/// Features are those of `TextFeatures`, weighted by 1 + ln(count) and inverse document frequency, and normalised to
+/// length 1. For each label the weights minimise ½‖w‖² + cost · Σ max(0, 1 − y·score)² one-versus-rest (dual coordinate
+/// descent: Hsieh et al. 2008), for all labels at once. The scores then become probabilities by softmax(β · score),
+/// where β maximises the likelihood of held-out labels: of a tenth of at least 2,000 texts, or by five-fold
+/// cross-validation of fewer.
 ///
-/// One thread descends, so the same seed gives the same model on any number of threads.
+/// Training uses one thread, so the same seed gives the same model on any machine.
 package final class TextClassifierTrainer {
     package let labels: [String]
     package private(set) var settings: TextClassifierSettings
     package private(set) var passes = 0
     package var isFinished: Bool { isConverged || passes >= settings.passes }
-    /// The share of texts that the last pass scored right before it learnt from them.
+    /// The share of texts that were classified correctly in the last pass, each before it was learnt from.
     package private(set) var accuracy = 0.0
-    /// The mean over the texts of Σ max(0, 1 − y·score)² over the labels, in the last pass, before it learnt from each.
+    /// The mean over the texts of Σ max(0, 1 − y·score)² over the labels in the last pass, each computed before it was
+    /// learnt from.
     package private(set) var loss = 0.0
 
-    /// Whether the last pass came as near to the optimum as the settings ask for.
+    /// Whether the last pass reached the tolerance.
     private var isConverged = false
 
     private let features: TextFeatures
     private let table: TextTable
     private let targets: [Int]
-    /// Weights by feature, then by dimension of the word vectors, then the bias.
+    /// Weights by feature, then by dimension of the word embeddings, then the bias.
     private let weights: FloatRows
     /// The dual variables: [texts × labels].
     private let duals: FloatRows
-    /// The squared length of each text's features, with the bias.
+    /// The squared length of each text's features, including the bias.
     private let squares: [Float]
     private let dimensions: Int
 
     /// - Parameters:
-    ///   - targets: by text, the place of its label.
-    ///   - labels: at least two, all different.
+    ///   - targets: For each text the index of its label.
+    ///   - labels: At least two, all different.
     /// - Throws: `.invalidInput` naming what does not fit.
     package init(
         texts: [String],
@@ -140,7 +141,7 @@ package final class TextClassifierTrainer {
         }
     }
 
-    /// Every row of weights that a text's score needs, with what the row is multiplied by.
+    /// Calls `body` with every row of weights that contributes to a text's score, and its factor.
     private func forEachFeature(of text: Int, _ body: (_ row: Int, _ value: Float) -> Void) {
         table.places.withUnsafeBufferPointer { places in
             table.values.withUnsafeBufferPointer { values in
@@ -163,7 +164,7 @@ package final class TextClassifierTrainer {
         }
     }
 
-    /// One pass over the texts.
+    /// Performs one pass over the texts.
     package func step() {
         guard !isFinished else { return }
         let result = descend(order(targets.count, seed: settings.seed, pass: passes), weights, duals)
@@ -173,13 +174,15 @@ package final class TextClassifierTrainer {
         isConverged = result.furthest < settings.tolerance
     }
 
-    /// Asks for another number of passes than the settings did.
-    /// - Parameter passes: at least 1.
+    /// Changes the maximum number of passes.
+    ///
+    /// - Parameter passes: At least 1.
     package func limit(passes: Int) { settings.passes = passes }
 
-    /// Minimises the loss of some texts, one after the other, by their dual variables.
-    /// - Returns: how many texts were scored right before, the sum of their losses then, and the furthest that the scores
-    ///   of one were from its optimum.
+    /// Minimises the loss of some texts, one after the other, over their dual variables.
+    ///
+    /// - Returns: The number of texts that were classified correctly before, the sum of their losses then, and the
+    ///   greatest distance of a text's scores from their optimum.
     private func descend(
         _ texts: [Int],
         _ weights: FloatRows,
@@ -203,7 +206,7 @@ package final class TextClassifierTrainer {
             var moved = SIMD4<Float>.zero
             var missed = SIMD4<Float>.zero
             for index in 0..<stride {
-                // The sign that a label's score should have.
+                // The sign of a label's target score.
                 var sign = SIMD4<Float>(repeating: -1)
                 if index == target / 4 { sign[target % 4] = 1 }
                 var margin = sign * scores[index] - 1
@@ -211,7 +214,7 @@ package final class TextClassifierTrainer {
                 var dual = duals[index] - gradient * inverse
                 dual.replace(with: 0, where: dual .< 0)
                 margin.replace(with: 0, where: margin .> 0)
-                // What lies behind the last label is no label.
+                // The values behind the last label are padding.
                 if index == stride - 1 {
                     dual.replace(with: 0, where: padding)
                     margin.replace(with: 0, where: padding)
@@ -234,8 +237,9 @@ package final class TextClassifierTrainer {
         return (right, loss, furthest)
     }
 
-    /// Trains to the end.
-    /// - Parameter isCancelled: asked before every pass.
+    /// Trains until the last pass or convergence.
+    ///
+    /// - Parameter isCancelled: Called before every pass.
     /// - Throws: `.cancelled`.
     package func train(isCancelled: () -> Bool = { Task.isCancelled }) throws(ModelError) {
         while !isFinished {
@@ -246,11 +250,11 @@ package final class TextClassifierTrainer {
         }
     }
 
-    /// The factor that makes probabilities of scores: the likeliest for texts that were held out.
+    /// The softmax factor that maximises the likelihood of held-out texts.
     private func calibration() -> Double {
         let (width, count) = (labels.count, targets.count)
         let (parts, turns) = count >= 2000 ? (10, 1) : (5, 5)
-        // Drawn, because labels may come in turns.
+        // Shuffled, because labels may be sorted or alternate.
         var part = [Int](repeating: 0, count: count)
         for (place, text) in order(count, seed: ~settings.seed, pass: 0).enumerated() { part[text] = place % parts }
         let scratch = FloatRows(count: 1, width: width)
@@ -295,9 +299,10 @@ package final class TextClassifierTrainer {
         return factor
     }
 
-    /// The classifier so far.
-    /// - Parameter isCalibrated: `false` leaves out what makes probabilities of the scores, which takes as long as some
-    ///   passes and does not change which label is the likeliest.
+    /// The classifier at this point.
+    ///
+    /// - Parameter isCalibrated: `false` skips the calibration of probabilities, which takes as long as some passes and
+    ///   does not change the most probable label.
     package func model(isCalibrated: Bool = true) -> TextModel {
         let factor: Float = isCalibrated ? Float(calibration()) : 1
         let values = weights.values.map { $0 * factor }
@@ -330,7 +335,7 @@ package final class TextClassifierTrainer {
         return print.value
     }
 
-    /// What `resume` needs to go on from here.
+    /// The state from which `resume` continues.
     package var state: [UInt8] {
         TrainingState.bytes(
             kind: Self.stateKind,
@@ -340,8 +345,9 @@ package final class TextClassifierTrainer {
         )
     }
 
-    /// Goes on from a state of the same texts and settings as if it had been reached here.
-    /// - Throws: for bytes that are no such state; the trainer is then unchanged.
+    /// Continues from a state of the same texts and settings, exactly as if it had been reached here.
+    ///
+    /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
     package func resume(_ state: [UInt8]) throws(ModelError) {
         let state = try TrainingState(
             state,

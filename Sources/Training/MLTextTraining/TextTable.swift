@@ -3,21 +3,21 @@ import MLKernels
 import MLModels
 import MLNumerics
 
-/// Texts by the features they have: rows of places and values, as `TextModel` computes them.
+/// The features of texts: rows of indices and values, as `TextModel` computes them.
 struct TextTable {
-    /// Where the features of a text begin; one more than there are texts.
+    /// The index of each text's first feature, and the end of the last text.
     private(set) var starts: [Int] = [0]
     private(set) var places: [UInt32] = []
     private(set) var values: [Float] = []
     private(set) var table = KeyTable()
-    /// By feature: ln((1 + texts) / (1 + texts with it)) + 1.
+    /// The inverse document frequency of each feature: ln((1 + texts) / (1 + texts with it)) + 1.
     private(set) var scales: [Float] = []
-    /// [texts × dimensions] of the word vectors, when there are any.
+    /// [texts × dimensions] of the word embeddings, when there are any.
     private(set) var vectors: [Float] = []
 
     var count: Int { starts.count - 1 }
 
-    /// - Throws: the error of the first text that cannot be divided into words.
+    /// - Throws: The error of the first text that cannot be divided into words.
     init(
         _ texts: [String],
         _ features: TextFeatures,
@@ -60,7 +60,7 @@ struct TextTable {
         }
     }
 
-    /// The features of every text; the texts are shared out among the workers.
+    /// The features of every text, computed in parallel.
     private static func counts(
         _ texts: [String],
         _ features: TextFeatures

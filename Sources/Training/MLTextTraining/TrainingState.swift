@@ -1,7 +1,7 @@
 import MLNumerics
 
-/// What a trainer needs to go on, as bytes: eight bytes for the kind, a fingerprint of the data, the passes done, and
-/// arrays of floats with their lengths; little-endian.
+/// A trainer's checkpoint as bytes: eight bytes for the kind, a fingerprint of the data, the passes done, and arrays of
+/// floats with their lengths; little-endian.
 struct TrainingState {
     let passes: Int
     let arrays: [[Float]]
@@ -20,8 +20,8 @@ struct TrainingState {
         return bytes
     }
 
-    /// - Throws: `.malformed` for bytes that are no state of this kind with arrays of these lengths, `.invalidInput` for
-    ///   one of other data.
+    /// - Throws: `.malformed` for bytes that are not a state of this kind with arrays of these lengths, `.invalidInput`
+    ///   for a state of other data.
     init(_ bytes: [UInt8], kind: String, fingerprint: UInt64, lengths: [Int]) throws(ModelError) {
         var position = 8
         func integer() -> UInt64? {
@@ -76,7 +76,7 @@ struct Fingerprint {
     mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
 }
 
-/// The order of a pass: a permutation of 0..<count that follows from the seed and the number of the pass.
+/// The order of a pass: a permutation of 0..<count that depends on the seed and the pass's number.
 func order(_ count: Int, seed: UInt64, pass: Int) -> [Int] {
     var generator = SplitMix64(seed: seed &+ UInt64(pass) &* 0x9E37_79B9_7F4A_7C15)
     return Array(0..<count).shuffled(using: &generator)

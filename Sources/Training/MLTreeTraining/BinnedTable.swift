@@ -1,30 +1,30 @@
 import MLKernels
 
-/// Columns cut into at most 255 ranges each; what is missing is in bin 255.
+/// Columns discretised into at most 255 bins each; missing values are in bin 255.
 ///
-/// Bin b of a column holds the values x with cuts[b-1] ≤ x < cuts[b].  Bins lie by groups of columns, each group
+/// Bin b of a column holds the values x with cuts[b-1] ≤ x < cuts[b]. Bins are stored by groups of columns, each group
 /// row by row, so that one group's histograms fit in a near cache.
 ///
-/// Unchecked because the memory is written once, before anybody else has it.
+/// `@unchecked Sendable`: the memory is written once, before it is shared.
 final class BinnedTable: @unchecked Sendable {
     static let missing = 255
     static let binCount = 256
 
     let rowCount: Int
-    /// By column, ascending.
+    /// The bin edges of each column, ascending.
     let cuts: [[Float]]
-    /// By column: a threshold above every value, which parts what is missing from the rest.
+    /// For each column a threshold above every value, which separates missing values from the others.
     let ends: [Float]
-    /// Columns of a group; the last group may have fewer.
+    /// The columns in a group; the last group may have fewer.
     let groupWidth: Int
     private let memory: AlignedMemory
-    /// The same column by column, for those who look at one alone.
+    /// The same bins stored column by column, for access to a single column.
     private let columns: AlignedMemory?
 
     /// - Parameters:
-    ///   - sampleCount: the examples that decide where the cuts lie.
-    ///   - groupWidth: the most columns of a group.
-    ///   - hasColumns: whether `column` is asked for.
+    ///   - sampleCount: The number of examples from which the cuts are computed.
+    ///   - groupWidth: The maximum number of columns in a group.
+    ///   - hasColumns: Whether `column` will be used.
     init(
         _ table: TreeTrainingTable,
         bins: Int,
@@ -50,7 +50,7 @@ final class BinnedTable: @unchecked Sendable {
             }
         }
         let cuts = found.map(\.cuts)
-        // Filled up so that each search takes the same steps.
+        // Padded so that each search takes the same number of steps.
         let ladders = cuts.map { cuts in
             cuts.map(Self.key) + [Int32](repeating: .max, count: Self.binCount - cuts.count)
         }
@@ -88,21 +88,21 @@ final class BinnedTable: @unchecked Sendable {
 
     var groupCount: Int { (cuts.count + groupWidth - 1) / groupWidth }
 
-    /// The bins of a column by example.
+    /// The bins of a column, one per example.
     func column(_ index: Int) -> UnsafePointer<UInt8> {
         guard let columns else { preconditionFailure("the table was made without columns") }
         return UnsafePointer(columns.address.assumingMemoryBound(to: UInt8.self)) + index * rowCount
     }
 
-    /// A number that is ordered as `value` is; both zeros have the same.
+    /// An integer that sorts like `value`; both zeros have the same key.
     private static func key(_ value: Float) -> Int32 {
         let bits = Int32(bitPattern: (value + 0).bitPattern)
         return bits ^ ((bits >> 31) & .max)
     }
 
-    /// The number of cuts that are at most `value`, of 256 keys that end in the greatest number.
+    /// The number of cuts that are at most `value`, among 256 keys padded with the greatest number.
     ///
-    /// Without branches, which would be taken as often as not: a difference below zero is a mask of ones.
+    /// Branch-free, because the branches would be unpredictable: a negative difference is a mask of ones.
     private static func bin(_ value: Float, _ cuts: UnsafeBufferPointer<Int32>) -> UInt8 {
         let limit = Int(key(value)) &+ 1
         var low = 0
@@ -133,7 +133,7 @@ final class BinnedTable: @unchecked Sendable {
         }
     }
 
-    /// Boundaries between distinct values, at most `bins` - 1 of them, with about equally many of the sample between.
+    /// Boundaries between distinct values, at most `bins` - 1, with about equally many sampled examples between them.
     private static func cuts(_ column: [Float], _ sample: [Int32], _ bins: Int) -> [Float] {
         let values = sorted(sample.lazy.map { column[Int($0)] }.filter { !$0.isNaN })
         func between(_ low: Float, _ high: Float) -> Float {
@@ -149,7 +149,7 @@ final class BinnedTable: @unchecked Sendable {
             }
         }
         if runs.count <= bins { return zip(runs, runs.dropFirst()).map { between($0.value, $1.value) } }
-        // A value of more examples than a bin's share has a bin of its own.
+        // A value that occurs more often than a bin's share gets a bin of its own.
         var cuts: [Float] = []
         var (filled, rest) = (0, values.count)
         for (index, run) in runs.enumerated() {
@@ -164,7 +164,7 @@ final class BinnedTable: @unchecked Sendable {
         return cuts
     }
 
-    /// By column and bin: the value of all its examples when they have the same, otherwise NaN.  Asks for columns.
+    /// For each column and bin the value of all its examples if they share one, otherwise NaN. Requires `hasColumns`.
     func singles(_ table: TreeTrainingTable) -> [[Float]] {
         var found = [[Float]](repeating: [], count: cuts.count)
         found.withUnsafeMutableBufferPointer { buffer in

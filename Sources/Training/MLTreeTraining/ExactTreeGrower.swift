@@ -2,12 +2,12 @@ import MLKernels
 
 /// Grows trees level by level, trying every boundary between two values that occur in a node.
 ///
-/// Sums are in double precision and gains in single, columns are read from their highest value down (and, when values
-/// are missing, from the lowest up, too), so that splits and ties come out as in XGBoost's exact method.
+/// Sums are in double precision and gains in single; columns are scanned from the highest value down (and also from the
+/// lowest up when values are missing), so that splits and ties come out as in XGBoost's exact method.
 struct ExactTreeGrower: Sendable {
     private let table: TreeTrainingTable
     private let settings: TreeTrainingSettings
-    /// By feature: the examples that have a value, ascending by it.
+    /// For each feature the examples that have a value, sorted by it.
     private let order: [[Int32]]
 
     init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings) {
@@ -33,7 +33,7 @@ struct ExactTreeGrower: Sendable {
         let rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         var tree = RegressionTree()
         var sums = [GradientSum()]
-        // By example: its place in the level, or -1 when it is not in the sample or its leaf is found.
+        // For each example its node's place in the level, or -1 when it is not in the sample or already in a leaf.
         var places = [Int32](repeating: -1, count: table.rowCount)
         var leaves = [Int32](repeating: -1, count: table.rowCount)
         for row in rows { places[Int(row)] = 0 }
@@ -174,7 +174,7 @@ struct ExactTreeGrower: Sendable {
                 }
             }
         }
-        // All values on one side, what is missing on the other.
+        // All values on one side, missing values on the other.
         for place in sides.indices where !sides[place].isEmpty {
             let rest = sums[place] - sides[place].sum
             guard sides[place].sum.y >= rule.minChildWeight, rest.y >= rule.minChildWeight else { continue }

@@ -1,8 +1,8 @@
 import MLKernels
 
-/// What the histogram of a column adds up for each bin.
+/// The statistics that a column's histogram accumulates for each bin.
 protocol HistogramCell: Sendable {
-    /// What one example adds, in single precision.
+    /// One example's contribution, in single precision.
     associatedtype Example: SIMD, Sendable where Example.Scalar == Float
 
     static func example(_ gradient: SIMD2<Float>) -> Example
@@ -18,11 +18,11 @@ protocol HistogramCell: Sendable {
     )
     mutating func subtract(_ part: Self)
     var gradients: GradientSum { get }
-    /// Whether cells bound what their parts can add up to.
+    /// Whether cells can bound the sums over any part of their examples.
     static var isBounded: Bool { get }
 }
 
-/// The sums of the derivatives alone.
+/// The sums of the first and second derivatives.
 extension SIMD2: HistogramCell where Scalar == Double {
     typealias Example = SIMD2<Float>
 
@@ -45,7 +45,7 @@ extension SIMD2: HistogramCell where Scalar == Double {
     static var isBounded: Bool { false }
 }
 
-/// Beside them those of |g| and of g² / h, which bound what any part of a bin's examples can add up to.
+/// The same sums and those of |g| and of g² / h, which bound the sums over any part of a bin's examples.
 extension SIMD4: HistogramCell where Scalar == Double {
     typealias Example = SIMD4<Float>
 

@@ -1,20 +1,22 @@
 import MLKernels
 import Synchronization
 
-/// Grows trees level by level from histograms of binned columns; of two children one histogram is added up and the other
-/// is what remains of the parent's.
+/// Grows trees level by level from histograms of binned columns.
 ///
-/// Cells of derivatives alone give the best boundary between bins.  Those that bound what their parts can add up to give
-/// the best boundary between any two values: only bins that may hold it are looked into.  Nodes of few examples have no
-/// histogram; all of their boundaries are tried.
+/// Of two children only one histogram is accumulated; the other is the parent's minus that one.
 ///
-/// Every histogram is summed in the order of the examples by one thread, so results do not depend on their number.
+/// Cells with only derivatives give the best boundary between bins. Cells with bounds give the best boundary between
+/// any two values: only bins that may contain it are examined. Nodes with few examples have no histogram; all of their
+/// boundaries are tried.
+///
+/// Every histogram is summed in the order of the examples by one thread, so the results do not depend on the number of
+/// threads.
 struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     private let examples: TreeTrainingTable
     private let table: BinnedTable
     private let settings: TreeTrainingSettings
     private let rule: SplitRule
-    /// By column and bin; what bounded cells need.
+    /// The single value of each column's bins, which bounded cells need.
     private let singles: [[Float]]
     private let isComplete: [Bool]
     private let rooms: Rooms
@@ -30,30 +32,30 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             singles = []
             return
         }
-        // Where the bins end matters less than how wide they are; cells are twice as large.
+        // A sample is enough to place the edges here; groups are narrower because cells are twice as large.
         self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8, hasColumns: true)
         singles = self.table.singles(table)
     }
 
-    /// A node of the level in work.
+    /// A node of the level being grown.
     private struct Open {
         var node: Int32
         var rows: Range<Int>
         var sum: GradientSum
-        /// Its own, once it is built; before, the parent's when the sibling's is built.
+        /// The node's histogram once it is built; before that the parent's, when the sibling's is built.
         var histogram: Histogram?
         var source = Source.none
 
         enum Source {
-            /// Examples are too few for a histogram.
+            /// The node has too few examples for a histogram.
             case none
             case examples
-            /// The parent's without the sibling's, which is the node before or behind.
+            /// The parent's histogram minus the sibling's, which is the node before or after this one.
             case sibling
         }
     }
 
-    /// The sums of one node by column and bin.
+    /// The sums of one node for each column and bin.
     private final class Histogram {
         let memory: AlignedMemory
         var cells: UnsafeMutablePointer<Cell> { memory.address.assumingMemoryBound(to: Cell.self) }
@@ -63,7 +65,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    /// Memory for the examples of one node, as often as there are threads that want it at once.
+    /// Scratch buffers for the examples of one node, one for each thread that needs one at the same time.
     private final class Rooms: Sendable {
         private let free = Mutex<[AlignedMemory]>([])
         private let count: Int
@@ -78,7 +80,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    /// Nodes of fewer examples have no histogram, unless a sibling needs it.
+    /// Nodes with fewer examples have no histogram, unless a sibling needs it.
     private static var leastRows: Int { 128 }
 
     func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
@@ -127,7 +129,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 let smaller = counts[index] * 2 <= open.rows.count ? 0 : 1
                 if children[1 - smaller].rows.count >= Self.leastRows, depth + 1 < settings.maxDepth {
                     children[smaller].source = .examples
-                    // The smaller child gets new memory, the larger the parent's.
+                    // The smaller child gets new memory, the larger one the parent's.
                     children[smaller].histogram = Histogram(columns: table.cuts.count)
                     children[1 - smaller].source = .sibling
                     children[1 - smaller].histogram = open.histogram
@@ -141,7 +143,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         return GrownTree(tree: tree, sums: sums, leaves: leaves)
     }
 
-    /// Adds up the histograms of nodes.
+    /// Accumulates the histograms of nodes.
     private func build(
         _ nodes: [Open],
         _ order: [Int32],
@@ -184,7 +186,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    /// The cells of a column at a node, `nil` when the node has none; those that remain of the parent's are worked out.
+    /// The cells of a column at a node, computed from parent and sibling if necessary; `nil` when the node has none.
     private func cells(_ level: [Open], _ index: Int, _ feature: Int32) -> UnsafeMutablePointer<Cell>? {
         guard let histogram = level[index].histogram else { return nil }
         let offset = Int(feature) * BinnedTable.binCount
@@ -232,7 +234,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    /// The best boundaries between any two values, of those columns that may have the node's best.
+    /// The best boundaries between any two values, among the columns that may have the node's best.
     private func refine(
         _ level: [Open],
         _ order: UnsafeBufferPointer<Int32>,
@@ -241,7 +243,8 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ found: UnsafeMutableBufferPointer<SplitCandidate>
     ) {
         let width = features.count
-        // By node and column: what its best cut brings, and the most that any boundary may bring, by bin, too.
+        // For each node and column the gain at its best cut and the upper bound for any boundary; also the bounds by
+        // bin.
         var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
         let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
         nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
@@ -280,7 +283,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     }
                 }
             }
-            // What the most promising column brings spares others the search.
+            // Searching the most promising column first rules out others.
             let firsts = level.indices.map { index in
                 let own = index * width..<(index + 1) * width
                 return own.reduce(own.lowerBound) { bounds[$1].best > bounds[$0].best ? $1 : $0 }
@@ -299,7 +302,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    /// The best boundary between any two values of a column, of those bins that may bring `least`.
+    /// The best boundary between any two values of a column, among the bins that may gain `least`.
     private func refine(
         _ open: Open,
         _ order: UnsafeBufferPointer<Int32>,
@@ -379,7 +382,9 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         return best
     }
 
-    /// Brings the examples of each node into the order of its children, keeping their own; the left children's counts.
+    /// Reorders each node's examples by child, keeping their order within a child.
+    ///
+    /// - Returns: The left children's counts.
     private func partition(
         _ splits: [(open: Open, best: SplitCandidate)],
         _ order: inout [Int32],
@@ -396,14 +401,14 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 nonisolated(unsafe) let spare = buffer
                 lefts.withUnsafeMutableBufferPointer { buffer in
                     nonisolated(unsafe) let lefts = buffer
-                    // Each block is parted within itself: left ones first, into the spare order.
+                    // Each block is partitioned in place: left examples first, into the spare order.
                     Workers.parallelFor(blocks.count) { index, _ in
                         let block = blocks[index]
                         let best = splits[block.split].best
                         var left = block.rows.lowerBound
                         var right = block.rows.upperBound
                         examples.columns[Int(best.feature)].withUnsafeBufferPointer { values in
-                            // Without branches, which nobody could guess.
+                            // Branch-free, because the branches would be unpredictable.
                             let missingGoesLeft = best.missingGoesLeft ? 1 : 0
                             for place in block.rows {
                                 let row = order[place]
@@ -434,7 +439,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     let start = block.rows.lowerBound
                     for offset in 0..<left { order[places[index].left + offset] = spare[start + offset] }
                     let right = block.rows.count - left
-                    // The right ones were put down from the end.
+                    // The right examples were written from the end.
                     for offset in 0..<right {
                         order[places[index].right + offset] = spare[block.rows.upperBound - 1 - offset]
                     }

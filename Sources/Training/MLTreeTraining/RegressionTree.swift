@@ -1,35 +1,36 @@
-/// A tree of branches on one feature each; its leaves are numbers.
+/// A binary regression tree: each inner node tests one feature, each leaf holds a number.
 package struct RegressionTree: Hashable, Sendable {
     package struct Node: Hashable, Sendable {
-        /// The feature that decides; -1 in a leaf.
+        /// The index of the feature that is tested; -1 in a leaf.
         package var feature: Int32 = -1
-        /// An example goes left when its value is below this.
+        /// An example goes left when its value is less than this.
         package var threshold: Float = 0
         package var left: Int32 = -1
         package var right: Int32 = -1
-        /// Where an example without a value goes.
+        /// Whether examples whose value is missing go left.
         package var missingGoesLeft = false
-        /// What a leaf adds.
+        /// The value that a leaf adds to the score.
         package var value: Float = 0
-        /// By how much the split lessens the loss.
+        /// The loss reduction of the split.
         package var gain: Float = 0
 
         package var isLeaf: Bool { feature < 0 }
 
-        /// A leaf that adds nothing.
+        /// A leaf with the value 0.
         package static var empty: Node { Node() }
     }
 
-    /// The root first.
+    /// The nodes, the root first.
     package var nodes: [Node] = [Node()]
 
     package init() {}
 
-    /// The leaf of an example.
-    /// - Parameter value: gives the feature of an index.
+    /// The value of an example's leaf.
+    ///
+    /// - Parameter value: Returns the feature of an index.
     package func leaf(_ value: (Int) -> Float) -> Float { nodes[leafIndex(value)].value }
 
-    /// The node that is the leaf of an example.
+    /// The index of an example's leaf.
     func leafIndex(_ value: (Int) -> Float) -> Int {
         var index = 0
         while !nodes[index].isLeaf {
@@ -41,13 +42,14 @@ package struct RegressionTree: Hashable, Sendable {
         return index
     }
 
-    /// Adds each example's leaf to `sums[example * stride + output]`.
+    /// Adds each example's leaf value to `sums[example * stride + output]`.
     package func add(to sums: inout [Float], of table: TreeTrainingTable, output: Int, stride: Int) {
         for row in 0..<table.rowCount { sums[row * stride + output] += leaf { table.columns[$0][row] } }
     }
 
-    /// Takes back splits of less gain than `least` whose sides are both leaves, until there is none.
-    /// - Parameter value: the leaf that replaces the split of a node.
+    /// Prunes splits with a loss reduction below `least` whose children are both leaves, until there are none.
+    ///
+    /// - Parameter value: The value of the leaf that replaces a node's split.
     mutating func prune(below least: Float, value: (Int) -> Float) {
         func visit(_ index: Int, _ nodes: inout [Node]) {
             guard !nodes[index].isLeaf else { return }

@@ -1,6 +1,6 @@
 import MLNumerics
 
-/// Draws the samples of trees; each stream of a seed is a sequence of its own.
+/// Draws the row and column samples of trees; each stream of a seed is an independent sequence.
 struct SampleGenerator {
     private var source: SplitMix64
 
@@ -9,7 +9,7 @@ struct SampleGenerator {
         _ = source.next()
     }
 
-    /// `count` numbers of `0..<total`, ascending.
+    /// Draws `count` distinct numbers from `0..<total`, ascending.
     mutating func choose(_ count: Int, of total: Int) -> [Int32] {
         guard count < total else { return (0..<Int32(total)).map { $0 } }
         var chosen: [Int32] = []

@@ -1,27 +1,30 @@
-/// How much the boundaries of a binned column may bring, from the column's histogram alone.
+/// Upper bounds on the gain of a binned column's boundaries, from the column's histogram alone.
 ///
-/// Amounts are those of `SplitRule.gain` of both sides together.  A boundary within bin b puts part of the bin's
-/// examples to the left: their sum of g is at most (Σ|g| + Σg) / 2 and at least (Σg - Σ|g|) / 2, which bounds either
-/// side's g; and as (a + b)² / (p + q) ≤ a² / p + b² / q, both sides together bring at most what they would without the
-/// bin, and Σ g² / h of it.  The lesser of the two holds.  All in single precision, whose errors `slack` covers.
+/// Gains are those of `SplitRule.gain` for both sides together. A boundary within bin b puts part of the bin's examples
+/// on the left: their sum of g is at most (Σ|g| + Σg) / 2 and at least (Σg - Σ|g|) / 2, which bounds g on either side;
+/// and since (a + b)² / (p + q) ≤ a² / p + b² / q, both sides together gain at most what they would without the bin,
+/// plus the bin's Σ g² / h. The smaller bound applies. Everything is in single precision, whose errors `slack` covers.
 struct SplitBounds {
-    /// Of these amounts, the part that rounding may change.
+    /// The relative error that rounding may cause in a gain.
     static let slack: Float = 4e-6
 
-    /// Bins that are looked at side by side.
+    /// The number of bins that are processed side by side.
     private static let lanes = 4
-    /// Numbers kept by bin: left and right g, their reciprocal curvatures and curvatures, the part's least and greatest
-    /// g, Σ g² / h, and infinity for a bin of several values (0 for one of one).
+    /// Numbers kept for each bin: left and right g, their reciprocal curvatures and curvatures, the part's least and
+    /// greatest g, Σ g² / h, and infinity for a bin with several values (0 for a single one).
     private static let kinds = 10
 
+    /// Computes the bounds of every bin.
+    ///
     /// - Parameters:
-    ///   - cells: of the column's bins.
-    ///   - singles: by bin, the only value that it holds, or NaN.
-    ///   - total: of the node.
-    ///   - left: what is on the left of all bins.
-    ///   - upper: raised to the most that a boundary within bin b or at its edges may bring; room for a multiple of four.
-    /// - Returns: what the best boundary between two bins brings, -∞ when there is none that the rule allows, and the
-    ///   most that `upper` then says of any bin.
+    ///   - cells: The cells of the column's bins.
+    ///   - singles: For each bin its only value, or NaN.
+    ///   - total: The sums of the node.
+    ///   - left: The sums to the left of all bins.
+    ///   - upper: Raised to the upper bound for a boundary within bin b or at its edges; its size is a multiple of
+    ///     four.
+    /// - Returns: The gain at the best boundary between two bins, -∞ when the rule allows none, and the greatest value
+    ///   in `upper`.
     static func fill(
         _ cells: UnsafePointer<SIMD4<Double>>,
         _ singles: UnsafeBufferPointer<Float>,
@@ -32,7 +35,7 @@ struct SplitBounds {
     ) -> (best: Float, most: Float) {
         let bins = singles.count
         let padded = (bins + lanes - 1) / lanes * lanes
-        // One more than there are bins: what lies on either side of an edge.
+        // One more than there are bins, for the sums on both sides of each edge.
         let stride = padded + lanes
         return withUnsafeTemporaryAllocation(of: Float.self, capacity: kinds * stride) { memory in
             guard let base = memory.baseAddress else { return (-.infinity, .infinity) }

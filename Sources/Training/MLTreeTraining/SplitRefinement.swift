@@ -1,44 +1,47 @@
 import MLKernels
 
-/// Finds the best boundary between two values of a column among the examples of a node, looking only into the bins that
-/// may hold it.  Boundaries, thresholds and the order of ties are those of `ExactTreeGrower`.
+/// Finds the best boundary between two values of a column at a node, examining only the bins that may contain it.
+///
+/// Boundaries, thresholds and the order of ties are those of `ExactTreeGrower`.
 struct SplitRefinement {
-    /// A column among the examples of a node.
+    /// A column and the examples of a node.
     struct Task {
         let feature: Int32
         let values: UnsafeBufferPointer<Float>
-        /// Whether no value of the whole table is missing.
+        /// Whether no value of the whole column is missing.
         let isComplete: Bool
         let total: GradientSum
     }
 
-    /// The histogram of the column at the node, and which bins matter.
+    /// The histogram of the column at the node, and the bins that matter.
     struct Bins {
         let cells: UnsafePointer<SIMD4<Double>>
-        /// By example of the whole table.
+        /// The bin of each example of the whole table.
         let bins: UnsafePointer<UInt8>
-        /// By bin, the only value that it holds in the whole table, or NaN.
+        /// For each bin its only value in the whole table, or NaN.
         let singles: UnsafeBufferPointer<Float>
-        /// The most that boundaries of a bin may bring.
+        /// The upper bound on the gain of each bin's boundaries.
         let upper: UnsafePointer<Float>
-        /// Bins that may bring less are left out.
+        /// Bins with a lower bound than this are skipped.
         let least: Float
     }
 
-    /// Memory of one worker for the examples of one node that it looks at.
+    /// One worker's scratch buffer for the examples of a node.
     struct Room {
-        /// In any order, or by bin.
+        /// The collected examples, in any order or by bin.
         fileprivate let found: Entries
         fileprivate let sorted: Entries
         fileprivate let rows: UnsafeMutablePointer<Int32>
-        /// By bin: where its entries end.
+        /// For each bin the end of its entries.
         fileprivate let ends: UnsafeMutablePointer<Int32>
-        /// By bin: 1 when its examples are looked at one by one, otherwise 0.
+        /// For each bin 1 when its examples are examined one by one, otherwise 0.
         fileprivate let chosen: UnsafeMutablePointer<UInt8>
-        /// By bin: 1 when the node has examples there, otherwise 0; only for bins of one value.
+        /// For each bin with a single value 1 when the node has examples there, otherwise 0.
         fileprivate let occupied: UnsafeMutablePointer<UInt8>
 
-        /// - Parameter memory: `byteCount(count)` bytes on a cache line, for a node of `count` examples.
+        /// - Parameters:
+        ///   - memory: `byteCount(count)` bytes, aligned to a cache line.
+        ///   - count: The number of examples in the node.
         init(_ memory: UnsafeMutableRawPointer, count: Int) {
             let bins = BinnedTable.binCount
             let gradients = memory.bindMemory(to: SIMD2<Float>.self, capacity: 2 * count)
@@ -54,7 +57,7 @@ struct SplitRefinement {
             occupied = chosen + bins
         }
 
-        /// A multiple of a cache line.
+        /// The size of a buffer, a multiple of a cache line.
         static func byteCount(_ count: Int) -> Int {
             let (bins, key) = (BinnedTable.binCount, MemoryLayout<Int32>.stride)
             let bytes = count * (2 * MemoryLayout<SIMD2<Float>>.stride + 3 * key) + bins * (key + 2)
@@ -62,7 +65,7 @@ struct SplitRefinement {
         }
     }
 
-    /// Examples; keys are ordered as the values are.
+    /// Examples with keys that sort like their values.
     fileprivate struct Entries {
         let keys: UnsafeMutablePointer<Int32>
         let gradients: UnsafeMutablePointer<SIMD2<Float>>
@@ -93,13 +96,13 @@ struct SplitRefinement {
     private let task: Task
     private let missing: GradientSum
     private let rootGain: Double
-    /// The best with missing values on the right, and the best with them on the left.
+    /// The best boundaries with missing values on the right, and with missing values on the left.
     private var ascending = SplitCandidate()
     private var descending = SplitCandidate()
-    /// The value below the boundary that is considered next; nil when it is not known.
+    /// The value below the next boundary; `nil` when it is unknown.
     private var last: Float?
     private var left = GradientSum()
-    /// The greatest value, when some are missing.
+    /// The greatest value, when some values are missing.
     private var highest: Float?
 
     private init(_ task: Task, _ rule: SplitRule, missing: GradientSum) {
@@ -109,10 +112,12 @@ struct SplitRefinement {
         rootGain = Double(Float(rule.gain(task.total)))
     }
 
+    /// Finds the best boundary of a column at a node.
+    ///
     /// - Parameters:
-    ///   - rows: of the node.
-    ///   - bins: `nil` to look at all examples.
-    ///   - room: for as many examples as there are rows.
+    ///   - rows: The examples of the node.
+    ///   - bins: The bins to examine, or `nil` to examine all examples.
+    ///   - room: A scratch buffer for at least as many examples as there are rows.
     static func best(
         _ task: Task,
         rows: UnsafeBufferPointer<Int32>,
@@ -184,8 +189,8 @@ struct SplitRefinement {
         return search.best
     }
 
-    /// Puts the examples of the bins that are looked at one by one into `room.found`, bin by bin, and finds out which
-    /// bins of one value the node has examples of.
+    /// Collects the examples of the bins that are examined one by one into `room.found`, bin by bin, and marks the
+    /// single-value bins in which the node has examples.
     private static func collect(
         _ task: Task,
         _ rows: UnsafeBufferPointer<Int32>,
@@ -204,7 +209,7 @@ struct SplitRefinement {
             room.occupied.initialize(repeating: 0, count: BinnedTable.binCount)
             for row in rows { room.occupied[Int(places[Int(row)])] = 1 }
         }
-        // Few are chosen, in no order that a processor could guess: every row is written down, and the next one over it.
+        // Few are chosen, unpredictably: every row is written, and the next one overwrites it unless it was chosen.
         var count = 0
         for row in rows {
             room.rows[count] = row
@@ -232,7 +237,7 @@ struct SplitRefinement {
         }
     }
 
-    /// The boundary between the last value and `value`, with `left` below it.
+    /// Tries the boundary between the last value and `value`, with `left` below it.
     private mutating func consider(_ value: Float) {
         guard let last else { return }
         let middle = (value + last) * 0.5
@@ -241,14 +246,16 @@ struct SplitRefinement {
         if !task.isComplete { offer(left, threshold, missingGoesLeft: false) }
     }
 
-    /// All values on one side, what is missing on the other; before any other boundary.
+    /// Tries the split with all values on one side and missing ones on the other; called before any other boundary.
     private mutating func considerMissing(_ lowest: Float, _ highest: Float) {
         offer(missing, lowest - (lowest.magnitude + SplitCandidate.leastGain), missingGoesLeft: true)
         self.highest = highest
     }
 
-    /// Boundaries come from the lowest value up.  With missing values on the left the highest of equal ones stays, with
-    /// missing values on the right the lowest.
+    /// Keeps the better candidate.
+    ///
+    /// Boundaries come from the lowest value up. Among equal gains the highest boundary wins when missing values go
+    /// left, the lowest when they go right.
     private mutating func offer(_ left: GradientSum, _ threshold: Float, missingGoesLeft: Bool) {
         let right = task.total - left
         guard left.y >= rule.minChildWeight, right.y >= rule.minChildWeight else { return }
@@ -275,17 +282,17 @@ struct SplitRefinement {
         return all.descending.gain > all.ascending.gain ? all.descending : all.ascending
     }
 
-    /// What so few examples are sorted by is how many of them are below each.
+    /// Up to this many examples are sorted by counting the smaller ones of each.
     private static let few = 32
 
-    /// Sorts the found entries of some places by key; equal ones keep their order.
+    /// Sorts the entries of some places by key, stably.
     private static func sort(_ places: Range<Int>, _ room: Room) {
         let (found, sorted) = (room.found, room.sorted)
         guard places.count > few else {
             rank(places, found, sorted)
             return
         }
-        // By the highest bits that are not the same in all, into buckets of few.
+        // Distributes by the highest bits that differ, into small buckets.
         var (some, all): (Int32, Int32) = (0, -1)
         for place in places {
             some |= found.keys[place]
@@ -298,7 +305,7 @@ struct SplitRefinement {
         }
         let digit = Swift.min(8, Int.bitWidth - places.count.leadingZeroBitCount - 3, different)
         let (shift, mask) = (Int32(different - digit), Int32(1) << Int32(digit) - 1)
-        // The sign bit is the only one that is set in lesser keys.
+        // When the sign bit differs, keys with the bit set come first.
         let flip = different == Int32.bitWidth ? Int32(1) << Int32(digit - 1) : 0
         func bucket(_ place: Int) -> Int { Int((found.keys[place] >> shift & mask) ^ flip) }
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 1 << digit) { ends in
@@ -321,7 +328,7 @@ struct SplitRefinement {
         }
     }
 
-    /// Puts every entry where the number of lesser ones says: no branch that depends on the keys.
+    /// Puts every entry where the number of smaller ones says, without branches that depend on the keys.
     private static func rank(_ places: Range<Int>, _ found: Entries, _ sorted: Entries) {
         guard places.count > 1 else {
             for place in places { found.copy(place, to: sorted, place) }

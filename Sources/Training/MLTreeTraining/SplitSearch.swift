@@ -1,4 +1,4 @@
-/// The sums of first and second derivatives of some examples.
+/// The sums of first and second derivatives over some examples.
 typealias GradientSum = SIMD2<Double>
 
 /// The regularised second-order gain (Chen and Guestrin 2016, equations 5 to 7).
@@ -6,26 +6,26 @@ struct SplitRule: Sendable {
     let lambda: Double
     let minChildWeight: Double
 
-    /// Twice the loss that a leaf with these sums saves.
+    /// Twice the loss reduction of a leaf with these sums.
     func gain(_ sum: GradientSum) -> Double {
         sum.y <= 0 ? 0 : sum.x * sum.x / (sum.y + lambda)
     }
 
-    /// The same of two leaves together.
+    /// The same for two leaves together.
     func gain(_ left: GradientSum, _ right: GradientSum) -> Double {
         let (g, h) = (SIMD2(left.x, right.x), SIMD2(left.y, right.y))
         return (g * g / (h + lambda)).replacing(with: 0, where: h .<= 0).sum()
     }
 
-    /// The best leaf for these sums.
+    /// The optimal leaf value for these sums.
     func weight(_ sum: GradientSum) -> Float {
         sum.y < minChildWeight || sum.y <= 0 ? 0 : Float(-sum.x / (sum.y + lambda))
     }
 }
 
-/// The best split of a node seen so far.
+/// The best split of a node found so far.
 struct SplitCandidate: Sendable {
-    /// Splits of less gain are noise.
+    /// Splits with less gain are noise.
     static let leastGain: Float = 1e-6
 
     var gain: Float = 0
@@ -37,7 +37,7 @@ struct SplitCandidate: Sendable {
 
     var isWorthwhile: Bool { feature >= 0 && gain > Self.leastGain }
 
-    /// Takes over a better candidate; of equal ones that of the first feature stays, and of one feature the first seen.
+    /// Replaces this candidate by a better one; ties go to the first feature, and within a feature to the first seen.
     mutating func replace(with other: SplitCandidate) {
         guard other.gain.isFinite else { return }
         if feature < 0 ? other.gain > 0 : feature <= other.feature ? other.gain > gain : other.gain >= gain {

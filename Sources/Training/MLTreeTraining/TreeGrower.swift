@@ -1,15 +1,15 @@
 /// Grows one tree from the derivatives of the loss.
 ///
-/// An enumeration, not a protocol, because a call through a protocol would not be compiled for the kind of cells.
+/// An enumeration rather than a protocol, because a call through a protocol would not be specialised for the cell type.
 enum TreeGrower: Sendable {
     case exact(ExactTreeGrower)
     case refined(HistogramTreeGrower<SIMD4<Double>>)
     case histogram(HistogramTreeGrower<SIMD2<Double>>)
 
     /// - Parameters:
-    ///   - gradients: of every example, in or out of the sample.
-    ///   - rows: the sample, ascending.
-    ///   - features: the columns that may be asked, ascending.
+    ///   - gradients: The derivatives of every example, in or out of the sample.
+    ///   - rows: The sample, ascending.
+    ///   - features: The columns that may be split on, ascending.
     func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         switch self {
         case .exact(let grower): grower.grow(gradients, rows: rows, features: features)
@@ -19,12 +19,12 @@ enum TreeGrower: Sendable {
     }
 }
 
-/// A tree that was grown, and what is known from growing it.
+/// A grown tree and the by-products of growing it.
 struct GrownTree {
     var tree: RegressionTree
-    /// By node.
+    /// The sums of each node.
     var sums: [GradientSum]
-    /// By example: its leaf; -1 when it was not in the sample.
+    /// The leaf of each example; -1 when the example was not in the sample.
     var leaves: [Int32]
 }
 

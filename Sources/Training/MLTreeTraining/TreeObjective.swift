@@ -3,31 +3,32 @@
 #endif
 import MLKernels
 
-/// What the sums of the trees mean, and so which loss they lessen.
+/// The loss function, which determines the meaning of the trees' sums.
 package enum TreeObjective: Hashable, Sendable {
-    /// The sum is the answer; half the squared error.  Sums start at one half.
+    /// Half the squared error; the sum is the prediction. The base score is one half.
     case squaredError
-    /// The sum is the log-odds of the second of two classes; the log loss.
+    /// The log loss; the sum is the log-odds of the second of two classes.
     case logistic
-    /// Sum k is the score of class k before softmax; the log loss.
+    /// The multi-class log loss; sum k is the score of class k before softmax.
     case softmax(classes: Int)
 
-    /// Sums of an example.
+    /// The number of sums per example.
     package var outputCount: Int {
         if case .softmax(let classes) = self { classes } else { 1 }
     }
 
-    /// What a sum is before the first tree.
+    /// The value of a sum before the first tree.
     package var baseScore: Float { self == .squaredError ? 0.5 : 0 }
 
     private static var leastCurvature: Float { 1e-16 }
 
-    /// First and second derivatives of the loss by each sum.
+    /// First and second derivatives of the loss with respect to each sum.
+    ///
     /// - Parameters:
     ///   - sums: [examples × outputs].
-    ///   - targets: numbers, or the index of the class.
-    ///   - weights: of the examples; all 1 when `nil`.
-    ///   - derivatives: [outputs × examples], pairs.
+    ///   - targets: Numbers, or class indices.
+    ///   - weights: The examples' weights; all 1 when `nil`.
+    ///   - derivatives: Receives [outputs × examples] pairs.
     func differentiate(
         sums: [Float],
         targets: [Float],
@@ -82,7 +83,7 @@ package enum TreeObjective: Hashable, Sendable {
         }
     }
 
-    /// The mean loss of examples: squared error, or log loss.
+    /// The mean loss over examples: squared error, or log loss.
     package func loss(sums: [Float], targets: [Float]) -> Double {
         let outputs = outputCount
         var total = 0.0

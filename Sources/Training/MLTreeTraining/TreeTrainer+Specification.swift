@@ -1,12 +1,12 @@
 package import MLSpecification
 
 extension TreeTrainer {
-    /// The trees as a model file states them.
+    /// The trees as a model file's tree ensemble.
     ///
-    /// Branches compare with *less than*, as the trees were grown, and keep the way of missing values.
+    /// Branches compare with *less than*, as in training, and keep the direction of missing values.
     package var parameters: SpecTreeEnsembleParameters { Self.parameters(of: trees, objective: objective) }
 
-    /// Trees of an objective as a model file states them.
+    /// The trees of an objective as a model file's tree ensemble.
     package static func parameters(
         of trees: [RegressionTree],
         objective: TreeObjective
@@ -40,15 +40,16 @@ extension TreeTrainer {
         return result
     }
 
-    /// The number in double precision that is above all those which, rounded to single precision, are below `threshold`,
-    /// and at most all others: trees are grown on rounded values, models are asked with values that are not.
+    /// The double-precision threshold that separates values like `threshold` does after rounding to single precision.
     ///
-    /// Rounded to single precision it is the threshold, so that engines that compare rounded values agree, too.
+    /// Trees are grown on rounded values, models are evaluated on unrounded ones. The result is above all numbers that
+    /// round to less than `threshold`, and at most all others; rounded to single precision it is `threshold`, so that
+    /// engines that compare rounded values agree, too.
     private static func boundary(_ threshold: Float) -> Double {
         let below = threshold.nextDown
         guard below.isFinite else { return Double(threshold) }
         let middle = (Double(below) + Double(threshold)) / 2
-        // A number half-way goes to the even neighbour.
+        // A number half-way rounds to the even neighbour.
         return Float(middle) == threshold ? middle : middle.nextUp
     }
 }

@@ -1,13 +1,13 @@
 import MLKernels
 package import MLNumerics
 
-/// Grows ensembles of trees: boosted, a forest, or one.
+/// Trains tree ensembles: gradient-boosted trees, a random forest, or a single tree.
 ///
 /// The same seed gives the same trees with any number of threads.
 package struct TreeTrainer: Sendable {
     package let objective: TreeObjective
     package let settings: TreeTrainingSettings
-    /// Tree t adds to sum t modulo the outputs.
+    /// The trees so far; tree t adds to sum t modulo the number of outputs.
     package private(set) var trees: [RegressionTree] = []
     /// The sums of every example so far: [examples × outputs].
     package private(set) var sums: [Float]
@@ -17,15 +17,16 @@ package struct TreeTrainer: Sendable {
     private let weights: [Float]?
     private let grower: TreeGrower
 
-    /// The largest table whose columns are sorted unless a method is asked for; up to there sorting costs less.
+    /// The largest table for which the automatic method is the exact one; up to there sorting is cheaper.
     package static let exactLimit = 20_000
-    /// The largest table of which every boundary counts unless a method is asked for.
+    /// The largest table for which the automatic method is the refined one.
     package static let refinedLimit = 250_000
 
     /// - Parameters:
-    ///   - targets: by example; a number, or the index of its class.
-    ///   - weights: by example, above 0; all 1 when `nil`.
-    /// - Throws: `.invalidInput` for settings out of their range, and for targets that do not fit the objective.
+    ///   - table: The features.
+    ///   - targets: For each example a number, or the index of its class.
+    ///   - weights: For each example a number above 0; all 1 when `nil`.
+    /// - Throws: `.invalidInput` for settings out of range, and for targets that do not fit the objective.
     package init(
         _ table: TreeTrainingTable,
         targets: [Float],
@@ -88,7 +89,7 @@ package struct TreeTrainer: Sendable {
         }
     }
 
-    /// Goes on from trees that were grown with the same table and settings, as if they had been grown here.
+    /// Continues from trees that were grown with the same table and settings, as if they had been grown here.
     package mutating func resume(_ grown: [RegressionTree]) throws(ModelError) {
         guard trees.isEmpty, grown.count % objective.outputCount == 0 else {
             throw ModelError(
@@ -103,14 +104,15 @@ package struct TreeTrainer: Sendable {
         }
     }
 
-    /// One round of boosting: a tree for each sum, fitted to what is left.
+    /// One boosting round: grows a tree for each output, fitted to the loss's gradient.
     package mutating func boost() {
         let derivatives = derivatives()
         for output in 0..<objective.outputCount { grow(derivatives, output, scale: 1) }
     }
 
-    /// A forest: every tree is fitted to the same targets on a sample of its own, and their mean counts.
-    /// - Parameter isCancelled: asked before every tree.
+    /// Grows a random forest: every tree is fitted to the same targets on its own sample, and their mean is the score.
+    ///
+    /// - Parameter isCancelled: Called before every tree.
     package mutating func growForest(_ count: Int, isCancelled: () -> Bool = { false }) {
         let derivatives = derivatives()
         for _ in 0..<count where !isCancelled() {
@@ -118,8 +120,9 @@ package struct TreeTrainer: Sendable {
         }
     }
 
-    /// One more tree for each sum of a forest, fitted to the same targets as the first.  Leaves are not divided by the
-    /// number of trees, which only the end shows: whoever stops divides.
+    /// Grows one more tree per output of a random forest, fitted to the same targets as the first.
+    ///
+    /// Leaves are not divided by the number of trees, which is not known yet: the caller divides at the end.
     package mutating func growForestTree() {
         let grown = sums
         sums = [Float](repeating: objective.baseScore, count: sums.count)

@@ -1,33 +1,34 @@
 import MLNumerics
 
-/// How trees are grown; the names are those of Create ML's parameters, the defaults its boosted trees'.
+/// The hyperparameters of tree training, named like Create ML's, with the defaults of its boosted trees.
 package struct TreeTrainingSettings: Hashable, Sendable {
-    /// How thresholds are found.
+    /// The algorithm that finds thresholds.
     package enum Method: Hashable, Sendable {
         /// Exact up to 20,000 examples, refined up to 250,000, histograms above.
         case automatic
-        /// Every boundary between two values that occur.
+        /// Tries every boundary between two values that occur.
         case exact
-        /// The same boundaries, but histograms of at most `bins` (2…255) ranges tell which need not be looked at: the trees
-        /// of `exact`, except where rounding decides between equal gains.
+        /// Tries the same boundaries, but skips those that histograms with at most `bins` (2…255) bins rule out.
+        ///
+        /// The trees are those of `exact`, except where rounding decides between equal gains.
         case refined(bins: Int)
-        /// Boundaries between at most `bins` (2…255) ranges of about equally many examples.
+        /// Tries boundaries between at most `bins` (2…255) bins of about equally many examples.
         case histogram(bins: Int)
     }
 
-    /// Levels of branches, 1…24.
+    /// The maximum depth of a tree, 1…24.
     package var maxDepth = 6
-    /// The gain below which a split is taken back.
+    /// The minimum loss reduction of a split (gamma); splits with less are pruned.
     package var minLossReduction = 0.0
-    /// The least sum of second derivatives on either side of a split.
+    /// The minimum child weight: the least sum of second derivatives on either side of a split.
     package var minChildWeight = 0.1
-    /// What a tree's leaves are multiplied with before they are added.
+    /// The learning rate, which scales a tree's leaves.
     package var stepSize = 0.3
-    /// The fraction of the examples, drawn without replacement, that a tree sees.
+    /// The fraction of the examples that a tree is grown on, drawn without replacement.
     package var rowSubsample = 1.0
-    /// The fraction of the columns, drawn without replacement, that a tree sees.
+    /// The fraction of the columns that a tree may split on, drawn without replacement.
     package var columnSubsample = 1.0
-    /// The weight of the squared leaves in the loss.
+    /// The L2 regularisation of the leaf values.
     package var lambda = 1.0
     package var randomSeed: UInt64 = 42
     package var method = Method.automatic

@@ -1,12 +1,12 @@
 package import MLNumerics
 
-/// The examples that trees are grown on: numbers by column, in single precision; NaN where a value is missing.
+/// The training examples as single-precision columns; NaN marks a missing value.
 package struct TreeTrainingTable: Sendable {
     package let rowCount: Int
     /// `columns[f][r]` is feature f of example r.
     package let columns: [[Float]]
 
-    /// - Throws: `.invalidInput` when there is nothing to learn from, columns differ in length, or a value is infinite.
+    /// - Throws: `.invalidInput` when the table is empty, columns differ in length, or a value is infinite.
     package init(columns: [[Float]]) throws(ModelError) {
         guard let first = columns.first, !first.isEmpty else {
             throw ModelError(.invalidInput, "the table has no examples or no feature columns; trees need both")

@@ -2,9 +2,9 @@ package import MLNumerics
 
 /// Writes a graph as bytes.
 ///
-/// The bytes hold the distinct operators with their attributes, the constants as whatever number the caller gives them,
-/// and the operations with the values they take.  Types of results are not written: whoever reads infers them anew, so
-/// that no bytes can contradict an operator's rule.
+/// The bytes hold the distinct operators with their attributes, the constants as whatever number the caller assigns
+/// them, and the operations with their operands. Types of results are not written: the reader infers them, so that no
+/// bytes can contradict an operator's rule.
 package struct GraphEncoder {
     /// The names under which operator types are written.
     package static func name(of type: any Operator.Type) -> String { "\(type)" }
@@ -23,7 +23,7 @@ package struct GraphEncoder {
 
     private init(_ graph: Graph) { self.graph = graph }
 
-    /// - Parameter constant: gives the number by which the reader will find a constant.
+    /// - Parameter constant: Returns the number by which the reader will find a constant.
     package static func encode(
         _ graph: Graph,
         constant: (Tensor, _ name: String) throws(ModelError) -> Int
@@ -49,7 +49,7 @@ package struct GraphEncoder {
         return writer.bytes
     }
 
-    /// Constants come first, in the order in which they are used.
+    /// Constants are numbered first, in the order in which they are used.
     private mutating func number(constantsOf block: Block) {
         func number(_ id: ValueID) {
             guard graph.constant(id) != nil, numbers[id] == nil else { return }
@@ -103,7 +103,7 @@ package struct GraphEncoder {
         return operatorList.count - 1
     }
 
-    /// A value's number and 1; 0 for an operand that is not given.
+    /// Writes a value's number plus 1; 0 for an absent operand.
     private mutating func write(_ id: ValueID?) throws(ModelError) {
         guard let id else {
             operations.unsigned(0)
@@ -134,8 +134,8 @@ package struct GraphDecoder {
     private init(_ operatorTypes: [String: any Operator.Type]) { self.operatorTypes = operatorTypes }
 
     /// - Parameters:
-    ///   - operatorTypes: the operators by `GraphEncoder.name`.
-    ///   - constant: gives the constant of a number.
+    ///   - operatorTypes: The operators by `GraphEncoder.name`.
+    ///   - constant: Returns the constant of a number.
     package static func decode(
         _ bytes: [UInt8],
         operatorTypes: [String: any Operator.Type],
@@ -157,7 +157,7 @@ package struct GraphDecoder {
             throw BinaryReader.broken("\(outputs.count) outputs have \(names.count) names")
         }
         let graph = decoder.builder.finished(outputs: zip(names, outputs).map { ($0, $1) })
-        // The builder infers types; which values a block may see is for the verifier.
+        // The builder infers types; the verifier checks which values a block may use.
         if graph.body.operations.contains(where: { !$0.blocks.isEmpty }) { try graph.verify() }
         return graph
     }
@@ -173,7 +173,7 @@ package struct GraphDecoder {
         return try decoded(type, try ValueTree(from: &reader))
     }
 
-    /// Reads into the open block of the builder; gives the outputs.
+    /// Reads into the open block of the builder and returns the outputs.
     private mutating func readBlock(_ reader: inout BinaryReader, depth: Int) throws(ModelError) -> [ValueID] {
         guard depth < Self.deepestNesting else { throw BinaryReader.broken("blocks are nested too deeply") }
         for _ in 0..<(try reader.count()) {

@@ -1,9 +1,9 @@
 package import MLNumerics
 
-/// The attributes of an operator as a tree of plain values: what `Encodable` types become and `Decodable` ones are
-/// made from.
+/// The attributes of an operator as a tree of plain values, which `Encodable` types are encoded to and `Decodable` ones
+/// are decoded from.
 ///
-/// Fields go by their names, so that a renamed or retyped attribute is an error, never another attribute's value.
+/// Fields are identified by name, so that a renamed or retyped attribute is an error, never another attribute's value.
 package enum ValueTree: Hashable, Sendable {
     case null
     case boolean(Bool)

@@ -1,7 +1,7 @@
 package import MLNumerics
 
 extension ValueTree {
-    /// The value that the tree was made from.
+    /// The value that was encoded to the tree.
     package func decoded<Value: Decodable>(as type: Value.Type) throws(ModelError) -> Value {
         do {
             return try Value(from: ValueTreeDecoder(tree: self, codingPath: []))

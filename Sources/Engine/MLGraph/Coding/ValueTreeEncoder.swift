@@ -1,7 +1,7 @@
 package import MLNumerics
 
 extension ValueTree {
-    /// The tree of a value; an error when it cannot be written down (the class of a custom layer).
+    /// The tree of a value; an error when it cannot be encoded (the class of a custom layer).
     package init(encoding value: some Encodable) throws(ModelError) {
         let node = ValueTreeEncoder.Node()
         do {
@@ -17,7 +17,7 @@ extension ValueTree {
 
 /// Builds a `ValueTree`.
 struct ValueTreeEncoder: Encoder {
-    /// A place in the tree that is being built.
+    /// A node of the tree that is being built.
     final class Node {
         enum Content {
             case leaf(ValueTree)

@@ -2,7 +2,7 @@ import MLFeatures
 import MLNumerics
 import MLSpecification
 
-/// The outputs of a classifier: the label, and where the interface asks for them the scores of all labels.
+/// The outputs of a classifier: the label, and the scores of all labels if the interface has them.
 struct ClassOutput: Sendable {
     let labels: LabelList
     private let labelName: String
@@ -39,7 +39,8 @@ struct ClassOutput: Sendable {
     }
 
     /// The outputs for scores [examples × labels].
-    /// - Parameter winners: the place of each example's label; `nil` for the highest score, of equal ones the first.
+    ///
+    /// - Parameter winners: The index of each example's label; `nil` for the highest score, in a tie the first.
     func columns(_ scores: [Double], winners: [Int]? = nil) throws(ModelError) -> [String: FeatureColumn] {
         let width = labels.count
         let count = scores.count / width

@@ -56,14 +56,14 @@ extension SpecFeatureDescription {
         }
     }
 
-    /// The error of a feature that has a type which its model kind does not take.
+    /// The error for a feature whose type its model kind does not support.
     func mismatch(_ wanted: String) -> ModelError {
         ModelError(.invalidModel, "the feature '\(name)' is \(kind), but the kind of the model wants \(wanted)")
     }
 }
 
 extension SpecArrayFeatureType {
-    /// The type of the elements; what is not stated counts as double.
+    /// The type of the elements; double when it is not stated.
     var scalarType: ScalarType {
         switch dataType {
         case .float32: .float32

@@ -2,7 +2,7 @@ import MLFeatures
 import MLNumerics
 import MLSpecification
 
-/// A result of numbers, in the type that the interface states for it.
+/// A numeric output, in the type that the interface states for it.
 struct NumericOutput: Sendable {
     let name: String
     private let form: Form

@@ -2,14 +2,14 @@ import MLFeatures
 import MLNumerics
 import MLSpecification
 
-/// Numbers and arrays of the interface, one after the other as one vector of Double for each example.
+/// The numbers and arrays of the interface, concatenated to one vector of Double for each example.
 struct VectorInput: Sendable {
     /// The names of the inputs, in the order of the interface.
     let names: [String]
-    /// Elements of one vector; `nil` when the examples decide.
+    /// The number of elements in a vector; `nil` when it depends on the examples.
     let width: Int?
 
-    /// - Parameter width: the elements that the model's parameters need; `nil` when they do not say.
+    /// - Parameter width: The number of elements that the model's parameters need; `nil` when they do not say.
     init(_ interface: SpecModelDescription, width: Int? = nil) throws(ModelError) {
         guard !interface.input.isEmpty else { throw ModelError(.invalidModel, "the model's interface has no inputs") }
         var total: Int? = 0

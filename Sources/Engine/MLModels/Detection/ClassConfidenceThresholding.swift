@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Confidences [C] to [2, C]: the confidences, and 1 for every class, as the specification says.
+/// Maps confidences [C] to [2, C]: the confidences, and 1 for every class, as the specification says.
 package struct ClassConfidenceThresholding: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

@@ -2,11 +2,12 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Drops boxes that overlap a box of higher confidence by more than a threshold, or whose confidence is below another.
+/// Non-maximum suppression: drops boxes that overlap a box of higher confidence by more than one threshold, or whose
+/// confidence is below another.
 ///
-/// Confidences are [boxes, classes], coordinates [boxes, 4] (centre x, centre y, width, height).  A box counts with the
-/// greatest of its confidences; what is left comes in descending order of it.  Per class, only boxes of the same most
-/// probable class suppress each other.
+/// Confidences are [boxes, classes], coordinates [boxes, 4] (centre x, centre y, width, height). A box's confidence is
+/// the greatest of its classes'; the remaining boxes are in descending order of it. Per class, only boxes with the same
+/// most probable class suppress each other.
 package struct NonMaximumSuppression: ModelEngine {
     package let interface: SpecModelDescription
     private let names: Names
@@ -14,7 +15,7 @@ package struct NonMaximumSuppression: ModelEngine {
     private let overlapThreshold: Double
     private let confidenceThreshold: Double
     private let scalarType: ScalarType
-    /// How many rows the outputs may have.
+    /// The number of rows that the outputs may have.
     private let rows: Rows
 
     private struct Names: Sendable {
@@ -28,7 +29,7 @@ package struct NonMaximumSuppression: ModelEngine {
         case within(ClosedRange<Int>)
         case oneOf([Int])
 
-        /// The number of rows for `count` boxes that are left.
+        /// The number of rows for `count` remaining boxes.
         func count(_ count: Int) -> Int {
             switch self {
             case .asFound: count
@@ -145,7 +146,7 @@ package struct NonMaximumSuppression: ModelEngine {
         ]
     }
 
-    /// The boxes that stay, by descending confidence; of equal ones the earlier first.
+    /// The remaining boxes, by descending confidence; in a tie the earlier first.
     private func keep(
         _ boxes: [Double],
         _ scores: [Double],
@@ -175,7 +176,7 @@ package struct NonMaximumSuppression: ModelEngine {
         return kept.map(\.box)
     }
 
-    /// The area that two boxes share over the area that they cover; 0 for boxes without area.
+    /// The intersection over union of two boxes; 0 for boxes without area.
     private static func overlap(_ boxes: [Double], _ first: Int, _ second: Int) -> Double {
         func span(_ box: Int, _ axis: Int) -> (low: Double, high: Double) {
             let (centre, size) = (boxes[box * 4 + axis], boxes[box * 4 + 2 + axis])

@@ -6,10 +6,10 @@ import Synchronization
 /// The probability Φ(m / √(1 + v)) of an event, where m and v are the sums of the means and variances of the weights of
 /// the features' values and of the bias.
 ///
-/// The input is a vector, whose place is the feature, or rows of two, feature and value.  Values without a weight add
-/// nothing.  Pessimistic: m is shifted by optimism · √v.  Sampled: Φ of a draw from the normal distribution of mean m
-/// and deviation samplingScale · √v, cut off at samplingTruncation deviations; draws differ from call to call and
-/// repeat with every load of the model.
+/// The input is a vector, whose index is the feature, or rows of two, feature and value. Values without a weight add
+/// nothing. Pessimistic: m is shifted by optimism · √v. Sampled: Φ of a draw from the normal distribution with mean m
+/// and standard deviation samplingScale · √v, truncated at samplingTruncation deviations; draws differ from call to
+/// call and repeat each time the model is loaded.
 package struct BayesianProbitRegressor: ModelEngine {
     package let interface: SpecModelDescription
     private let weights: [Key: (mean: Double, variance: Double)]

@@ -5,9 +5,9 @@ package import MLSpecification
 /// A generalised linear classifier.
 ///
 /// With a reference class, the first label has the score 0 and no weights, and probabilities are the softmax of all
-/// scores (for two classes and probit: the normal distribution's).  With one-vs-rest each label has weights, its
-/// probability is the transformed score, and they are scaled to the sum 1; two classes share one row of weights, for
-/// the second label.
+/// scores (for two classes and probit the normal distribution's). With one-versus-rest each label has weights, its
+/// probability is the transformed score, and they are normalised to the sum 1; two classes share one row of weights,
+/// for the second label.
 package struct GLMClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput

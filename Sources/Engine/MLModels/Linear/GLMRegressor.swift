@@ -41,7 +41,7 @@ package struct GLMRegressor: ColumnEngine {
 }
 
 extension SpecModelDescription {
-    /// The output that holds a regressor's result: the predicted feature, or the only output of files without a name.
+    /// The output that holds a regressor's result: the predicted feature, or the only output of files that name none.
     func regressionOutput() throws(ModelError) -> SpecFeatureDescription {
         predictedFeatureName.isEmpty
             ? try soleOutput() : try outputFeature(named: predictedFeatureName, for: "predicted feature")

@@ -32,7 +32,7 @@ struct LinearScores: Sendable {
         self.width = width
     }
 
-    /// The scores [count × rows] of examples [count, width] float64, each row of them given to `finish` on the way.
+    /// The scores [count × rows] of examples [count, width] float64; each row of them is passed to `finish`.
     func scores(
         _ examples: Tensor,
         finish: @Sendable (UnsafeMutableBufferPointer<Double>) -> Void = { _ in }

@@ -19,7 +19,7 @@ struct TruncatedNormal: Sendable {
         return (Double(z >> 11) + 0.5) * 0x1p-53
     }
 
-    /// The value below which the share `p` lies.
+    /// The quantile `p` of the distribution.
     private static func quantile(_ p: Double) -> Double {
         var (low, high) = (-40.0, 40.0)
         for _ in 0..<60 {

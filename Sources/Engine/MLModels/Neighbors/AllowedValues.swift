@@ -2,7 +2,7 @@ package import MLNumerics
 package import MLSpecification
 
 extension SpecInt64Parameter {
-    /// `value`, or the default without one, when the parameter's range or set allows it.
+    /// Returns `value`, or the default for `nil`, when the parameter's range or set allows it.
     package func value(_ value: Int64?, for name: String) throws(ModelError) -> Int64 {
         let code: ModelError.Code = value == nil ? .invalidModel : .parameter
         let chosen = value ?? defaultValue

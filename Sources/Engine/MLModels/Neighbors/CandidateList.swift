@@ -1,4 +1,4 @@
-/// Points whose scores may belong to the `k` greatest, although scores are uncertain by `margin`.
+/// Collects the points whose scores may be among the `k` greatest, given scores with an error of up to `margin`.
 struct CandidateList {
     private let k: Int
     private let margin: Float
@@ -15,12 +15,12 @@ struct CandidateList {
         capacity = 2 * k + 64
     }
 
-    /// Takes the scores of the points that follow `first`.
+    /// Adds the scores of consecutive points from `first` on.
     mutating func add(_ line: UnsafeBufferPointer<Float>, from first: Int32) {
         var index = 0
         let count = line.count
         while index < count {
-            // Most stretches hold nothing: look at sixteen at a time.
+            // Most stretches contain no candidate: test sixteen scores at a time.
             if index + 16 <= count {
                 let stretch = UnsafeRawPointer(line.baseAddress.unsafelyUnwrapped + index)
                     .loadUnaligned(as: SIMD16<Float>.self)
@@ -41,7 +41,7 @@ struct CandidateList {
         }
     }
 
-    /// The candidates that are left.
+    /// The remaining candidates.
     func indices() -> [Int32] {
         var copy = self
         if margin.isFinite { copy.prune() }

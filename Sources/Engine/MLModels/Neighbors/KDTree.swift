@@ -1,6 +1,6 @@
-/// A tree that halves the points at the median of their widest dimension.
+/// A k-d tree that splits the points at the median of their widest dimension.
 struct KDTree: Sendable {
-    /// Points of more dimensions are found faster by comparing with all.
+    /// Points with more dimensions are found faster by exhaustive search.
     static let mostDimensions = 12
 
     private enum Node: Sendable {
@@ -47,7 +47,7 @@ struct KDTree: Sendable {
         return place
     }
 
-    /// The `k` nearest points, nearest first, of equal distances the first inserted first.
+    /// The `k` nearest points, nearest first; equal distances in order of insertion.
     func nearest(_ query: ArraySlice<Double>, k: Int, points: [Float]) -> [NeighborIndex.Neighbor] {
         var found: [NeighborIndex.Neighbor] = []
         guard !nodes.isEmpty else { return [] }
@@ -77,7 +77,7 @@ struct KDTree: Sendable {
         case .branch(let dimension, let value, let left, let right):
             let difference = query[query.startIndex + dimension] - Double(value)
             search(difference <= 0 ? left : right, query, k, points, &found)
-            // A little less than the distance to the border, so that rounding loses no point at equal distance.
+            // Slightly less than the distance to the boundary, so that rounding loses no point at equal distance.
             if found.count < k || difference * difference * (1 - 1e-12) <= found[found.count - 1].distance {
                 search(difference <= 0 ? right : left, query, k, points, &found)
             }

@@ -2,9 +2,11 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// The label that most of the `k` nearest examples have, or, with inverse-distance weighting, the one with the greatest
-/// sum of 1 / squared distance.  An example at distance 0 then outvotes all others.  Of equal sums the label that was
-/// inserted first wins; without examples the default label is the answer.
+/// A k-nearest-neighbours classifier, with uniform or inverse-distance weights.
+///
+/// The label has the most of the `k` nearest examples, or the greatest sum of 1 / squared distance; an example at
+/// distance 0 then outvotes all others. In a tie the label that was inserted first wins; without examples the default
+/// label is the answer.
 package struct NearestNeighborsClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     /// The examples.
@@ -12,16 +14,16 @@ package struct NearestNeighborsClassifier: ColumnEngine {
     /// The label of each example.
     package private(set) var labels: LabelList
     package let defaultLabel: FeatureData?
-    /// How many examples vote.
+    /// The number of neighbours that vote.
     package let numberOfNeighbors: Int
     private let weighsByDistance: Bool
     private let input: VectorInput
-    /// The labels without repetition, in the order of insertion, and each example's place among them.
+    /// The distinct labels in the order of insertion, and for each example the index of its label among them.
     private var distinct: LabelList
     private var places: [Int]
     private let specification: SpecKNearestNeighborsClassifier
 
-    /// - Parameter numberOfNeighbors: replaces the model's own number; the model says which are allowed.
+    /// - Parameter numberOfNeighbors: Replaces the model's own number; the model says which are allowed.
     package init(
         _ parameters: SpecKNearestNeighborsClassifier,
         _ interface: SpecModelDescription,
@@ -133,7 +135,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         return copy
     }
 
-    /// The classifier as the specification has it.
+    /// The classifier in the specification's form.
     package var parameters: SpecKNearestNeighborsClassifier {
         var result = specification
         result.nearestNeighborsIndex.floatSamples = (0..<index.count).map { place in
@@ -173,7 +175,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         return try ClassOutput(distinct, interface).columns(scores)
     }
 
-    /// The answer of a classifier without examples.
+    /// The prediction of a classifier without examples.
     private func defaults(_ count: Int) throws(ModelError) -> [String: FeatureColumn] {
         guard let defaultLabel else {
             throw ModelError(.invalidModel, "a classifier without points needs a default label")
@@ -212,7 +214,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
 }
 
 extension LabelList {
-    /// A list of one label.
+    /// A list with one label.
     fileprivate init(_ label: FeatureData) {
         if case .int64(let value) = label {
             self = .integers([value])

@@ -1,24 +1,26 @@
 import MLKernels
 import MLNumerics
 
-/// Points and the search for the nearest of them by squared Euclidean distance, exact: float32 products find
-/// candidates with a bound on their error, double-precision distances decide.  Equal distances go by insertion.
+/// An exact nearest-neighbour index by squared Euclidean distance.
 ///
-/// A value: appending gives a new index that shares the packed blocks it does not change.
+/// Single-precision products find candidates with a bound on their error, double-precision distances decide. Equal
+/// distances are ordered by insertion.
+///
+/// A value type: appending gives a new index that shares the packed blocks that it does not change.
 package struct NeighborIndex: Sendable {
-    /// A found point.
+    /// A point that was found.
     package struct Neighbor: Sendable, Equatable {
         package var index: Int
         /// The squared Euclidean distance.
         package var distance: Double
     }
 
-    /// Points of one packed block.
+    /// The number of points in a packed block.
     private static let blockSize = 4096
-    /// Queries that go through a block together.
+    /// The number of queries that are processed together.
     private static let queryBlock = 32
 
-    /// Elements of a point.
+    /// The number of elements in a point.
     package let dimensions: Int
     /// [count × dimensions].
     package private(set) var points: [Float] = []
@@ -34,7 +36,8 @@ package struct NeighborIndex: Sendable {
         let halfSquares: [Float]
     }
 
-    /// - Parameter leafSize: points in a leaf of a kd-tree, which is used where it is faster; `nil` for a flat index.
+    /// - Parameter leafSize: The number of points in a leaf of a k-d tree, which is used where it is faster; `nil` for
+    ///   a flat index.
     package init(dimensions: Int, leafSize: Int? = nil) {
         self.dimensions = dimensions
         self.leafSize = leafSize
@@ -128,7 +131,7 @@ package struct NeighborIndex: Sendable {
         var lists = (0..<rows).map { row in
             var square: Float = 0
             for index in row * dimensions..<(row + 1) * dimensions { square += values[index] * values[index] }
-            // Twice the error of a score: its terms, the rounding of the query, the order of the sum.
+            // Twice the error of a score: its terms, the rounding of the query, the order of summation.
             let unit = Float(dimensions + 16) * 0x1p-22
             let margin = unit * (square.squareRoot() * longest + longest * longest)
             return CandidateList(k: k, margin: margin)

@@ -2,8 +2,8 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Models in a row: each takes its inputs by name from the pipeline's inputs and from what earlier stages gave, where a
-/// later value of a name replaces an earlier one.
+/// A pipeline of models: each takes its inputs by name from the pipeline's inputs and the outputs of earlier stages,
+/// where a later value of a name replaces an earlier one.
 package struct Pipeline: ModelEngine {
     /// A model of the pipeline and its name, for messages and scoped parameters.
     package struct Stage: Sendable {
@@ -22,8 +22,8 @@ package struct Pipeline: ModelEngine {
     package let stages: [Stage]
     private let outputNames: [String]
 
-    /// Checks that every stage finds its inputs, of the right kind, that every output is made, and that no two stages
-    /// keep states of one name.
+    /// Checks that every stage finds its inputs, of the right kind, that every output is produced, and that no two
+    /// stages have states of the same name.
     package init(_ stages: [Stage], _ interface: SpecModelDescription) throws(ModelError) {
         guard !stages.isEmpty else { throw ModelError(.invalidModel, "the pipeline has no models") }
         self.interface = interface
@@ -76,7 +76,7 @@ package struct Pipeline: ModelEngine {
         try prediction(from: inputs, backings: backings, state: state, after: { _ in })
     }
 
-    /// Predicts and calls `after` with the place of each model when it is done.
+    /// Predicts and calls `after` with the index of each model when it is done.
     package func prediction(
         from inputs: [String: FeatureData],
         backings: [String: FeatureData] = [:],
@@ -118,7 +118,7 @@ package struct Pipeline: ModelEngine {
         return FeatureBatch(count: batch.count, columns: outputs)
     }
 
-    /// What the first stages give, for whoever trains the last one: all their outputs and the pipeline's inputs.
+    /// The inputs for training the last stage: all outputs of the first stages and the pipeline's inputs.
     package func features(from batch: FeatureBatch, before last: Int) throws(ModelError) -> FeatureBatch {
         try run(batch, through: stages[..<last])
     }
@@ -140,7 +140,7 @@ package struct Pipeline: ModelEngine {
 }
 
 extension SpecFeatureDescription {
-    /// A double or an integer: models take one for the other.
+    /// Whether it is a double or an integer: models accept one for the other.
     fileprivate var isNumber: Bool {
         switch type.type {
         case .doubleType?, .int64Type?: true

@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Elements of an array by index, in the order listed; arrays of higher rank count row by row.
+/// Extracts elements of an array by index, in the order listed; arrays of higher rank are indexed in row-major order.
 package struct ArrayFeatureExtractor: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

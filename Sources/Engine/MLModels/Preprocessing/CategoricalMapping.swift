@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Strings to integers or integers to strings, one by one or sequences of them, by a table.
+/// Maps strings to integers or integers to strings by a table, single values or sequences.
 package struct CategoricalMapping: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

@@ -2,7 +2,7 @@ import MLFeatures
 import MLNumerics
 import MLSpecification
 
-/// Places of categories in a list; of equal categories the first counts.
+/// The indices of categories in a list; of equal categories the first is used.
 struct CategoryPlaces: Sendable {
     let count: Int
     private let strings: [String: Int]
@@ -20,11 +20,11 @@ struct CategoryPlaces: Sendable {
         }
     }
 
-    /// `nil` for what is not in the list.
+    /// `nil` for values that are not in the list.
     func place(of string: String) -> Int? { strings[string] }
     func place(of integer: Int64) -> Int? { integers[integer] }
 
-    /// The places of each row of a column of strings or integers.
+    /// The indices of each row of a column of strings or integers.
     func places(_ column: FeatureColumn, named name: String) throws(ModelError) -> [Int?] {
         switch column {
         case .strings(let values): return values.map { strings[$0] }

@@ -2,8 +2,10 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// A dictionary to the vector of its values, by the place of each key in a list; keys that the list lacks are left out.
-/// The output is the whole vector, or the dictionary from place to value.
+/// Maps a dictionary to the vector of its values, by the index of each key in a list; keys that are not in the list are
+/// dropped.
+///
+/// The output is the whole vector, or the dictionary from index to value.
 package struct DictVectorizer: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

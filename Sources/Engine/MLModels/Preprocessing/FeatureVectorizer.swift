@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Numbers, arrays and dictionaries from place to value, one after the other as one vector.
+/// Concatenates numbers, arrays and dictionaries from index to value to one vector.
 package struct FeatureVectorizer: ColumnEngine {
     package let interface: SpecModelDescription
     private let parts: [(name: String, start: Int, width: Int)]

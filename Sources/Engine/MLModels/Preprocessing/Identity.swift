@@ -2,10 +2,10 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Gives its inputs back under the same names, or, when there is one input and one output, under the output's name.
+/// Returns its inputs under the same names, or, when there is one input and one output, under the output's name.
 package struct Identity: ColumnEngine {
     package let interface: SpecModelDescription
-    /// Output names and the inputs that they repeat.
+    /// The outputs' names and those of the inputs that they repeat.
     private let pairs: [(output: String, input: String)]
 
     package init(_ interface: SpecModelDescription) throws(ModelError) {
@@ -36,7 +36,7 @@ package struct Identity: ColumnEngine {
 }
 
 extension FeatureColumn {
-    /// The same values in memory of their own, so that whoever gets them may write there.
+    /// A copy in separate memory, so that callers may write to it.
     func copied() -> FeatureColumn {
         switch self {
         case .arrays(let tensor): return .arrays(tensor.copied())

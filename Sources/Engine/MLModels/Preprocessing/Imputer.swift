@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Puts values in the place of missing ones.
+/// Replaces missing values.
 ///
 /// Missing are: the value to replace when the model states one, otherwise NaN; an optional input that is left out; in
 /// dictionaries, keys that the imputed dictionary has and the input lacks, and NaN.

@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// x / ‖x‖ for the greatest absolute value, the sum of absolute values or the Euclidean norm; zero vectors stay.
+/// Divides vectors by their maximum, L1 or L2 norm (of absolute values); zero vectors are unchanged.
 package struct Normalizer: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

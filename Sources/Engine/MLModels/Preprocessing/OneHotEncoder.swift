@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// A category to a vector with a one at its place, or to the dictionary that holds that place alone.
+/// One-hot encodes a category, as a vector with a one at its index, or as a dictionary with that index alone.
 package struct OneHotEncoder: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String

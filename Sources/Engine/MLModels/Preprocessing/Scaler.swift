@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// (x + shift) · scale, element by element; one shift or scale serves all elements.
+/// Computes (x + shift) · scale element by element; a single shift or scale applies to all elements.
 package struct Scaler: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String
@@ -52,7 +52,7 @@ package struct Scaler: ColumnEngine {
 }
 
 extension SpecFeatureDescription {
-    /// How many numbers a numeric feature holds; `nil` when its shape is not fixed.
+    /// The number of elements in a numeric feature; `nil` when its shape is not fixed.
     func numberCount() throws(ModelError) -> Int? {
         switch type.type {
         case .doubleType?, .int64Type?: return 1

@@ -2,11 +2,11 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Scores items by their similarity to items that were chosen: score[k] = Σ similarity(i → k) · (rating[i] − shift[k]).
+/// Scores items by their similarity to the chosen items: score[k] = Σ similarity(i → k) · (rating[i] − shift[k]).
 ///
-/// Items of sequences and arrays have the rating 1; items that the model does not know are left out.  Recommended are
-/// all items, or those of the restriction, but not those of the exclusion (without one: not the chosen ones), the
-/// highest score first, of equal ones the first item.
+/// Items in sequences and arrays have the rating 1; items that the model does not know are ignored. All items, or those
+/// of the restriction, can be recommended, except those of the exclusion (without one, the chosen ones); the highest
+/// score comes first, in a tie the first item.
 package struct ItemSimilarityRecommender: ModelEngine {
     package let interface: SpecModelDescription
     private let names: Names
@@ -15,7 +15,7 @@ package struct ItemSimilarityRecommender: ModelEngine {
     private let integerIDs: [Int64]
     private let placeOfString: [String: Int]
     private let placeOfInteger: [Int64: Int]
-    /// For each item the items that it speaks for.
+    /// For each item the items that it recommends.
     private let similar: [Int: [(item: Int, similarity: Double)]]
     private let shifts: [Int: Double]
 

@@ -4,11 +4,11 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// 0.975 s of sound at 16 kHz to the log-mel spectrogram that VGGish reads: 15,600 samples to [1, 96, 64].
+/// Converts 0.975 s of sound at 16 kHz to VGGish's log-mel spectrogram: 15,600 samples to [1, 96, 64].
 ///
 /// Frames of 400 samples every 160, a periodic Hann window, the magnitude of a Fourier transform of 512 points, 64
-/// triangles equally wide on the mel scale 1127 · ln(1 + f / 700) between 125 and 7,500 Hz, ln(sum + 0.01).  The constant
-/// component belongs to no triangle.
+/// triangular filters of equal width on the mel scale 1127 · ln(1 + f / 700) between 125 and 7,500 Hz, ln(sum + 0.01).
+/// No filter includes the constant component.
 package struct VGGishPreprocessing: ColumnEngine {
     private static let samples = 15_600
     private static let frameLength = 400
@@ -92,7 +92,7 @@ package struct VGGishPreprocessing: ColumnEngine {
         }
         let flat = result.reshaped([batch.count, size])
         guard case .arrays(let tensor) = try output.column(flat) else { return [output.name: try output.column(flat)] }
-        // Without a stated shape, the one that VGGish takes.
+        // Without a stated shape, VGGish's.
         let hasShape = tensor.shape.count > 2
         return [
             output.name: .arrays(hasShape ? tensor : tensor.reshaped([batch.count, 1, Self.frames, Self.bands]))

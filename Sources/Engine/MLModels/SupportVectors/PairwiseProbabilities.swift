@@ -1,7 +1,7 @@
-/// Probabilities of classes from the decisions of their pairs.
+/// Class probabilities from the decision values of pairs of classes.
 ///
-/// A decision d of pair (i, j) says that i is true with probability 1 / (1 + exp(a·d + b)) (Platt).  Several pairs are
-/// joined by minimising Σ (r[j][i]·p[i] − r[i][j]·p[j])² (Wu, Lin and Weng 2004, second method, as in LIBSVM).
+/// A decision value d of pair (i, j) says that i is true with probability 1 / (1 + exp(a·d + b)) (Platt). Several pairs
+/// are coupled by minimising Σ (r[j][i]·p[i] − r[i][j]·p[j])² (Wu, Lin and Weng 2004, second method, as in LIBSVM).
 struct PairwiseProbabilities: Sendable {
     let classes: Int
     let a: [Double]

@@ -3,15 +3,15 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// One machine for each pair of classes.
+/// A support vector classifier with one machine for each pair of classes (one-versus-one).
 ///
-/// With the pairs' probability parameters, the label is the most probable one; without them the one with the most pairs
-/// won, of equal ones the first, and an interface that asks for scores gets each class's share of the pairs.
+/// With the pairs' probability parameters, the label is the most probable one; without them the one that wins the most
+/// pairs, in a tie the first, and the scores are each class's share of the pairs.
 package struct SupportVectorClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput
     private let vectors: SupportVectors
-    /// [classes − 1][vectors]: of a vector of class i, row j − 1 or j holds its part in the pair with class j.
+    /// [classes − 1][vectors]: for a vector of class i, row j − 1 or j holds its coefficient in the pair with class j.
     private let coefficients: [Double]
     /// The first vector of each class, and the end.
     private let starts: [Int]

@@ -3,7 +3,7 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// Σ alpha[i] · K(x, vector[i]) − rho.
+/// A support vector regressor: Σ alpha[i] · K(x, vector[i]) − rho.
 package struct SupportVectorRegressor: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput

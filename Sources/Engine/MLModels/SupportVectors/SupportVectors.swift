@@ -12,7 +12,7 @@ struct SupportVectors: Sendable {
         case sigmoid(gamma: Double, c: Double)
     }
 
-    /// The most numbers that sparse vectors may unfold to.
+    /// The maximum number of elements that sparse vectors may expand to.
     private static let limit = 1 << 30
 
     private let kernel: Kernel
@@ -23,7 +23,7 @@ struct SupportVectors: Sendable {
     let count: Int
     let width: Int
 
-    /// - Parameter width: the elements of an example; `nil` when the interface does not say.
+    /// - Parameter width: The number of elements in an example; `nil` when the interface does not say.
     init(dense vectors: [SpecDenseVector], _ kernel: SpecKernel, width: Int?) throws(ModelError) {
         let own = width ?? vectors.first?.values.count ?? 0
         for (index, vector) in vectors.enumerated() where vector.values.count != own {
@@ -35,7 +35,7 @@ struct SupportVectors: Sendable {
         try self.init(vectors.flatMap(\.values), count: vectors.count, width: own, kernel)
     }
 
-    /// Indices of sparse vectors count from 1.
+    /// Takes sparse vectors, whose indices count from 1.
     init(sparse vectors: [SpecSparseVector], _ kernel: SpecKernel, width: Int?) throws(ModelError) {
         var highest = 0
         for (index, vector) in vectors.enumerated() {
@@ -112,7 +112,7 @@ struct SupportVectors: Sendable {
         }
     }
 
-    /// Calls `body` with the kernels of each example of [count, width] float64, in parallel.
+    /// Calls `body` with the kernel values of each example of [count, width] float64, in parallel.
     func forEach(
         _ examples: Tensor,
         _ body: (_ first: Int, _ rows: Int, _ kernels: UnsafePointer<Double>) -> Void

@@ -1,6 +1,6 @@
-/// The 64-bit names of features of text, which stand for their spelling in models of revision 1002.
+/// The 64-bit hashes of text features, which replace their spelling in models of revision 1002.
 ///
-/// A hundred thousand features have two with one name with a probability of 3 · 10⁻¹⁰.
+/// The probability of a collision among a hundred thousand features is 3 · 10⁻¹⁰.
 package enum FeatureKey {
     /// FNV-1a over the bytes, then SplitMix64's finish.
     package static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
@@ -17,12 +17,12 @@ package enum FeatureKey {
 
     package static func of(_ text: String) -> UInt64 { text.withBytes { of($0) } }
 
-    /// The name of `second` behind `first`; the order counts.
+    /// The key of `first` followed by `second`.
     package static func pair(_ first: UInt64, _ second: UInt64) -> UInt64 {
         finish((first << 1 | first >> 63) ^ second &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// The name of a content in the place that a number stands for.
+    /// The key of a content at a position that a number stands for.
     package static func place(_ number: UInt64, _ content: UInt64) -> UInt64 {
         finish(content &+ (number &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     }
@@ -35,10 +35,10 @@ package enum FeatureKey {
     }
 }
 
-/// Places of keys: 0, 1, … in the order in which they came.
+/// Indices of keys: 0, 1, … in the order of insertion.
 package struct KeyTable: Sendable {
     package private(set) var keys: [UInt64] = []
-    /// Place + 1 of the key in this slot; 0 for none.
+    /// The key's index + 1 in each slot; 0 for an empty slot.
     private var slots: [UInt32]
     private var mask: Int
 
@@ -50,7 +50,7 @@ package struct KeyTable: Sendable {
         keys.reserveCapacity(capacity)
     }
 
-    /// A table of keys at their places; `nil` when one is there twice.
+    /// Builds the table of some keys; `nil` when a key occurs twice.
     package init?(_ keys: [UInt64]) {
         self.init(capacity: keys.count)
         for (place, key) in keys.enumerated() where insert(key) != place { return nil }
@@ -68,7 +68,7 @@ package struct KeyTable: Sendable {
         return nil
     }
 
-    /// The place of a key, which is put in when it is not there.
+    /// The index of a key, which is inserted when it is new.
     package mutating func insert(_ key: UInt64) -> Int {
         if keys.count * 2 >= slots.count { grow() }
         var slot = Int(truncatingIfNeeded: key) & mask

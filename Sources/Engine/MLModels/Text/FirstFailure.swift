@@ -1,7 +1,7 @@
 package import MLNumerics
 import Synchronization
 
-/// Collects errors of work that is shared out among threads; the one of the lowest row counts.
+/// Collects errors from parallel work; the error of the lowest row is reported.
 package final class FirstFailure: Sendable {
     private let first = Mutex<(row: Int, error: ModelError)?>(nil)
 
@@ -17,7 +17,7 @@ package final class FirstFailure: Sendable {
         }
     }
 
-    /// Throws the error of the lowest row, named when there are several rows.
+    /// Throws the error of the lowest row, naming the row when there are several.
     package func check(_ count: Int) throws(ModelError) {
         guard let (row, error) = first.withLock({ $0 }) else { return }
         throw count > 1 ? error.at("row \(row)") : error

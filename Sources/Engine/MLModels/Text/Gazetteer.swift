@@ -2,9 +2,9 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Terms to labels; a term that is not there has the empty label.  Terms match exactly.
+/// Maps terms to labels; unknown terms have the empty label. Terms must match exactly.
 ///
-/// Parameters: the number of terms, and for each the place of its label and the term.
+/// Parameters: the number of terms, and for each the index of its label and the term.
 package struct Gazetteer: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String
@@ -41,10 +41,10 @@ package struct Gazetteer: ColumnEngine {
         [output: .strings(try batch.texts(input).map { places[$0].map { labels[$0] } ?? "" })]
     }
 
-    /// The label of a term; `nil` when it is not there.
+    /// The label of a term; `nil` when it is unknown.
     package func label(of term: String) -> String? { places[term].map { labels[$0] } }
 
-    /// The parameters for terms by label; a term of two labels keeps the first, by the labels' order.
+    /// The parameters for terms by label; a term with two labels keeps the first, in the labels' order.
     package static func parameters(_ terms: [String: [String]], language: String = "") -> SpecGazetteer {
         let labels = terms.keys.sorted()
         var places: [String: Int] = [:]

@@ -1,9 +1,9 @@
 import MLNumerics
 
-/// A tagger of revision 1001: features by their spelling.
+/// A word tagger of revision 1001, with features identified by their spelling.
 ///
 /// Features of a token: "w=" itself, "l=" in lower case, "s1=" … "s3=" its last characters, "p1=" … "p3=" its first,
-/// "f=" its form (capitals X, others x, digits 9, runs shortened to one), "-1=" and "+1=" its neighbours in lower case
+/// "f=" its shape (capitals X, others x, digits 9, runs shortened to one), "-1=" and "+1=" its neighbours in lower case
 /// ("^" before the first, "$" after the last).
 ///
 /// Parameters: the transitions to each tag from the start and from each tag, [tags + 1, tags]; the number of features,
@@ -26,7 +26,7 @@ struct NamedTaggerModel: Sendable {
         self.features = features
     }
 
-    /// The places of the best sequence of tags.
+    /// The indices of the best sequence of tags.
     func best(_ words: [String]) -> [Int] { Chain.best(emissions(words), transitions, count) }
 
     /// The probability of each tag for each token: [tokens × tags].

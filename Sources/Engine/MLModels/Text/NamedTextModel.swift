@@ -1,13 +1,14 @@
 import MLNumerics
 
-/// A classifier of revision 1001: features by their spelling.
+/// A text classifier of revision 1001, with features identified by their spelling.
 ///
-/// Features: words in lower case ("w:word"), pairs of neighbours ("w:one two") and, inside each word between spaces, runs
-/// of characters ("c:run").  A feature's value is how often it occurs, times its scale; with normalisation the values are
-/// divided by their Euclidean length.
+/// Features: words in lower case ("w:word"), bigrams ("w:one two") and, inside each word between spaces, character
+/// n-grams ("c:run"). A feature's value is its count times its scale; with normalisation the values are divided by
+/// their Euclidean length.
 ///
-/// Parameters: words in a row (UInt8, 1 or 2), shortest and longest run (UInt8 each, 0 for none), 1 for normalisation
-/// (UInt8), a bias for each label, the number of features, and for each its text, its scale and a weight for each label.
+/// Parameters: the longest word n-gram (UInt8, 1 or 2), shortest and longest character n-gram (UInt8 each, 0 for none),
+/// 1 for normalisation (UInt8), a bias for each label, the number of features, and for each its text, its scale and a
+/// weight for each label.
 struct NamedTextModel: Sendable {
     private struct Feature: Sendable {
         var scale: Float
@@ -45,7 +46,7 @@ struct NamedTextModel: Sendable {
 
     func score(_ text: String, into result: UnsafeMutableBufferPointer<Double>) {
         for index in result.indices { result[index] = Double(bias[index]) }
-        // In one order, so that equal texts have equal sums.
+        // In a fixed order, so that equal texts have equal sums.
         let found = counts(text).compactMap { name, count in
             features[name].map { (name, Double(count) * Double($0.scale), $0.weights) }
         }.sorted { $0.0 < $1.0 }
@@ -60,7 +61,7 @@ struct NamedTextModel: Sendable {
         softmax(result)
     }
 
-    /// How often each feature occurs in a text.
+    /// The number of occurrences of each feature in a text.
     private func counts(_ text: String) -> [String: Int] {
         var counts: [String: Int] = [:]
         var previous: String?

@@ -22,7 +22,7 @@ package struct TaggerFeatures: Sendable {
         tokenizer = try TextTokenizer(language: language)
     }
 
-    /// The tokens of a text: what is no space.
+    /// The tokens of a text: everything except spaces.
     package func tokens(of text: String) throws(ModelError) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         try text.withBytes { (utf8) throws(ModelError) in
@@ -33,7 +33,7 @@ package struct TaggerFeatures: Sendable {
         return ranges
     }
 
-    /// The contents that one token has for itself and its neighbours.
+    /// The contents of a token that its own features and its neighbours' use.
     private struct Contents {
         var word: UInt64
         var lower: UInt64

@@ -1,15 +1,15 @@
 import Glibc
 import MLNumerics
 
-/// A linear-chain conditional random field over the keys of tokens' features: a sequence of tags has the weight
-/// exp(Σ transitions + Σ weights of the features).
+/// A linear-chain conditional random field over the keys of tokens' features: a sequence of tags has the weight exp(Σ
+/// transitions + Σ weights of the features).
 package struct TaggerModel: Sendable {
     package let features: TaggerFeatures
     package let tags: [String]
     /// [tags + 1, tags]: to each tag from the start, then from each tag.
     package let transitions: [Float]
     package let table: KeyTable
-    /// Where the weights of a feature begin in `weightTags` and `weights`; one more than there are features.
+    /// The index of each feature's first weight in `weightTags` and `weights`, and the end of the last one.
     package let starts: [Int]
     package let weightTags: [UInt16]
     package let weights: [Float]
@@ -34,7 +34,7 @@ package struct TaggerModel: Sendable {
         self.weights = weights
     }
 
-    /// - Throws: `.malformed` for bytes that are no such model.
+    /// - Throws: `.malformed` for bytes that are not such a model.
     init(_ bytes: [UInt8], tags: [String], language: String) throws(ModelError) {
         var reader = try TextParameters.reader(
             bytes,
@@ -63,7 +63,7 @@ package struct TaggerModel: Sendable {
         try reader.end()
     }
 
-    /// The `modelParameterData`, features by rising key.
+    /// The `modelParameterData`, with features by ascending key.
     package var bytes: [UInt8] {
         var writer = TextParameters.writer(.wordTagger)
         writer.floats(transitions)
@@ -96,14 +96,14 @@ package struct TaggerModel: Sendable {
         return result
     }
 
-    /// The best sequence of tags' places; of equal ones the one whose tags come first.
+    /// The indices of the best sequence of tags; in a tie the lexicographically first.
     package func best(_ tokens: [String]) -> [Int] {
         var (keys, ends): ([UInt64], [Int]) = ([], [])
         features.append(tokens, to: &keys, ends: &ends)
         return best(keys: keys, ends: ends)
     }
 
-    /// As `best`, for tokens by the keys of their features.
+    /// Like `best`, for tokens given by the keys of their features.
     package func best(keys: [UInt64], ends: [Int]) -> [Int] {
         Chain.best(emissions(keys, ends), transitions, tags.count)
     }
@@ -116,7 +116,7 @@ package struct TaggerModel: Sendable {
     }
 }
 
-/// Sums over the sequences of a linear chain.
+/// The algorithms of a linear chain.
 enum Chain {
     /// The best sequence (Viterbi).
     /// - Parameters:
@@ -175,7 +175,7 @@ enum Chain {
                         value += forward[(position - 1) * count + previous] * factors[(previous + 1) * count + tag]
                     }
                 }
-                // A weight that underflows leaves a trace, so that no row is all zero.
+                // A weight that underflows stays positive, so that no row is all zero.
                 forward[position * count + tag] = Swift.max(value * own[position * count + tag], 1e-300)
                 sum += forward[position * count + tag]
             }

@@ -14,7 +14,7 @@ package struct TextClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let form: Form
     package let labels: [String]
-    /// A BCP 47 tag; "" when the file names no language.
+    /// The BCP 47 tag of the language; "" when the file names none.
     package let language: String
     package let revision: Int
     private let input: String

@@ -1,15 +1,14 @@
 package import MLNumerics
 
-/// What a classifier of revision 1002 sees of a text: its words, on request pairs of neighbours and runs of characters,
-/// by their keys.
+/// The features of a text classifier of revision 1002: the keys of words, optionally of bigrams and character n-grams.
 package struct TextFeatures: Sendable {
-    /// 1 for words, 2 for pairs of neighbours too.
+    /// The longest word n-grams: 1 for words, 2 for bigrams too.
     package let wordsInRow: Int
-    /// Lengths of runs of characters (Unicode scalars) in " word "; `nil` for none.
+    /// The lengths of character n-grams (Unicode scalars) in " word "; `nil` for none.
     package let runs: ClosedRange<Int>?
     package let tokenizer: TextTokenizer
 
-    /// Keys of runs are places under this number, so that no run is a word.
+    /// The number that distinguishes the keys of character n-grams from those of words.
     private static let runPlace: UInt64 = 1
 
     package init(wordsInRow: Int = 2, runs: ClosedRange<Int>? = nil, language: String = "") throws(ModelError) {
@@ -52,7 +51,7 @@ package struct TextFeatures: Sendable {
 
     private static func appendRuns(of word: [UInt8], _ lengths: ClosedRange<Int>, to keys: inout [UInt64]) {
         let padded = [UInt8(ascii: " ")] + word + [UInt8(ascii: " ")]
-        // Where characters begin, and the end.
+        // The start of each character, and the end.
         let starts = padded.indices.filter { padded[$0] & 0xC0 != 0x80 } + [padded.count]
         for length in lengths where length < starts.count {
             for first in 0..<starts.count - length {
@@ -61,7 +60,7 @@ package struct TextFeatures: Sendable {
         }
     }
 
-    /// Each feature of a text and how often it occurs, by rising key.
+    /// The features of a text and their counts, by ascending key.
     package func counts(_ text: String) throws(ModelError) -> [(key: UInt64, count: Int)] {
         var keys: [UInt64] = []
         try append(text, to: &keys)

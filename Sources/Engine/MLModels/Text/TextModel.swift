@@ -1,13 +1,13 @@
 import Glibc
 package import MLNumerics
 
-/// A linear classifier of texts by the keys of their features: softmax(bias + Σ value(f) · weights(f)).
+/// A linear text classifier over the keys of features: softmax(bias + Σ value(f) · weights(f)).
 ///
-/// A feature's value is how often it occurs (on request 1 + ln of that), times its scale; with normalisation the values
-/// of a text are divided by their Euclidean length.  With word vectors the text's own vector, which is the sum of its
-/// words' directions brought to length 1, adds its product with `vectorWeights`.
+/// A feature's value is its count (optionally 1 + ln of it) times its scale; with normalisation the values of a text
+/// are divided by their Euclidean length. With word embeddings the text's vector, the sum of its words' directions
+/// normalised to length 1, adds its product with `vectorWeights`.
 package struct TextModel: Sendable {
-    /// Vectors of words, by the words' keys.
+    /// Word embeddings, by the words' keys.
     package struct Vectors: Sendable {
         package let dimensions: Int
         package let words: KeyTable
@@ -21,7 +21,7 @@ package struct TextModel: Sendable {
             self.values = values
         }
 
-        /// The sum of the directions of these words, brought to length 1; zeros when none is known.
+        /// The sum of the directions of these words, normalised to length 1; zeros when none is known.
         package func vector(of keys: [(key: UInt64, count: Int)]) -> [Float] {
             var sum = [Float](repeating: 0, count: dimensions)
             for (key, count) in keys {
@@ -38,11 +38,11 @@ package struct TextModel: Sendable {
 
     package var features: TextFeatures
     package var normalizes: Bool
-    /// Whether a feature that occurs n times counts 1 + ln n.
+    /// Whether a feature that occurs n times has the value 1 + ln n before scaling.
     package var isLogarithmic: Bool
     package var labels: [String]
     package var bias: [Float]
-    /// The places of the features in `scales` and `weights`.
+    /// The indices of the features in `scales` and `weights`.
     package var table: KeyTable
     package var scales: [Float]
     /// [features × labels].
@@ -77,7 +77,7 @@ package struct TextModel: Sendable {
         self.vectorWeights = vectorWeights
     }
 
-    /// The values of the features that the model knows, by rising key.
+    /// The values of the features that the model knows, by ascending key.
     package static func values(
         of counts: [(key: UInt64, count: Int)],
         in table: KeyTable,
@@ -129,7 +129,7 @@ package struct TextModel: Sendable {
         return scores
     }
 
-    /// - Throws: `.malformed` for bytes that are no such model.
+    /// - Throws: `.malformed` for bytes that are not such a model.
     init(_ bytes: [UInt8], labels: [String], language: String) throws(ModelError) {
         var reader = try TextParameters.reader(
             bytes,
@@ -173,7 +173,7 @@ package struct TextModel: Sendable {
         try reader.end()
     }
 
-    /// The `modelParameterData`, features by rising key.
+    /// The `modelParameterData`, with features by ascending key.
     package var bytes: [UInt8] {
         var writer = TextParameters.writer(.textClassifier)
         writer.byte(UInt8(features.wordsInRow))

@@ -2,13 +2,13 @@ import MLNumerics
 
 /// The parameters of natural-language models in this package's own revisions.
 ///
-/// Apple's parameters are blocks of its Natural Language framework whose form is not published.  The form of ours is that
-/// of Documentation/TextModels.md: little-endian, the eight bytes `SWCOREML`, a byte for the kind, and the fields that the
-/// kind's type lists; a string is its length in bytes (UInt32) and UTF-8.
+/// Apple's parameters are blocks of its Natural Language framework whose form is not published. The form of ours is
+/// that of Documentation/TextModels.md: little-endian, the eight bytes `SWCOREML`, a byte for the kind, and the fields
+/// that the kind's type lists; a string is its length in bytes (UInt32) and UTF-8.
 package enum TextParameters {
-    /// Features by their spelling, words by `Words`.  Gazetteers and word embeddings are written so.
+    /// Features by their spelling, words by `Words`; used for gazetteers and word embeddings.
     package static let revision: UInt32 = 1001
-    /// Features by their keys, words by `TextTokenizer`.  Text classifiers and word taggers are written so.
+    /// Features by their keys, words by `TextTokenizer`; used for text classifiers and word taggers.
     package static let keyedRevision: UInt32 = 1002
 
     /// The kind of a block.
@@ -21,8 +21,9 @@ package enum TextParameters {
 
     static let mark = [UInt8]("SWCOREML".utf8)
 
-    /// A reader behind the head of a block, which is checked.
-    /// - Parameter revisions: those that the kind has.
+    /// Checks the header of a block and returns a reader for the fields after it.
+    ///
+    /// - Parameter revisions: The revisions that the kind supports.
     static func reader(
         _ bytes: [UInt8],
         revision: UInt32,
@@ -54,7 +55,7 @@ package enum TextParameters {
     }
 }
 
-/// Fields of a block in order; never reads behind its end.
+/// Reads the fields of a block in order, never beyond its end.
 struct ByteReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -84,7 +85,7 @@ struct ByteReader {
         Int(try take(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
     }
 
-    /// A count of things that take at least `size` bytes each, so that a false count asks for no memory.
+    /// A count of elements of at least `size` bytes each, so that a false count cannot allocate much memory.
     mutating func count(of size: Int) throws(ModelError) -> Int {
         let count = try integer()
         guard count <= (bytes.count - position) / Swift.max(size, 1) else {
@@ -118,7 +119,7 @@ struct ByteReader {
         }
     }
 
-    /// As `floats`, all of which must be finite.
+    /// Like `floats`, all of which must be finite.
     mutating func finiteFloats(_ count: Int) throws(ModelError) -> [Float] {
         let values = try floats(count)
         guard values.allSatisfy(\.isFinite) else {
@@ -127,7 +128,7 @@ struct ByteReader {
         return values
     }
 
-    /// Keys in rising order, as a table of their places.
+    /// Keys in ascending order, as a table of their indices.
     mutating func keys(_ count: Int) throws(ModelError) -> KeyTable {
         let (size, overflow) = count.multipliedReportingOverflow(by: 8)
         guard !overflow else {
@@ -174,7 +175,7 @@ struct ByteReader {
         }
     }
 
-    /// Checks that nothing follows.
+    /// Checks that there are no further bytes.
     func end() throws(ModelError) {
         guard position == bytes.count else {
             throw ModelError(.malformed, "\(bytes.count - position) bytes follow the parameters")
@@ -182,8 +183,10 @@ struct ByteReader {
     }
 }
 
-/// Fields of a block in order.  Bytes are appended without a reservation: one for each of many short fields would copy all
-/// that was written before every time.
+/// Writes the fields of a block in order.
+///
+/// Bytes are appended without reserving capacity: a reservation for each of many short fields would copy everything
+/// written so far every time.
 package struct ByteWriter {
     package fileprivate(set) var bytes: [UInt8] = []
 

@@ -9,7 +9,7 @@ import Synchronization
 package final class TextTokenizer: Sendable {
     package enum Unit: Sendable { case words, sentences }
 
-    /// What a segment is.
+    /// The kind of a segment.
     package enum Kind: UInt32, Sendable {
         case space = 0
         case mark = 1
@@ -17,18 +17,18 @@ package final class TextTokenizer: Sendable {
         case number = 3
         case letters = 4
 
-        /// Whether it counts as a word of the text.
+        /// Whether the segment is a word of the text.
         package var isWord: Bool { rawValue >= Kind.emoji.rawValue }
     }
 
-    /// A piece of the text between two boundaries; segments adjoin.
+    /// A piece of the text between two boundaries; segments are contiguous.
     package struct Segment: Sendable, Equatable {
-        /// In bytes of the text's UTF-8.
+        /// The position in bytes of the text's UTF-8.
         package let range: Range<Int>
         package let kind: Kind
     }
 
-    /// An iterator of ICU's, which one thread at a time may use: it is taken out of the pool for that time.
+    /// An ICU iterator, which only one thread may use at a time: it is taken out of the pool meanwhile.
     private struct Iterator: @unchecked Sendable {
         static let segmentCount = 64
         let address: OpaquePointer
@@ -40,12 +40,12 @@ package final class TextTokenizer: Sendable {
         }
     }
 
-    /// A BCP 47 tag; "" for no language in particular.
+    /// The BCP 47 tag of the language; "" for none in particular.
     package let language: String
     package let unit: Unit
     private let idle: Mutex<[Iterator]>
 
-    /// - Throws: `.invalidInput` for what is no tag of a language, `.unsupported` when ICU has no rules.
+    /// - Throws: `.invalidInput` for text that is not a language tag, `.unsupported` when ICU has no rules.
     package init(_ unit: Unit = .words, language: String = "") throws(ModelError) {
         guard language.utf8.count <= 100, language.utf8.allSatisfy(Self.isTagByte) else {
             throw ModelError(
@@ -82,7 +82,8 @@ package final class TextTokenizer: Sendable {
     }
 
     /// Calls `body` for every segment of a text, in order.
-    /// - Parameter utf8: the text; its memory must not change meanwhile.
+    ///
+    /// - Parameter utf8: The text; its memory must not change meanwhile.
     package func forEachSegment(
         of utf8: UnsafeBufferPointer<UInt8>,
         _ body: (Segment) throws(ModelError) -> Void
@@ -122,10 +123,10 @@ package final class TextTokenizer: Sendable {
     }
 }
 
-/// Words in the one spelling that features are made of: canonically composed, on request in lower case.
+/// The canonical spelling of words in features: canonically composed, optionally in lower case.
 struct WordSpelling {
     private let language: String
-    /// Whether the language's lower case of ASCII letters is not ASCII's.
+    /// Whether the language's lower case of ASCII letters differs from ASCII's.
     private let hasOwnASCII: Bool
     private(set) var bytes: [UInt8] = []
 
@@ -135,7 +136,7 @@ struct WordSpelling {
         hasOwnASCII = code == "tr" || code == "az" || code == "lt"
     }
 
-    /// Puts the spelling of a word into `bytes`.
+    /// Writes the canonical spelling of a word to `bytes`.
     mutating func spell(_ word: UnsafeBufferPointer<UInt8>, lower: Bool) {
         bytes.removeAll(keepingCapacity: true)
         var isASCII = true
@@ -148,7 +149,7 @@ struct WordSpelling {
         var capacity = word.count * 3 + 16
         while true {
             let length = compose(word, lower: lower, capacity: capacity)
-            // ICU fails only when memory lacks; the word then stands as it is.
+            // ICU fails only when memory runs out; the word is then unchanged.
             guard length >= 0 else {
                 bytes = Array(word)
                 return
@@ -173,7 +174,7 @@ struct WordSpelling {
 }
 
 extension String {
-    /// Lends the text's UTF-8.
+    /// Gives `body` access to the text's UTF-8.
     package func withBytes<R, E: Error>(_ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R) throws(E) -> R {
         var text = self
         var result: Result<R, E>?

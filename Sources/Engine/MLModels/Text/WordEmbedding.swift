@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Words to vectors; a word that is not there has the vector 0.  Words match exactly.
+/// Maps words to vectors; unknown words have the zero vector. Words must match exactly.
 ///
 /// Parameters: the number of dimensions, the number of words, and for each the word and its vector.
 package struct WordEmbedding: ColumnEngine {
@@ -10,7 +10,7 @@ package struct WordEmbedding: ColumnEngine {
     private let input: String
     private let output: NumericOutput
     package let vectors: WordVectors
-    /// A BCP 47 tag; "" when the file names no language.
+    /// The BCP 47 tag of the language; "" when the file names none.
     package let language: String
 
     package init(_ parameters: SpecWordEmbedding, _ interface: SpecModelDescription) throws(ModelError) {

@@ -2,7 +2,7 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Tags for the words of a text: the sequence of tags with the greatest sum of feature weights and transitions.
+/// Tags the words of a text with the sequence of tags that has the greatest sum of feature weights and transitions.
 ///
 /// Revision 1002 is `TaggerModel`, revision 1001 `NamedTaggerModel`.
 package struct WordTagger: ModelEngine {
@@ -13,7 +13,7 @@ package struct WordTagger: ModelEngine {
 
     package let interface: SpecModelDescription
     package let tags: [String]
-    /// A BCP 47 tag; "" when the file names no language.
+    /// The BCP 47 tag of the language; "" when the file names none.
     package let language: String
     package let revision: Int
     private let form: Form
@@ -65,7 +65,7 @@ package struct WordTagger: ModelEngine {
         return outputs
     }
 
-    /// The tokens of a text, in UTF-16 units.
+    /// The tokens of a text, with their positions in UTF-16 units.
     private func places(of text: String) throws(ModelError) -> [(word: String, location: Int, length: Int)] {
         switch form {
         case .named: return Words.tokens(text).map { (String($0.word), $0.location, $0.length) }

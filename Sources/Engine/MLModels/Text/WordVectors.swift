@@ -2,7 +2,7 @@ package import MLNumerics
 package import MLSpecification
 import Synchronization
 
-/// A table of words and their vectors, all of the same length, and the search for neighbours in it.  Words match exactly.
+/// A table of words and their vectors, all of the same length, with nearest-neighbour search. Words must match exactly.
 package struct WordVectors: Sendable {
     package let dimensions: Int
     package let words: [String]
@@ -11,7 +11,8 @@ package struct WordVectors: Sendable {
     private let values: [Float]
     private let directions = Directions()
 
-    /// - Throws: `.invalidInput` for a word that is there twice, vectors of different lengths and numbers that are not finite.
+    /// - Throws: `.invalidInput` for a word that occurs twice, vectors of different lengths and numbers that are not
+    ///   finite.
     package init(_ vectors: [(word: String, vector: [Float])]) throws(ModelError) {
         dimensions = vectors.first?.vector.count ?? 0
         var (places, values): ([String: Int], [Float]) = ([:], [])
@@ -39,7 +40,7 @@ package struct WordVectors: Sendable {
         (self.places, self.values) = (places, values)
     }
 
-    /// Reads the fields behind the head of a block.
+    /// Reads the fields after the header of a block.
     init(_ reader: inout ByteReader) throws(ModelError) {
         dimensions = try reader.integer()
         let count = try reader.count(of: 4 + 4 * dimensions)
@@ -59,7 +60,7 @@ package struct WordVectors: Sendable {
         (self.words, self.places, self.values) = (words, places, values)
     }
 
-    /// The specification's message.
+    /// The embeddings as the specification's message.
     package func specification(language: String = "") -> SpecWordEmbedding {
         var writer = TextParameters.writer(.wordEmbedding)
         writer.integer(dimensions)
@@ -75,7 +76,8 @@ package struct WordVectors: Sendable {
         return result
     }
 
-    /// The vectors by the keys of the words as texts have them; a word in lower case goes before its other spellings.
+    /// The vectors by the keys of the words' spelling in texts; a word in lower case takes precedence over other
+    /// spellings.
     package func byKey(language: String) -> TextModel.Vectors {
         var table = KeyTable()
         var rows: [Int] = []
@@ -94,12 +96,12 @@ package struct WordVectors: Sendable {
         )
     }
 
-    /// The vector of a word; `nil` when it is not there.
+    /// The vector of a word; `nil` when it is unknown.
     package func vector(of word: String) -> [Float]? {
         places[word].map { Array(values[$0 * dimensions..<($0 + 1) * dimensions]) }
     }
 
-    /// 1 − the cosine of the angle between two vectors, 0…2; a vector of length 0 has the distance 1 from all.
+    /// 1 − the cosine of the angle between two vectors, 0…2; 1 when either has the length 0.
     package static func cosineDistance(_ first: some Sequence<Float>, _ second: some Sequence<Float>) -> Double {
         var (product, a, b) = (0.0, 0.0, 0.0)
         for (x, y) in zip(first, second) {
@@ -111,10 +113,11 @@ package struct WordVectors: Sendable {
         return Swift.min(Swift.max(1 - product / (a * b).squareRoot(), 0), 2)
     }
 
-    /// The words nearest to a vector by cosine distance, nearest first, equal ones by spelling: exact.
+    /// The words nearest to a vector by cosine distance, nearest first, equal ones by spelling; exact.
+    ///
     /// - Parameters:
-    ///   - excluded: a word that is left out.
-    ///   - furthest: the greatest distance of a neighbour.
+    ///   - excluded: A word to leave out.
+    ///   - furthest: The greatest distance of a neighbour.
     package func nearest(
         to vector: [Float],
         count: Int,
@@ -125,7 +128,7 @@ package struct WordVectors: Sendable {
         guard count > 0, !words.isEmpty, vector.count == dimensions, square > 0, square.isFinite else { return [] }
         let (index, rows) = directions.index(of: values, dimensions: dimensions)
         let direction = vector.map { Double($0) / Double(square).squareRoot() }
-        // Of candidates at the edge, whose order single precision cannot tell, a few more.
+        // A few more candidates, because single precision cannot order those at the edge.
         let candidates = index.neighbors(of: direction, k: Swift.min(count, words.count) + 9)[0]
         let found = candidates.compactMap { candidate -> (word: String, distance: Double)? in
             let place = rows[candidate.index]
@@ -141,7 +144,7 @@ package struct WordVectors: Sendable {
     }
 }
 
-/// The index of the vectors' directions, which is made when neighbours are first asked for; vectors of length 0 have none.
+/// The index of the vectors' directions, built on first use; vectors of length 0 are left out.
 private final class Directions: Sendable {
     private let made = Mutex<(index: NeighborIndex, rows: [Int])?>(nil)
 

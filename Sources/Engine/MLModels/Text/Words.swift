@@ -1,6 +1,6 @@
 /// Words of a text: runs of letters, digits and marks, with ’ and ' inside a word.
 package enum Words {
-    /// Each word and where it stands, in UTF-16 units.
+    /// Each word and its position, in UTF-16 units.
     package static func split(_ text: String) -> [(word: Substring, location: Int, length: Int)] {
         var words: [(word: Substring, location: Int, length: Int)] = []
         var start: String.Index?
@@ -26,7 +26,7 @@ package enum Words {
         return words
     }
 
-    /// Words and single marks of punctuation, as taggers read them.
+    /// Words and single punctuation marks, the tokens of word taggers.
     package static func tokens(_ text: String) -> [(word: Substring, location: Int, length: Int)] {
         var tokens = split(text)
         var position = 0

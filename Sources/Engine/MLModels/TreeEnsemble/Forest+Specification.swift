@@ -3,10 +3,11 @@ import MLNumerics
 import MLSpecification
 
 extension Forest {
-    /// The trees of a specification, checked: ids unique, children present, one root a tree, no cycles, every leaf with
-    /// values for columns that exist.
-    /// - Parameter width: the features of a row; `nil` when the interface does not say, then the largest that is asked
-    ///   for decides.
+    /// Reads the trees of a specification and checks them: unique ids, existing children, one root per tree, no cycles,
+    /// every leaf with values for columns that exist.
+    ///
+    /// - Parameter width: The number of features in a row; `nil` when the interface does not say, then the greatest
+    ///   feature index that a branch uses decides.
     convenience init(_ parameters: SpecTreeEnsembleParameters, width: Int?) throws(ModelError) {
         let outputs = Int(clamping: parameters.numPredictionDimensions)
         guard outputs > 0, outputs <= 1 << 24 else {
@@ -44,7 +45,7 @@ extension Forest {
     }
 }
 
-/// Nodes in the order of evaluation: each tree by levels, the two children of a node side by side.
+/// Nodes in evaluation order: each tree by levels, the two children of a node side by side.
 private struct TreeLayout {
     typealias SpecNode = SpecTreeEnsembleParameters.TreeNode
 
@@ -141,7 +142,7 @@ private struct TreeLayout {
         depths.append(depth)
     }
 
-    /// The branch, and whether its false child stands on the left.
+    /// The branch, and whether its false child is on the left.
     private mutating func branch(_ node: SpecNode, left: Int32) throws(ModelError) -> (Forest.Node, swapped: Bool) {
         guard node.branchFeatureIndex < UInt64(Int32.max) else {
             throw ModelError(.invalidModel, "the node \(node.nodeID) branches on feature \(node.branchFeatureIndex)")

@@ -3,11 +3,11 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// Trees whose sums are the scores of classes.
+/// A tree ensemble whose sums are class scores.
 ///
-/// With one dimension and two labels the transformed sum is the score of the second label; the first label has the rest
-/// to 1.  The higher score wins.  When both have one half, the first label wins where the score is a plain sum of the
-/// trees, as that of a forest whose trees vote, and the second where a logistic function or a base value makes it.
+/// With one dimension and two labels the transformed sum is the score of the second label; the first label's is 1 minus
+/// it. The higher score wins. When both are one half, the first label wins where the score is a plain sum over the
+/// trees, as in a random forest, and the second where a logistic function or a base value is applied.
 package struct TreeEnsembleClassifier: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput
@@ -15,7 +15,7 @@ package struct TreeEnsembleClassifier: ColumnEngine {
     private let transform: TreeTransform
     private let output: ClassOutput
     private let isBinary: Bool
-    /// The score from which on the second of two labels wins.
+    /// The least score at which the second of two labels wins.
     private let threshold: Double
 
     package init(_ parameters: SpecTreeEnsembleClassifier, _ interface: SpecModelDescription) throws(ModelError) {
@@ -31,7 +31,7 @@ package struct TreeEnsembleClassifier: ColumnEngine {
         }
         output = try ClassOutput(labels, interface)
         isBinary = labels.count == 2 && forest.outputs == 1
-        // A sum of votes that are one half in all differs from it by the rounding of each addition at most.
+        // A sum of votes that is exactly one half is computed with at most one rounding error per addition.
         let isPlainSum = transform == .none && parameters.treeEnsemble.basePredictionValue.allSatisfy { $0 == 0 }
         threshold = isPlainSum ? (0.5 + Double(forest.treeCount) * 0x1p-53).nextUp : 0.5
         let hasZeroClass = labels.count > 2 && forest.outputs == labels.count - 1

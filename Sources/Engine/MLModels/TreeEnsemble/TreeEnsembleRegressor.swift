@@ -3,7 +3,7 @@ import MLKernels
 package import MLNumerics
 package import MLSpecification
 
-/// The sum of what the trees' leaves give, for each prediction dimension, transformed.
+/// A tree ensemble regressor: the transformed sum of the leaves' values, for each prediction dimension.
 package struct TreeEnsembleRegressor: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: VectorInput
@@ -43,7 +43,7 @@ package struct TreeEnsembleRegressor: ColumnEngine {
 }
 
 extension Forest {
-    /// The sums [examples, outputs] of examples [count, width]; more features than the trees use are left aside.
+    /// The sums [examples, outputs] of examples [count, width]; features that the trees do not use are ignored.
     func sums(_ examples: Tensor) throws(ModelError) -> Tensor {
         let (count, given) = (examples.shape[0], examples.shape[1])
         guard given >= width else {

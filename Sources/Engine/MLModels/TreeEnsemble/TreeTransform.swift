@@ -2,13 +2,13 @@ import Glibc
 import MLNumerics
 import MLSpecification
 
-/// What is done to the sums of the trees of one example.
+/// The transformation of an example's sums.
 enum TreeTransform: Sendable {
     case none
     case softmax
     /// The logistic function of each sum.
     case logistic
-    /// Softmax of the sums with a 0 put before them for the first class.
+    /// Softmax of the sums, preceded by a 0 for the first class.
     case softmaxWithZero
 
     init(_ transform: SpecTreeEnsemblePostEvaluationTransform) throws(ModelError) {

@@ -39,7 +39,7 @@ extension Softmax: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("softmax", \.softmax) { _, context throws(ModelError) in
-                // Channels; a blob without rows and columns has them last.
+                // The channel axis; the last one of a blob without rows and columns.
                 let axis = try context.rank(of: context.input()) >= 3 ? -3 : -1
                 try context.finish(try context.add(Softmax(axis: axis), context.input()))
             },
@@ -75,7 +75,7 @@ extension LayerContext {
         }
     }
 
-    /// `op` on `x` with one parameter a channel (axis −3); single parameters serve all channels.
+    /// Applies `op` to `x` with one parameter per channel (axis −3); a single parameter applies to all channels.
     private mutating func channelwise(
         _ op: some Operator,
         _ x: ValueID,
@@ -103,7 +103,7 @@ extension LayerContext {
 }
 
 extension SpecWeightParams {
-    /// How many values the field holds.
+    /// The number of values in the field.
     var valueCount: Int {
         if !floatValue.isEmpty { return floatValue.count }
         if let bytes = float16Bytes { return bytes.count / 2 }

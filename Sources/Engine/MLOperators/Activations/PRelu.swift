@@ -2,9 +2,9 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// `x` where it is not negative, otherwise `alpha[c] · x`, `c` being the place along axis 1.
+/// `x` where it is not negative, otherwise `alpha[c] · x`, where `c` is the index along axis 1.
 ///
-/// Operands: x [n, C, …], alpha [C].  Result [n, C, …].
+/// Operands: x [n, C, …], alpha [C]. Result [n, C, …].
 package struct PRelu: Operator {
     package static let names: [MILName] = ["prelu"]
 
@@ -65,7 +65,7 @@ func channelwiseType(_ operands: Operands, parameters: [Int]) throws(ModelError)
 }
 
 extension Tensor {
-    /// Each element replaced by `function` of it and of its place along axis 1.
+    /// Each element replaced by `function` of it and of its index along axis 1.
     func mappingChannels(_ function: (Double, Int) -> Double) -> Tensor {
         let channels = shape[1]
         let inner = shape[2...].reduce(1, *)

@@ -3,9 +3,9 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// `alpha[c] · log(1 + exp(beta[c] · x))`, `c` being the place along axis 1.
+/// `alpha[c] · log(1 + exp(beta[c] · x))`, where `c` is the index along axis 1.
 ///
-/// Operands: x [n, C, …], alpha [C], beta [C].  Result [n, C, …].
+/// Operands: x [n, C, …], alpha [C], beta [C]. Result [n, C, …].
 package struct ParametricSoftplus: Operator {
     package static let names: [MILName] = ["softplus_parametric"]
 

@@ -2,13 +2,12 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// The axes of an elementwise result in the order of its memory, joined where possible, with the strides by which
-/// each operand follows.
+/// The axes of an elementwise result in memory order, merged where possible, with the strides of each operand.
 struct BroadcastAxes: Sendable {
     private(set) var sizes: [Int] = []
-    /// By operand, then by axis; 0 repeats.
+    /// By operand, then by axis; a stride of 0 repeats.
     private(set) var strides: [[Int]]
-    /// The operands that lie exactly as the result does.
+    /// The operands with the same memory layout as the result.
     let dense: [Int]
 
     /// `nil` when more axes remain than kernels take.

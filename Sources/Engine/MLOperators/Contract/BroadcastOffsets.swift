@@ -1,7 +1,9 @@
 import MLNumerics
 
-/// For every element of shape `target` in row-major order, the row-major index of the element of `shape` that
-/// broadcasting puts there.  `shape` aligns with the last axes of `target`; its extents are those or 1.
+/// For every element of shape `target` in row-major order, the row-major index of the element of `shape` that is
+/// broadcast to it.
+///
+/// `shape` is aligned with the last axes of `target`; its extents are those or 1.
 package func broadcastOffsets(of shape: [Int], in target: [Int]) -> [Int] {
     let lead = target.count - shape.count
     let strides = shape.rowMajorStrides

@@ -18,8 +18,8 @@ package enum CopyKernels {
 }
 
 extension StridedCopy {
-    /// A copy from the places of one view to those of another of the same shape, offsets left to the caller; `nil`
-    /// when there are more axes than the kernel takes.
+    /// A copy from the elements of one view to those of another of the same shape, with offsets left to the caller;
+    /// `nil` when there are more axes than the kernel takes.
     init?(_ source: StridedView, _ target: StridedView, width: Int) {
         guard source.shape.filter({ $0 != 1 }).count <= 8 else { return nil }
         self.init(

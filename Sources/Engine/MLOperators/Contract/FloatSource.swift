@@ -1,7 +1,7 @@
 import MLGraph
 import MLNumerics
 
-/// Where a kernel finds an optional float32 operand: in its buffer, or in a copy made of a half-precision constant.
+/// The source of a kernel's optional float32 operand: its buffer, or a widened copy of a half-precision constant.
 enum FloatSource: Sendable {
     case absent
     case operand(Int)
@@ -32,7 +32,7 @@ enum FloatSource: Sendable {
 }
 
 extension KernelRequest {
-    /// True when operand `index` is a float32 value and every result is float32.
+    /// Whether operand `index` is a float32 value and every result is float32.
     func computesFloats(operand index: Int = 0) -> Bool {
         operand(index)?.scalarType == .float32 && results.allSatisfy { $0.scalarType == .float32 }
     }
@@ -50,6 +50,6 @@ extension Tensor {
         }
     }
 
-    /// True for the types that weights can be packed from.
+    /// Whether weights of this type can be packed.
     var isPackable: Bool { scalarType == .float32 || scalarType == .float16 }
 }

@@ -70,5 +70,5 @@ package enum Activation: Hashable, Sendable, Codable {
     private static func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
 }
 
-/// The hyperbolic tangent, out of reach of `Activation.tanh` by its plain name.
+/// The hyperbolic tangent, under a name that `Activation.tanh` does not hide.
 private func tanhOf(_ x: Double) -> Double { tanh(x) }

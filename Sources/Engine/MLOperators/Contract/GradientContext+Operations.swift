@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// What many gradient rules say.
+/// Operations that many gradient rules use.
 extension GradientContext {
-    /// The gradient by the only result, or by the first.
+    /// The gradient with respect to the only result, or to the first.
     package func resultGradient() throws(ModelError) -> ValueID {
         guard let gradient = resultGradients[0] else {
             throw ModelError(.invalidModel, "the loss does not depend on the operation's first result")
@@ -11,7 +11,7 @@ extension GradientContext {
         return gradient
     }
 
-    /// Operand `index`, which must be given.
+    /// Operand `index`, which must be present.
     package func operand(_ index: Int = 0) throws(ModelError) -> ValueID {
         guard index < operands.count, let id = operands[index] else {
             throw ModelError(.invalidModel, "operand \(index) is missing")
@@ -86,7 +86,7 @@ extension GradientContext {
             ? id : try add(Reduction<MeanOfElements>(axes: axes, keepsDimensions: keepsDimensions), id)
     }
 
-    /// The sum over the axes along which a value of shape `shape` was repeated to give the shape of `id`.
+    /// The sum over the axes along which a value of shape `shape` was broadcast to the shape of `id`.
     package mutating func summed(_ id: ValueID, toShape shape: [Int]) throws(ModelError) -> ValueID {
         let source = try extents(id)
         if source == shape { return id }
@@ -95,7 +95,7 @@ extension GradientContext {
         return try reshaped(summed(id, axes: axes, keepsDimensions: false), to: shape)
     }
 
-    /// States the gradient of an operand that broadcasts to the result: the sum over what it was repeated for.
+    /// Sets the gradient of an operand that is broadcast to the result: the sum over the repeated axes.
     package mutating func setBroadcastGradient(ofOperand index: Int, to gradient: ValueID) throws(ModelError) {
         let operand = try operand(index)
         var summed = try summed(gradient, toShape: extents(operand))
@@ -103,14 +103,14 @@ extension GradientContext {
         setGradient(ofOperand: index, to: summed)
     }
 
-    /// A vector of one value a channel, as a shape that broadcasts over axis 1 of a tensor of `rank`.
+    /// A vector with one value per channel, in a shape that broadcasts over axis 1 of a tensor of `rank`.
     package mutating func channels(_ vector: ValueID, rank: Int) throws(ModelError) -> ValueID {
         let count = try extents(vector).elementCount
         return try reshaped(vector, to: [count] + [Int](repeating: 1, count: Swift.max(rank - 2, 0)))
     }
 
-    /// States the gradient of operand 0 of an operation whose only result is that operand's elements in another order,
-    /// in part or repeatedly, for any such operation whose other operands are constants.
+    /// Sets the gradient of operand 0 of an operation whose only result consists of that operand's elements, reordered,
+    /// in part or repeated, for any such operation whose other operands are constants.
     package mutating func setMovedGradient(by op: some Operator) throws(ModelError) {
         let x = try operand()
         let shape = try extents(x)
@@ -134,7 +134,7 @@ extension GradientContext {
         try setScatteredGradient(places: places)
     }
 
-    /// States the gradient of operand 0 when element i of the result is its element `places[i]`.
+    /// Sets the gradient of operand 0 when element i of the result is its element `places[i]`.
     package mutating func setScatteredGradient(places: [Int]) throws(ModelError) {
         let x = try operand()
         let shape = try extents(x)
@@ -149,7 +149,7 @@ extension GradientContext {
 }
 
 extension Operator {
-    /// For rules of operators only some forms of which are differentiable.
+    /// The error for operators of which only some forms are differentiable.
     func notDifferentiable(_ why: String) -> ModelError {
         ModelError(
             .unsupported,

@@ -4,7 +4,7 @@ import MLSpecification
 
 /// Conventions that many layer rules share.
 extension LayerContext {
-    /// States the outputs; a value of rank 0 becomes a vector of one element, because blobs have at least one axis.
+    /// Sets the outputs; a value of rank 0 becomes a vector of one element, because blobs have at least one axis.
     package mutating func finish(_ values: ValueID...) throws(ModelError) {
         var outputs: [ValueID] = []
         for value in values {
@@ -14,7 +14,7 @@ extension LayerContext {
         try setOutputs(outputs)
     }
 
-    /// The value with axes of extent 1 in front until it has `rank`.
+    /// The value with leading axes of extent 1, so that it has `rank`.
     package mutating func padded(_ id: ValueID, toRank rank: Int) throws(ModelError) -> ValueID {
         let missing = rank - self.rank(of: id)
         return missing > 0 ? try add(ExpandDims(axes: Array(0..<missing)), id) : id
@@ -29,11 +29,11 @@ extension LayerContext {
     }
 }
 
-/// Numbers of the specification as Swift integers; what does not fit is clamped and rejected by the type rules.
+/// Numbers of the specification as Swift integers; numbers out of range are clamped and rejected by the type rules.
 func integers(_ numbers: [UInt64]) -> [Int] { numbers.map { Int(clamping: $0) } }
 func integers(_ numbers: [Int64]) -> [Int] { numbers.map { Int(clamping: $0) } }
 
-/// A field of the specification that counts as not set when it is 0.
+/// The value of a field of the specification, or `value` when it is 0, which means not set.
 func stated(_ number: Float, or value: Double) -> Double { number == 0 ? value : Double(number) }
 
 extension LayerRule {
@@ -48,7 +48,7 @@ extension LayerRule {
         }
     }
 
-    /// A layer that joins its inputs one after the other by a function.
+    /// A layer that combines its inputs one after the other with a function.
     static func binary<Parameters, Function: BinaryFunction>(
         _ field: String,
         _ path: any KeyPath<SpecNeuralNetworkLayer, Parameters> & Sendable,
@@ -72,7 +72,7 @@ extension LayerRule {
         }
     }
 
-    /// A layer that joins truth values.
+    /// A layer that combines truth values.
     static func logical<Parameters, Function: BinaryFunction>(
         _ field: String,
         _ path: any KeyPath<SpecNeuralNetworkLayer, Parameters> & Sendable,
@@ -87,7 +87,7 @@ extension LayerRule {
 }
 
 extension LayerContext {
-    /// All inputs joined one after the other by a function.
+    /// All inputs combined one after the other with a function.
     mutating func joined<Function: BinaryFunction>(by _: Function.Type) throws(ModelError) -> ValueID {
         var result = try input()
         for other in inputs.dropFirst() { result = try add(Binary<Function>(), result, other) }

@@ -2,32 +2,32 @@ package import MLGraph
 package import MLNumerics
 package import MLSpecification
 
-/// One layer while its rule turns it into operations.
+/// The context in which a layer's rule converts it to operations.
 ///
-/// **Values.** Every blob of a neural network is a float32 tensor, also masks, indices and shapes.  Rules convert
-/// where an operator wants integers (`integers(_:)`); results of other types are converted by `setOutputs`.
+/// **Values.** Every blob of a neural network is a float32 tensor, including masks, indices and shapes. Rules convert
+/// where an operator needs integers (`integers(_:)`); results of other types are converted by `setOutputs`.
 ///
-/// **Ranks.** With the exact mapping a blob has the rank the model says, and layers that work on the last `n` axes
-/// accept any rank: use `merged(_:keeping:)` and `restored(_:like:keeping:)` around operators of a fixed rank.
-/// With the legacy mapping (`usesRank5Mapping`) the model thinks of [Sequence, Batch, C, H, W]; the layers that the
+/// **Ranks.** With the exact mapping a blob has the rank that it has in the model, and layers that work on the last `n`
+/// axes accept any rank: use `merged(_:keeping:)` and `restored(_:like:keeping:)` around operators of a fixed rank.
+/// With the legacy mapping (`usesRank5Mapping`) blobs are [Sequence, Batch, C, H, W] in the model; the layers that the
 /// specification had before version 4 then see rank 4, [Sequence·Batch, C, H, W], and count axes from the end.
-/// Recurrent layers and others that need the sequence apart ask for `sequence(_:)`.  Layers of later versions see the
-/// five axes as they are and `usesRank5Mapping` is false.
+/// Recurrent layers and others that need the sequence axis use `sequence(_:)`. Layers of later versions see all five
+/// axes and `usesRank5Mapping` is false.
 package struct LayerContext {
     package var builder: GraphBuilder
     package let layer: SpecNeuralNetworkLayer
     /// The values of the layer's input blobs, in the layer's order.
     package let inputs: [ValueID]
-    /// True when blobs are [Sequence·Batch, C, H, W] in place of the model's [Sequence, Batch, C, H, W].
+    /// Whether blobs are [Sequence·Batch, C, H, W] in place of the model's [Sequence, Batch, C, H, W].
     package let usesRank5Mapping: Bool
-    /// With the legacy mapping: the batch within axis 0, by input.
+    /// With the legacy mapping: the batch size in axis 0, by input.
     package let batches: [Int]
-    /// With the legacy mapping: the batch within axis 0 of the outputs; the greatest of the inputs unless a rule says
-    /// otherwise.
+    /// With the legacy mapping: the batch size in axis 0 of the outputs; the greatest of the inputs unless a rule sets
+    /// another one.
     package var outputBatch: Int
-    /// Whether an output is a scalar, to which `finish` gave an axis.
+    /// Whether an output is a scalar, to which `finish` added an axis.
     package var givesScalars = false
-    /// The values of the layer's output blobs, once the rule has stated them.
+    /// The values of the layer's output blobs, once the rule has set them.
     package private(set) var outputs: [ValueID] = []
 
     package init(
@@ -57,12 +57,12 @@ package struct LayerContext {
     package func shape(of id: ValueID) -> Shape { builder.shape(of: id) }
     package func rank(of id: ValueID) -> Int { builder.shape(of: id).count }
 
-    /// The rank that the file declares for an output, `nil` when it does not say.
+    /// The rank that the file declares for an output, `nil` when it declares none.
     package func declaredOutputRank(_ index: Int = 0) -> Int? {
         index < layer.outputTensor.count ? Int(layer.outputTensor[index].rank) : nil
     }
 
-    /// The shape that the file declares for an output, unknown where it says −1; `nil` when it does not say.
+    /// The shape that the file declares for an output, unknown where it has −1; `nil` when it declares none.
     package func declaredOutputShape(_ index: Int = 0) -> Shape? {
         guard index < layer.outputTensor.count else { return nil }
         let tensor = layer.outputTensor[index]
@@ -103,7 +103,7 @@ package struct LayerContext {
     /// A blob as int32, truncated toward zero: indices, shapes.
     package mutating func integers(_ id: ValueID) throws(ModelError) -> ValueID { try converted(id, to: .int32) }
 
-    /// A blob as truth values: what is not 0.
+    /// A blob as truth values: whether elements differ from 0.
     package mutating func truths(_ id: ValueID) throws(ModelError) -> ValueID { try converted(id, to: .bool) }
 
     /// A value as another scalar type.
@@ -111,9 +111,9 @@ package struct LayerContext {
         builder.type(of: id).scalarType == scalarType ? id : try add(Cast(to: scalarType), id)
     }
 
-    /// States the values of the layer's outputs, in the layer's order.  Every rule calls it once.
+    /// Sets the values of the layer's outputs, in the layer's order. Every rule calls it once.
     ///
-    /// Values that the layer has no name for may be left out at the end.
+    /// Trailing values that the layer has no name for may be left out.
     package mutating func setOutputs(_ values: [ValueID]) throws(ModelError) {
         guard values.count >= layer.output.count else {
             throw ModelError(.invalidModel, "the layer names \(layer.output.count) outputs but has \(values.count)")
@@ -129,8 +129,8 @@ package struct LayerContext {
 
     // MARK: Ranks
 
-    /// The value with all axes but the last `count` merged into one in front: [d0, …, C, H, W] → [d0·…, C, H, W].
-    /// A value that already has rank `count` + 1 is given back as it is.
+    /// The value with all axes but the last `count` merged into one in front: [d0, …, C, H, W] → [d0·…, C, H, W]. A
+    /// value that already has rank `count` + 1 is returned unchanged.
     package mutating func merged(_ id: ValueID, keeping count: Int) throws(ModelError) -> ValueID {
         let rank = rank(of: id)
         guard rank != count + 1 else { return id }
@@ -141,7 +141,7 @@ package struct LayerContext {
         return try add(Regroup([lead] + (rank - count..<rank).map { .axis($0) }), id)
     }
 
-    /// Takes `merged` back: the leading axes of `original` in the place of axis 0 of `id`.
+    /// Reverses `merged`: replaces axis 0 of `id` by the leading axes of `original`.
     package mutating func restored(_ id: ValueID, like original: ValueID, keeping count: Int) throws(ModelError)
         -> ValueID
     {
@@ -151,7 +151,7 @@ package struct LayerContext {
         return try add(Regroup((0..<lead).map { .like($0) } + kept), id, original)
     }
 
-    /// Input `index` as [Sequence, Batch, C, H, W] whatever the mapping; recurrent layers compute on this.
+    /// Input `index` as [Sequence, Batch, C, H, W] with either mapping; recurrent layers compute on this.
     package mutating func sequence(_ index: Int) throws(ModelError) -> ValueID {
         let id = try input(index)
         if usesRank5Mapping { return try builder.unfolded(id, batch: batches[index]) }
@@ -163,8 +163,8 @@ package struct LayerContext {
         }
     }
 
-    /// Takes `sequence` back: [Sequence, Batch, C, H, W] in the form that blobs of this layer have, which is the form
-    /// of `original`.
+    /// Reverses `sequence`: converts [Sequence, Batch, C, H, W] to the form of this layer's blobs, which is the form of
+    /// `original`.
     package mutating func blob(fromSequence id: ValueID, like original: ValueID) throws(ModelError) -> ValueID {
         if usesRank5Mapping { return try add(Regroup.droppingBatch, id) }
         return rank(of: original) == 3 ? try add(Regroup([.axis(0), .axis(1), .merged(2..<5)]), id) : id
@@ -175,8 +175,8 @@ package struct LayerContext {
     /// The values of a weight field as a constant named "<layer>.<name>"; see `weightTensor` for the forms.
     ///
     /// - Parameters:
-    ///   - shape: the extents in the order in which the file lays the values out.
-    ///   - channelAxis: the axis of `shape` that per-channel scales of quantised weights belong to.
+    ///   - shape: The extents in the order in which the file stores the values.
+    ///   - channelAxis: The axis of `shape` that per-channel scales of quantised weights belong to.
     package mutating func weights(
         _ parameters: SpecWeightParams,
         shape: [Int],
@@ -193,7 +193,7 @@ package struct LayerContext {
 extension GraphBuilder {
     /// [Sequence·Batch, C, H, W] → [Sequence, Batch, C, H, W]
     package mutating func unfolded(_ id: ValueID, batch: Int) throws(ModelError) -> ValueID {
-        // What has one step for all, such as a constant, belongs to every item of the batch.
+        // A value with a single step, such as a constant, belongs to every item of the batch.
         guard batch > 1, shape(of: id).first != 1 else { return try add(Regroup.insertingBatch, id) }
         let shape = constant(Tensor([-1, Int32(clamping: batch), 0, 0, 0], shape: [5]))
         return try add(Reshape(), id, shape)

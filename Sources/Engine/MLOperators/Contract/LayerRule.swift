@@ -2,9 +2,9 @@ package import MLGraph
 package import MLNumerics
 package import MLSpecification
 
-/// How one kind of neural-network layer becomes operations of the graph.
+/// The conversion of one kind of neural-network layer to operations of the graph.
 ///
-/// The rule stands with the operator that is the heart of the layer:
+/// The rule is declared with the layer's main operator:
 /// ```swift
 /// static var layers: [LayerRule] {
 ///     [
@@ -20,9 +20,9 @@ package struct LayerRule: Sendable {
     private let body: @Sendable (inout LayerContext) throws(ModelError) -> Void
 
     /// - Parameters:
-    ///   - field: the name in the proto, such as `l2normalize`.
-    ///   - path: where the layer's message is found.
-    ///   - body: reads the message, appends operations through the context, and calls `setOutputs`.
+    ///   - field: The name in the proto, such as `l2normalize`.
+    ///   - path: The path of the layer's message.
+    ///   - body: Reads the message, appends operations through the context, and calls `setOutputs`.
     package init<Parameters>(
         _ field: String,
         _ path: any KeyPath<SpecNeuralNetworkLayer, Parameters> & Sendable,
@@ -32,18 +32,18 @@ package struct LayerRule: Sendable {
         self.body = { context throws(ModelError) in try body(context.layer[keyPath: path], &context) }
     }
 
-    /// Appends the operations of the context's layer and states its outputs.
+    /// Appends the operations of the context's layer and sets its outputs.
     package func lower(_ context: inout LayerContext) throws(ModelError) { try body(&context) }
 }
 
-/// An operator that is the heart of neural-network layers.
+/// An operator that is the main operator of neural-network layers.
 package protocol LoweredFromLayers: Operator {
     /// One rule for each kind of layer.
     static var layers: [LayerRule] { get }
 }
 
 extension SpecNeuralNetworkLayer {
-    /// The name that `Catalogue.rule(forField:)` knows the layer's kind by; `nil` when the file holds a kind that the
+    /// The name by which `Catalogue.rule(forField:)` finds the layer's kind; `nil` when the file has a kind that the
     /// specification of this package does not know.
     package var fieldName: String? {
         guard let layer else { return nil }

@@ -1,12 +1,12 @@
 import MLNumerics
 
-/// The lines of a dense array along one axis: where each starts and how far apart its elements lie.
+/// The lines of a dense array along one axis: the start of each and the distance of its elements.
 package struct Lines: Sendable {
-    /// Elements of one line.
+    /// The number of elements in a line.
     package let count: Int
-    /// The distance of neighbours in a line.
+    /// The distance of neighbouring elements in a line.
     package let stride: Int
-    /// How many blocks of lines there are.
+    /// The number of blocks of lines.
     package let outer: Int
 
     package init(shape: [Int], axis: Int) {
@@ -15,14 +15,14 @@ package struct Lines: Sendable {
         outer = shape[..<axis].reduce(1, *)
     }
 
-    /// Calls `body` with the first place of every line, in row-major order.
+    /// Calls `body` with the first index of every line, in row-major order.
     package func forEach(_ body: (Int) -> Void) {
         for block in 0..<outer {
             for line in 0..<stride { body(block * count * stride + line) }
         }
     }
 
-    /// The places of the line that begins at `start`.
+    /// The indices of the line that begins at `start`.
     package func places(from start: Int) -> [Int] {
         (0..<count).map { start + $0 * stride }
     }

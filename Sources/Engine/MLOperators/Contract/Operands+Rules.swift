@@ -30,7 +30,8 @@ extension Operands {
         return type.shape[0].count
     }
 
-    /// The scalar type that operands of the two types compute in: that of both, or the wider one of a kind.
+    /// The scalar type in which operands of the two types are computed: the common one, or the wider one of the same
+    /// kind.
     package func promotedType(_ a: Int, _ b: Int) throws(ModelError) -> ScalarType {
         let x = try numericType(a).scalarType
         let y = try numericType(b).scalarType
@@ -43,7 +44,7 @@ extension Operands {
         throw ModelError(.invalidModel, "operands of types \(x.milName) and \(y.milName) do not mix; cast one of them")
     }
 
-    /// True when the operands among `indices` that are given are float32: kernels take them in any layout.
+    /// Whether the given operands among `indices` are float32: kernels take them in any layout.
     package func areFloat32(_ indices: Range<Int>) -> Bool {
         indices.allSatisfy { (try? type($0))?.scalarType ?? .float32 == .float32 }
     }

@@ -2,12 +2,12 @@ package import MLKernels
 package import MLNumerics
 import Synchronization
 
-/// Names the packed form of a constant among those of one storage.
+/// Identifies the packed form of a constant among those of one storage.
 package struct PackedKey: Hashable, Sendable {
     package let byteOffset: Int
     package let shape: [Int]
-    /// The scalar type of the constant, the packing and everything but the constant that decides it, the instruction
-    /// set among it.
+    /// The scalar type of the constant, the packing and everything else that determines it, including the instruction
+    /// set.
     package let form: String
 
     package init(byteOffset: Int, shape: [Int], form: String) {
@@ -17,15 +17,15 @@ package struct PackedKey: Hashable, Sendable {
     }
 }
 
-/// Where packed forms of the constants of one storage are kept from run to run.
+/// Stores packed forms of the constants of one storage from run to run.
 package protocol PackedArchive: AnyObject, Sendable {
-    /// The packed form, lent; `nil` when it is not kept.
+    /// The stored packed form, lent; `nil` when there is none.
     func stored(_ key: PackedKey) -> AlignedMemory?
-    /// Is told of a form that had to be made.
+    /// Is notified of a form that had to be computed.
     func made(_ key: PackedKey, _ memory: AlignedMemory)
 }
 
-/// Packed forms of constant weights.  Plans of the same weights share them; they live as long as somebody uses them.
+/// Packed forms of constant weights. Plans with the same weights share them; they live as long as they are used.
 package enum PackedConstants {
     private struct Key: Hashable, Sendable {
         let storage: ObjectIdentifier
@@ -55,7 +55,7 @@ package enum PackedConstants {
 
     private static let table = Mutex(Table())
 
-    /// Looks for packed forms of constants in `storage` in an archive first, as long as the storage lives.
+    /// Uses an archive for packed forms of constants in `storage`, as long as the storage lives.
     package static func keep(_ storage: TensorStorage, in archive: any PackedArchive) {
         table.withLock { table in
             table.shelves = table.shelves.filter { $0.value.storage != nil }
@@ -63,12 +63,12 @@ package enum PackedConstants {
         }
     }
 
-    /// The packed form of `tensor`: the one that somebody has, the one that is kept, or one made now; `nil` when none is
-    /// kept of a tensor whose elements are absent.
+    /// The packed form of `tensor`: one in use, a stored one, or a new one; `nil` when none is stored of a tensor whose
+    /// elements are absent.
     ///
     /// - Parameters:
-    ///   - form: names the packing and everything but the tensor that decides it.
-    ///   - stored: takes over memory that an archive lends; `nil` when it is not what it says.
+    ///   - form: Identifies the packing and everything but the tensor that determines it.
+    ///   - stored: Takes over memory that an archive lends; returns `nil` when it is invalid.
     static func packed<Packed: PackedForm>(
         _ tensor: Tensor,
         form: String,
@@ -90,9 +90,9 @@ package enum PackedConstants {
         }
     }
 
-    /// What is derived from `tensor`, shared by those who use it at the same time.
+    /// A value derived from `tensor`, shared by its users at the same time.
     ///
-    /// - Parameter form: names the derivation and everything but the tensor that decides it.
+    /// - Parameter form: Identifies the derivation and everything but the tensor that determines it.
     static func shared<Derived: AnyObject & Sendable>(
         _ tensor: Tensor,
         form: String,

@@ -1,16 +1,16 @@
 package import MLGraph
 package import MLNumerics
 
-/// An operator whose only result is operand 0 read in another order, possibly in part or repeatedly.
+/// An operator whose only result consists of operand 0's elements, reordered, in part or repeated.
 ///
-/// One function, `rearranged`, gives reference and kernels: it works on logical axes, whatever the layout in memory.
+/// One function, `rearranged`, provides reference and kernels: it works on logical axes, whatever the layout in memory.
 package protocol Rearrangement: Operator {
-    /// The elements of the result, found in `x`, a view of operand 0 in the model's order of axes.
+    /// The elements of the result, as a view of `x`, operand 0 in the model's order of axes.
     ///
-    /// In row-major order they are those of the result; the view may have more axes than the result, whose axes then
-    /// are several of its own taken together.
+    /// In row-major order they are those of the result; the view may have more axes than the result, whose axes are
+    /// then several of the view's merged.
     ///
-    /// - Parameter integers: the contents of an operand of integers; `nil` while unknown.
+    /// - Parameter integers: The contents of an operand of integers; `nil` while unknown.
     func rearranged(_ x: StridedView, _ integers: (Int) -> [Int]?) throws(ModelError) -> StridedView?
 }
 
@@ -31,7 +31,7 @@ extension Rearrangement {
 
     package func kernels(for request: KernelRequest) -> [Kernel] { viewKernels(for: request) }
 
-    /// Kernels for a rearrangement whose deciding operands are constants.
+    /// Kernels for a rearrangement whose parameters are constants.
     func viewKernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), let result = request.results.first,
             let view = try? rearranged(StridedView(x), { request.operand($0)?.constant?.integers }),
@@ -44,7 +44,7 @@ extension Rearrangement {
 }
 
 extension StridedView {
-    /// A buffer in the model's order of axes, wherever these lie in memory.
+    /// A buffer in the model's order of axes, whatever its layout in memory.
     package init(_ buffer: KernelRequest.Buffer) {
         let rank = buffer.logicalShape.count
         let physical = StridedView(dense: buffer.shape)

@@ -1,8 +1,8 @@
 import MLNumerics
 
-/// A way to read a dense buffer as an array of some shape: element (i…) stands at `offset + Σ i·stride`.
+/// A view of a dense buffer as an array of some shape: element (i…) is at `offset + Σ i·stride`.
 ///
-/// Strides count elements; 0 repeats an axis, a negative one runs it backwards.
+/// Strides count elements; 0 repeats an axis, a negative one reverses it.
 package struct StridedView: Hashable, Sendable, Codable {
     package var shape: [Int]
     package var strides: [Int]
@@ -14,7 +14,7 @@ package struct StridedView: Hashable, Sendable, Codable {
         self.offset = offset
     }
 
-    /// The buffer as it is.
+    /// The whole buffer.
     package init(dense shape: [Int]) { self.init(shape: shape, strides: shape.rowMajorStrides) }
 
     /// Axis `i` of the result is axis `permutation[i]` of this view.
@@ -27,7 +27,7 @@ package struct StridedView: Hashable, Sendable, Codable {
         var result = self
         result.offset += start * strides[axis]
         result.shape[axis] = count
-        // A step that is never taken may be anything.
+        // The step of a single element does not matter.
         if count > 1 { result.strides[axis] *= step }
         return result
     }
@@ -63,8 +63,8 @@ package struct StridedView: Hashable, Sendable, Codable {
 
     package var count: Int { shape.elementCount }
 
-    /// The same elements in the same order with as few axes as possible: axes of extent 1 go, neighbours that run on
-    /// are joined.
+    /// The same elements in the same order with as few axes as possible: axes of extent 1 are removed, and contiguous
+    /// neighbours are merged.
     package var coalesced: StridedView {
         var result = StridedView(shape: [], strides: [], offset: offset)
         for (extent, stride) in zip(shape, strides) where extent != 1 {
@@ -79,13 +79,13 @@ package struct StridedView: Hashable, Sendable, Codable {
         return result
     }
 
-    /// True when the elements lie one behind the other, so the view is part of the buffer from `offset` on.
+    /// Whether the elements are contiguous, so that the view is part of the buffer from `offset` on.
     package var isContiguous: Bool {
         let simple = coalesced
         return simple.shape.isEmpty || simple.strides == [1] || count == 0
     }
 
-    /// Calls `body` with the place of every element, in row-major order of the view.
+    /// Calls `body` with the offset of every element, in row-major order of the view.
     package func forEachOffset(_ body: (Int) -> Void) {
         guard count > 0 else { return }
         let view = coalesced
@@ -123,7 +123,7 @@ package struct StridedView: Hashable, Sendable, Codable {
         return result
     }
 
-    /// Stores `elements`, in row-major order, at the places of the view.
+    /// Stores `elements`, in row-major order, at the view's offsets.
     package func write<Element>(_ elements: [Element], into values: inout [Element]) {
         var next = 0
         forEachOffset {

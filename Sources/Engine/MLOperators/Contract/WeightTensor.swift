@@ -5,8 +5,8 @@ package import MLSpecification
 /// float16, quantised values become float32 (value · scale + bias, or an entry of a table).
 ///
 /// - Parameters:
-///   - shape: the extents in the order in which the file lays the values out.
-///   - channelAxis: the axis that per-channel scales and biases belong to.
+///   - shape: The extents in the order in which the file stores the values.
+///   - channelAxis: The axis that per-channel scales and biases belong to.
 package func weightTensor(
     _ parameters: SpecWeightParams,
     shape: [Int],
@@ -62,7 +62,7 @@ package func weightTensor(
     return Tensor([Float](), shape: shape)
 }
 
-/// The storage in which weights were left, with the place checked.
+/// The storage of weights that were left in their file, after checking their position.
 private func placedStorage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
     guard let storage = NumberedStorages.storage(placed.storage), placed.offset <= storage.byteCount,
         placed.byteCount <= storage.byteCount - placed.offset
@@ -105,7 +105,7 @@ private func unpacked(_ bytes: WeightBytes, width: Int, count: Int) -> [Float] {
     }
 }
 
-/// `values` by the line or the table of `quantization`; one scale serves all, or there is one for each index of
+/// `values` decoded by the linear function or the table of `quantization`, either a single one or one for each index of
 /// `channelAxis`.
 private func dequantized(
     _ values: [Float],
@@ -147,7 +147,7 @@ private func dequantized(
 }
 
 extension Tensor {
-    /// Floats of either size that were left in the file they came in.
+    /// Floats of either size that were left in their file.
     fileprivate init(_ placed: PlacedWeights, shape: [Int]) throws(ModelError) {
         let storage = TensorStorage(
             regionOf: try placedStorage(of: placed),
@@ -157,14 +157,14 @@ extension Tensor {
         self.init(scalarType: placed.field == .float ? .float32 : .float16, shape: shape, storage: storage)
     }
 
-    /// A tensor on the storage of an array, which it keeps.
+    /// A tensor that shares the storage of an array and retains it.
     init(sharing values: [Float], shape: [Int]) {
         guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {
             self.init(values, shape: shape)
             return
         }
-        // The elements of a native array of trivial values stay where they are while the array is retained and
-        // nobody writes to it; `release` holds the reference.
+        // The elements of a native array of trivial values do not move while the array is retained and not written;
+        // `release` holds the reference.
         let storage = TensorStorage(
             borrowing: UnsafeMutableRawPointer(mutating: UnsafeRawPointer(address)),
             byteCount: values.count * 4,

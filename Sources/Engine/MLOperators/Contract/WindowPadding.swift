@@ -1,18 +1,18 @@
 package import MLGraph
 package import MLNumerics
 
-/// How a sliding window treats the borders of its input: what convolutions and pools share.
+/// The border padding of a sliding window, for convolutions and pools.
 package enum WindowPadding: Hashable, Sendable, Codable {
-    /// The window stays inside.
+    /// No padding: the window stays inside.
     case valid
-    /// As much that the output has ⌈input / stride⌉ elements; an odd element goes behind.
+    /// Pads so that the output has ⌈input / stride⌉ elements; an odd element is added at the end.
     case same
-    /// Like `same`, but an odd element goes in front.
+    /// Like `same`, but an odd element is added at the start.
     case sameLower
-    /// Stated amounts, one for each spatial axis.
+    /// Explicit amounts, one for each spatial axis.
     case custom(before: [Int], after: [Int])
 
-    /// Reads `pad_type` and `pad`; amounts count only when the type is `custom`.
+    /// Reads `pad_type` and `pad`; the amounts are only used when the type is `custom`.
     package init(reading arguments: inout Arguments, spatialRank: Int) throws(ModelError) {
         let type = try arguments.string("pad_type", default: "valid").lowercased()
         let amounts = try arguments.ints("pad", default: [Int](repeating: 0, count: 2 * spatialRank))
@@ -36,9 +36,9 @@ package enum WindowPadding: Hashable, Sendable, Codable {
         }
     }
 
-    /// The elements added at spatial axis `axis` of an input of `extent` elements.
+    /// The number of elements added at spatial axis `axis` of an input of `extent` elements.
     ///
-    /// - Parameter window: the extent of the window, gaps of a dilated kernel included.
+    /// - Parameter window: The extent of the window, including the gaps of a dilated kernel.
     package func amounts(axis: Int, extent: Int, window: Int, stride: Int) -> (before: Int, after: Int) {
         switch self {
         case .valid: return (0, 0)
@@ -49,7 +49,7 @@ package enum WindowPadding: Hashable, Sendable, Codable {
         }
     }
 
-    /// Throws unless stated amounts are one for each of `spatialRank` axes.
+    /// Throws unless there is one explicit amount for each of `spatialRank` axes.
     func check(spatialRank: Int) throws(ModelError) {
         guard case .custom(let before, let after) = self else { return }
         guard before.count == spatialRank, after.count == spatialRank else {
@@ -95,7 +95,7 @@ package struct WindowGeometry: Hashable, Sendable, Codable {
         )
     }
 
-    /// The same window seen with exactly three spatial axes; the added ones come first and have extent 1.
+    /// The same window with exactly three spatial axes; the added ones come first and have extent 1.
     package var volumetric: WindowGeometry {
         func filled(_ values: [Int], _ value: Int) -> [Int] {
             [Int](repeating: value, count: 3 - values.count) + values
@@ -110,7 +110,7 @@ package struct WindowGeometry: Hashable, Sendable, Codable {
         )
     }
 
-    /// For output place `place` on `axis`: the taps that fall into the input.
+    /// For output position `place` on `axis`: the taps that are inside the input.
     func taps(axis: Int, at place: Int) -> Range<Int> {
         let start = place * strides[axis] - before[axis]
         let step = dilations[axis]

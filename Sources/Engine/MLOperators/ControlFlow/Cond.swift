@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// One of two bodies, as a truth value says.
+/// Evaluates one of two bodies, depending on a truth value.
 ///
-/// Operands: predicate, a scalar.  Bodies: for true, for false; without inputs, with outputs of the same types.
+/// Operands: predicate, a scalar. Bodies: for true, for false; without inputs, with outputs of the same types.
 package struct Cond: ControlFlowOperator {
     package static let names: [MILName] = ["cond"]
 

@@ -1,13 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// A body repeated while a condition holds.
+/// Repeats a body while a condition holds.
 ///
-/// Operands: the values that go around.  Bodies: the condition, which gives one truth value, and the body, which gives
-/// the values of the next turn; both take the values of the present one.  `limit` bounds the number of turns.  A loop stops with an error when the prediction is cancelled.
+/// Operands: the initial values of the loop. Bodies: the condition, which returns one truth value, and the body, which
+/// returns the values of the next iteration; both take the values of the current one. `limit` is the maximum number of
+/// iterations. A loop stops with an error when the prediction is cancelled.
 package struct WhileLoop: ControlFlowOperator {
     package static let names: [MILName] = ["while_loop"]
-    /// `nil`: no bound.
+    /// `nil` for no limit.
     package var limit: Int?
 
     package init(limit: Int? = nil) { self.limit = limit }

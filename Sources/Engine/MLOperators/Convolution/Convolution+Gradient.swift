@@ -34,7 +34,7 @@ extension ConvolutionTransposed {
         let (source, taps) = (try context.extents(x), try context.extents(weight))
         let window = geometry(source, taps, try context.extents(context.results[0]))
         if context.isNeeded(0) {
-            // The convolution whose adjoint this is; places of its result beyond x are cut off.
+            // The convolution whose adjoint this is; elements of its result beyond x are cut off.
             let after = window.input.indices.map { axis in
                 let span = (window.output[axis] - 1) * strides[axis] + (window.kernel[axis] - 1) * dilations[axis] + 1
                 return Swift.max(span - window.input[axis] - window.before[axis], 0)
@@ -62,7 +62,7 @@ extension ConvolutionTransposed {
 }
 
 extension GradientContext {
-    /// States the gradients of bias (operand 2) and residual (operand 3) of a convolution.
+    /// Sets the gradients of bias (operand 2) and residual (operand 3) of a convolution.
     fileprivate mutating func setChannelSums() throws(ModelError) {
         let dy = try resultGradient()
         if isNeeded(2) {

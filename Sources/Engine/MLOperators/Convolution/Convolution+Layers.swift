@@ -21,7 +21,7 @@ extension Convolution: LoweredFromLayers {
     }
 }
 
-/// What the convolution layers of two and of three spatial axes say in common.
+/// The common attributes of the convolution layers with two and with three spatial axes.
 private struct ConvolutionLayer {
     var isTransposed: Bool
     var kernel: [Int]
@@ -29,13 +29,13 @@ private struct ConvolutionLayer {
     var dilations: [Int]
     var padding: WindowPadding
     var groups: Int
-    /// Of the whole output.
+    /// The number of channels of the whole output.
     var outputChannels: Int
     /// The second extent of the weights; the first of a transposed convolution.
     var kernelChannels: Int
-    /// The spatial extents of the result of a transposed convolution, when they are stated.
+    /// The explicit spatial extents of a transposed convolution's result.
     var outputExtents: [Int]?
-    /// `nil`: the second input.
+    /// The weights; `nil` when they are the second input.
     var weights: SpecWeightParams?
     var bias: SpecWeightParams?
 
@@ -78,7 +78,7 @@ private struct ConvolutionLayer {
         try WindowPadding.check(kernel, strides, dilations, spatialRank: 3)
         groups = max(1, Int(layer.nGroups))
         outputChannels = Int(layer.outputChannels)
-        // The field counts the channels of the input, of all groups.
+        // The field states the input's channels, over all groups.
         kernelChannels = layer.isDeconvolution ? Int(layer.inputChannels) : Int(layer.inputChannels) / groups
         outputExtents =
             layer.outputShape.count >= 3 ? Array(layer.outputShape.map { Int(clamping: $0) }.suffix(3)) : nil
@@ -105,10 +105,10 @@ extension WindowPadding {
         self = .custom(before: before, after: after)
     }
 
-    /// No kernel, stride, dilation or border of a window is greater.
+    /// The maximum kernel extent, stride, dilation and padding of a window.
     private static let limit = 1 << 24
 
-    /// Throws unless there is one positive number for each spatial axis, and none of them immense.
+    /// Throws unless there is one positive number for each spatial axis, none of them above `limit`.
     static func check(_ lists: [Int]..., spatialRank: Int) throws(ModelError) {
         for list in lists {
             guard list.count == spatialRank, list.allSatisfy({ (1...limit).contains($0) }) else {

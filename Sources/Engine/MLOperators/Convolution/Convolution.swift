@@ -160,8 +160,8 @@ extension WindowGeometry {
     var kernelCount: Int { kernel.elementCount }
     var outputCount: Int { output.elementCount }
 
-    /// Calls `body` with the flat input place and the flat tap of every tap that falls into the input, for a window of
-    /// three spatial axes at output place (d, h, w).
+    /// Calls `body` with the flat input index and the flat tap index of every tap inside the input, for a window of
+    /// three spatial axes at output position (d, h, w).
     func forEachTap(_ d: Int, _ h: Int, _ w: Int, _ body: (_ place: Int, _ tap: Int) -> Void) {
         for a in taps(axis: 0, at: d) {
             let depth = d * strides[0] - before[0] + a * dilations[0]

@@ -118,7 +118,7 @@ struct ConvolutionBinding: Sendable {
         }
     }
 
-    /// True when row-major operands need not be turned.
+    /// Whether row-major operands need not be transposed.
     var isFasterInPlanes: Bool {
         !isTransposed
             && PlaneConvolution.isFaster(
@@ -192,7 +192,7 @@ struct ConvolutionBinding: Sendable {
         }
     }
 
-    /// Row-major operands and result, turned to channels-last and back in scratch memory.
+    /// Row-major operands and result, transposed to channels-last and back in scratch memory.
     private func run(
         _ weights: ConvolutionWeights,
         _ bias: FloatSource,

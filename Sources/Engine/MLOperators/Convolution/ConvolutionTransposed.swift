@@ -11,13 +11,13 @@ package struct ConvolutionTransposed: Operator {
     package static let names: [MILName] = ["conv_transpose"]
 
     package var strides: [Int]
-    /// What is cut off the full output; `same` gives spatial · stride.
+    /// The amount that is cut off the full output; `same` gives spatial · stride.
     package var padding: WindowPadding
     package var dilations: [Int]
     package var groups: Int
-    /// The spatial extents of the result, when they are stated.
+    /// The explicit spatial extents of the result.
     package var outputExtents: [Int]?
-    /// Applied to the sum, residual included.
+    /// Applied to the sum, including the residual.
     package var activation: Activation
 
     package init(

@@ -17,24 +17,24 @@ extension ConvolutionWeightGradient {
     }
 }
 
-/// The weight gradient as products of matrices: the patches of x under the window, [inputs · taps, places], times the
-/// gradient of the result, [places, outputs], block by block: some rows of places of one image.
+/// The weight gradient as matrix products: the patches of x under the window, [inputs · taps, positions], times the
+/// gradient of the result, [positions, outputs], block by block: some rows of positions of one image.
 ///
-/// The blocks are shared out in parts whose number follows from the shapes alone, and the sums of the parts are added
-/// in their order, so that the result does not depend on the number of threads.
+/// The blocks are distributed in parts whose number depends on the shapes only, and the sums of the parts are added in
+/// their order, so that the result does not depend on the number of threads.
 private struct PatchProduct: Sendable {
     private let window: WindowGeometry
     private let batch: Int
     private let channels: Int
     private let outputs: Int
     private let groups: Int
-    /// Rows of places in a block.
+    /// The number of rows of positions in a block.
     private let blockRows: Int
     private let blocksPerImage: Int
     private let parts: Int
 
     private static let maximumParts = 8
-    /// The numbers of a matrix of patches that the cache holds while they are multiplied.
+    /// The number of elements in a matrix of patches that stays in the cache while it is multiplied.
     private static let blockCount = 1 << 16
 
     init(_ op: ConvolutionWeightGradient, _ x: [Int], _ dy: [Int]) {
@@ -118,7 +118,7 @@ private struct PatchProduct: Sendable {
         }
     }
 
-    /// Row (channel, tap) of the patches: what the tap sees at each place of some rows of them, 0 outside of x.
+    /// Row (channel, tap) of the patches: the tap's input element at each position of some rows, 0 outside x.
     private func gather(
         _ x: UnsafePointer<Float>,
         _ lines: Range<Int>,
@@ -132,7 +132,7 @@ private struct PatchProduct: Sendable {
             for a in 0..<kernel[0] {
                 for b in 0..<kernel[1] {
                     for c in 0..<kernel[2] {
-                        // The columns of the result whose element under this tap lies inside.
+                        // The columns of the result whose element under this tap is inside.
                         let shift = c * dilations[2] - before[2]
                         let stride = strides[2]
                         let first = Swift.min(shift >= 0 ? 0 : (-shift + stride - 1) / stride, output[2])

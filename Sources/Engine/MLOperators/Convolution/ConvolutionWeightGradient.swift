@@ -1,11 +1,11 @@
 package import MLGraph
 package import MLNumerics
 
-/// What flows back to the weights of a convolution: dw[o, i, t] = Σ x[n, i, p · stride − pad + t · dilation] ·
-/// dy[n, o, p] over n and p, where o and i run inside one group.
+/// The gradient of a convolution's weights: dw[o, i, t] = Σ x[n, i, p · stride − pad + t · dilation] · dy[n, o, p] over
+/// n and p, where o and i are in the same group.
 ///
-/// Operands: x [N, C, spatial…] of rank 3 to 5, dy [N, O, places…].  Result: [O, C / groups, kernel…].  For a transposed
-/// convolution x is the gradient of its result and dy its input.
+/// Operands: x [N, C, spatial…] of rank 3 to 5, dy [N, O, positions…]. Result: [O, C / groups, kernel…]. For a
+/// transposed convolution x is the gradient of its result and dy its input.
 package struct ConvolutionWeightGradient: Operator {
     package var kernel: [Int]
     package var strides: [Int]

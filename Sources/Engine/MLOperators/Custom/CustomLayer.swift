@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 package import MLSpecification
 
-/// The computation of one custom layer, given by the app.
+/// The computation of one custom layer, implemented by the app.
 package protocol CustomLayerBody: AnyObject, Sendable {
     /// The shapes of the outputs for inputs of these shapes.
     func outputShapes(for inputs: [[Int]]) throws(ModelError) -> [[Int]]
@@ -12,8 +12,8 @@ package protocol CustomLayerBody: AnyObject, Sendable {
 
 /// A layer that the app computes.
 ///
-/// Operands: any.  Results: as many as the layer names, of the shapes that the body states; of unknown extents, and the
-/// rank stated for a trial with extents of 1, while operands have unknown extents.
+/// Operands: any. Results: as many as the layer names, with the shapes that the body returns. While operands have
+/// unknown extents the results have, too; their rank is that which the body returns for extents of 1.
 package struct CustomLayer: Operator {
     package let className: String
     package let body: any CustomLayerBody
@@ -28,7 +28,7 @@ package struct CustomLayer: Operator {
         self.declaredRanks = declaredRanks
     }
 
-    /// The computation is the app's: it cannot be written down.
+    /// The computation is the app's: it cannot be decoded.
     package init(from decoder: any Decoder) throws {
         throw ModelError(.unsupported, "a custom layer is computed by a class of the app; a file cannot hold it")
     }
@@ -41,7 +41,7 @@ package struct CustomLayer: Operator {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(body)) }
 
     package var displayName: String { "custom_\(className)" }
-    /// The app's object may keep something from call to call.
+    /// The app's object may keep state between calls.
     package var isPure: Bool { false }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {

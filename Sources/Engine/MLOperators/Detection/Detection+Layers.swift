@@ -6,7 +6,7 @@ extension NonMaximumSuppression: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("NonMaximumSuppression", \.nonMaximumSuppression) { parameters, context throws(ModelError) in
-                // Inputs behind boxes and scores take the place of parameters, in their order.
+                // Inputs after boxes and scores replace parameters, in their order.
                 let op = NonMaximumSuppression(
                     overlapThreshold: Double(parameters.iouThreshold),
                     scoreThreshold: Double(parameters.scoreThreshold),

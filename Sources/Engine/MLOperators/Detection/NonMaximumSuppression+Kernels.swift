@@ -58,7 +58,7 @@ extension NonMaximumSuppression {
         ]
     }
 
-    /// Reads operand `index`, one number that takes the place of an attribute; `nil` when kernels do not take its type.
+    /// Reads operand `index`, a single number that replaces an attribute; `nil` when kernels do not take its type.
     private func number(_ request: KernelRequest, _ index: Int) -> (@Sendable (KernelContext) -> Double?)? {
         guard let operand = request.operand(index) else { return { _ in nil } }
         switch operand.scalarType {
@@ -69,7 +69,7 @@ extension NonMaximumSuppression {
     }
 }
 
-/// The picked ones of `total` boxes, brought to the front of `count` places; the rest is zero.
+/// The selected ones of `total` boxes, moved to the front of `count` places; the rest is zero.
 private struct Picks: Sendable {
     let total: Int
     let count: Int

@@ -1,26 +1,26 @@
 package import MLGraph
 package import MLNumerics
 
-/// Picks boxes in the order of their best scores and drops those that overlap a picked one by more than
-/// `overlapThreshold` (intersection over union).
+/// Non-maximum suppression: selects boxes in the order of their best scores and drops those that overlap a selected one
+/// by more than `overlapThreshold` (intersection over union).
 ///
 /// Operands: boxes [N, B, 4] as centre x, centre y, width, height, and scores [N, B, K]; with `boxesLast`, [N, 4, B]
-/// and [N, K, B].  Results: the picked boxes [N, M, 4] and scores [N, M, K] (or [N, 4, M], [N, K, M]), padded with
-/// zeros; their places among the B boxes [N, M], padded with −1; without `boxesLast` also how many there are [N].
-/// When no box is left, the one with the best score stays.  A score that is no number comes last.
-/// Layers give further operands of one element each in place of attributes: the overlap threshold, the score threshold,
-/// and the greatest number of boxes.
+/// and [N, K, B]. Results: the selected boxes [N, M, 4] and scores [N, M, K] (or [N, 4, M], [N, K, M]), padded with
+/// zeros; their indices among the B boxes [N, M], padded with −1; without `boxesLast` also their number [N]. When no
+/// box is left, the one with the best score is selected. Scores that are not numbers come last. Layers have further
+/// operands of one element each in place of attributes: the overlap threshold, the score threshold, and the maximum
+/// number of boxes.
 package struct NonMaximumSuppression: Operator {
     package static let names: [MILName] = ["non_maximum_suppression"]
 
     package var overlapThreshold: Double
     /// Boxes whose best score is not above this are dropped first; `nil` keeps all.
     package var scoreThreshold: Double?
-    /// M: how many boxes are picked at most.
+    /// M: the maximum number of selected boxes.
     package var count: Int
-    /// Only boxes with the same best class suppress each other.
+    /// Whether only boxes with the same best class suppress each other.
     package var isPerClass: Bool
-    /// The form of opset iOS17: boxes are the last axis.
+    /// Whether the boxes are the last axis, as in opset iOS17.
     package var boxesLast: Bool
 
     package init(
@@ -50,8 +50,10 @@ package struct NonMaximumSuppression: Operator {
         )
     }
 
-    /// What an overlap must be above to count: the stated threshold, or, when a float32 overlap that reaches it counts,
-    /// the middle between it and the number before.  Thresholds of 0 and 1 keep their meanings: any, and none.
+    /// The number that an overlap must exceed: the stated threshold, or, when a float32 overlap that equals it counts,
+    /// the middle between it and the number before.
+    ///
+    /// Thresholds of 0 and 1 keep their meanings: any, and none.
     private static func threshold(_ stated: Double, isReached: Bool) -> Double {
         guard isReached, stated > 0, stated < 1 else { return stated }
         let single = Float(stated)

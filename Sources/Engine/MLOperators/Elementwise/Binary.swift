@@ -2,18 +2,18 @@ package import MLGraph
 package import MLKernels
 package import MLNumerics
 
-/// A function of two numbers: what sets the members of the `Binary` family apart.
+/// A function of two numbers: the parameter of the `Binary` family.
 package protocol BinaryFunction: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
-    /// True for the functions whose result is a truth value.
+    /// Whether the result is a truth value.
     static var isPredicate: Bool { get }
-    /// True for the functions of truth values.
+    /// Whether the function takes truth values.
     static var isLogic: Bool { get }
     init()
     func callAsFunction(_ x: Double, _ y: Double) -> Double
-    /// What computes the function on float32, int32 or truth values; `nil` when nothing does.
+    /// The kernel for float32, int32 or truth values; `nil` when there is none.
     static var kernel: ElementwiseKernel.BinaryFunction? { get }
-    /// The neural-network layers whose heart the function is.
+    /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }
 }
 
@@ -55,7 +55,7 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
         let x = operands[0].values(broadcastTo: shape)
         let y = operands[1].values(broadcastTo: shape)
         var values = zip(x, y).map { function($0, $1) }
-        // Integers divided by 0 give 0.
+        // Integer division by 0 gives 0.
         if !operands[0].scalarType.isFloat { values = values.map { $0.isFinite ? $0 : 0 } }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
@@ -88,7 +88,7 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
         return elementwiseLayoutRole(operands)
     }
 
-    /// The kernels' name of a type of operands that they take.
+    /// The kernels' name of an operand type; `nil` when they do not take it.
     private static func element(_ scalarType: ScalarType) -> BinaryKernel.Element? {
         switch scalarType {
         case .float32: Function.isLogic ? nil : .float32
@@ -109,7 +109,7 @@ func elementwiseLayoutRole(_ operands: Operands) -> LayoutRole {
     return ranks.count <= 1 ? .agnostic : .rowMajor
 }
 
-/// The shape that arrays of shapes known to broadcast give together.
+/// The common broadcast shape of arrays with compatible shapes.
 func broadcastCounts(_ shapes: [[Int]]) -> [Int] {
     var result = [Int](repeating: 1, count: shapes.map(\.count).max() ?? 0)
     for shape in shapes {
@@ -120,7 +120,7 @@ func broadcastCounts(_ shapes: [[Int]]) -> [Int] {
 }
 
 extension Tensor {
-    /// All elements, repeated to fill `shape` by the rules of broadcasting.
+    /// All elements, broadcast to `shape`.
     func values(broadcastTo target: [Int]) -> [Double] {
         shape == target ? values : StridedView(dense: shape).broadcast(to: target).read(values)
     }

@@ -149,7 +149,7 @@ extension Select: LoweredFromLayers {
 }
 
 extension LayerContext {
-    /// All inputs joined by a function, or the only one with the number `alpha`.
+    /// All inputs combined with a function, or the only one with the number `alpha`.
     fileprivate mutating func joined<Function: BinaryFunction>(
         by function: Function.Type,
         orWith alpha: Float
@@ -157,7 +157,7 @@ extension LayerContext {
         inputs.count == 1 ? try add(Binary<Function>(), input(), constant(alpha)) : try joined(by: function)
     }
 
-    /// A constant beside a blob [.., C, H, W]: of shape [C], which stands for [C, 1, 1], or [C, H, W].
+    /// A constant operand beside a blob [.., C, H, W]: of shape [C], meaning [C, 1, 1], or [C, H, W].
     fileprivate mutating func channelConstant(
         _ values: SpecWeightParams,
         _ shape: [Int],

@@ -57,7 +57,7 @@ extension Binary {
         }
     }
 
-    /// States the gradients of both operands, those that lead somewhere.
+    /// Sets the gradients of both operands, as far as they are needed.
     private func state(
         _ context: inout GradientContext,
         _ first: (inout GradientContext) throws(ModelError) -> ValueID,

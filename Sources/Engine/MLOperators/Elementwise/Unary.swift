@@ -2,15 +2,15 @@ package import MLGraph
 package import MLKernels
 package import MLNumerics
 
-/// A function of one number with its parameters: what sets the members of the `Unary` family apart.
+/// A function of one number with its parameters: the parameter of the `Unary` family.
 package protocol ScalarFunction: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
-    /// Reads the parameters; the operand `x` is taken already.
+    /// Reads the parameters; the operand `x` has already been taken.
     init(reading arguments: inout Arguments) throws(ModelError)
     func callAsFunction(_ x: Double) -> Double
-    /// What computes the function on float32; `nil` when nothing does.
+    /// The kernel for float32; `nil` when there is none.
     var kernel: UnaryFunction? { get }
-    /// The neural-network layers whose heart the function is.
+    /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }
 }
 

@@ -43,7 +43,7 @@ extension Abs {
 }
 
 extension LayerContext {
-    /// `f(scale · x + shift)` for one of eight functions; a scale of 0 was not set and stands for 1.
+    /// `f(scale · x + shift)` for one of eight functions; a scale of 0 means not set and stands for 1.
     fileprivate static let lowerUnary:
         @Sendable (SpecUnaryFunctionLayerParams, inout LayerContext) throws(ModelError) -> Void = {
             parameters,

@@ -2,13 +2,13 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// A function that has a derivative almost everywhere; where it has none, the rule picks a side.
+/// A function that is differentiable almost everywhere; elsewhere the rule picks a side.
 package protocol DifferentiableFunction: ScalarFunction {
-    /// True when the derivative follows from the function's value alone, so that nobody has to keep the argument.
+    /// Whether the derivative follows from the function's value alone, so that the argument need not be kept.
     static var derivesFromValue: Bool { get }
     /// The derivative at `x`, where the function is `y`; `x` is NaN when the derivative follows from `y`.
     func derivative(at x: Double, value y: Double) -> Double
-    /// A fast form of the derivative; `nil` when the general one serves.
+    /// A fast form of the derivative; `nil` to use the general one.
     var derivativeForm: DerivativeForm? { get }
 }
 
@@ -37,7 +37,7 @@ extension Unary {
     }
 }
 
-/// `dx = f′(x) · dy`, element by element: what flows back through `Unary`.
+/// `dx = f′(x) · dy`, element by element: the gradient of `Unary`.
 ///
 /// Operands: x, y = f(x), dy, of one shape; x is absent when the derivative follows from y.
 package struct UnaryGradient<Function: DifferentiableFunction>: Operator {

@@ -3,8 +3,8 @@ import MLKernels
 import MLNumerics
 
 extension Einsum {
-    /// Two operands whose summed axes are those that both have and the result has not: copied to stacks of matrices,
-    /// multiplied, and copied to the order of the result.
+    /// Two operands whose summed axes occur in both and not in the result: copied to stacks of matrices, multiplied,
+    /// and copied to the result's order of axes.
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard request.isAll(.float32), request.operands.count == 2, let terms = try? terms(),
             let plan = EinsumProduct(terms.operands, terms.result, request)

@@ -1,14 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// A sum of products over named axes: the result has the axes named behind the arrow, every other axis is summed.
-/// An axis named twice in one operand is its diagonal; extents of 1 broadcast.
+/// A sum of products over named axes: the result has the axes named after the arrow, every other axis is summed. An
+/// axis named twice in one operand is its diagonal; extents of 1 are broadcast.
 ///
-/// Operands: as many as the equation names.  Result: of the first operand's scalar type.
+/// Operands: as many as the equation names. Result: of the first operand's scalar type.
 package struct Einsum: Operator {
     package static let names: [MILName] = ["einsum"]
 
-    /// Such as "nchw,nwhu->nchu": one letter for each axis.
+    /// The equation, such as "nchw,nwhu->nchu": one letter for each axis.
     package var equation: String
 
     package init(_ equation: String) { self.equation = equation }
@@ -84,7 +84,7 @@ package struct Einsum: Operator {
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
     }
 
-    /// The sums of places times steps, in row-major order of `space`.
+    /// The sums of indices times steps, in row-major order of `space`.
     private static func offsets(_ space: [Int], _ steps: [Int]) -> [Int] {
         var offsets = [0]
         for (extent, step) in zip(space, steps) {

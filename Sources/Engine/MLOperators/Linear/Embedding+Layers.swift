@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 
 extension Linear {
-    /// Rows of a table by number, which is a dense layer on vectors with a single 1.
+    /// Embeddings: rows of a table by index, which is a dense layer on one-hot vectors.
     static var embeddingLayers: [LayerRule] {
         [
             LayerRule("embedding", \.embedding) { parameters, context throws(ModelError) in
@@ -40,7 +40,7 @@ extension Linear {
 }
 
 extension LayerContext {
-    /// Rows of a table: [..., 1] → [..., channels].  The file holds the table as [channels, vocabulary].
+    /// Rows of a table: [..., 1] → [..., channels]. The file stores the table as [channels, vocabulary].
     fileprivate mutating func embedding(
         of indices: ValueID,
         table: SpecWeightParams,

@@ -32,7 +32,7 @@ extension Linear {
 }
 
 extension MatMul {
-    /// With x and y as stacks of matrices: dx = dz · yᵀ, dy = xᵀ · dz, summed over the axes that were repeated.
+    /// With x and y as stacks of matrices: dx = dz · yᵀ, dy = xᵀ · dz, summed over the broadcast axes.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let (first, second) = (try context.operand(0), try context.operand(1))
         let (a, b) = (try context.extents(first), try context.extents(second))

@@ -11,8 +11,8 @@ extension Linear: LoweredFromLayers {
                 let inputs = Int(clamping: parameters.inputChannels)
                 let outputs = Int(clamping: parameters.outputChannels)
                 let shape = context.shape(of: x)
-                // From rank 4 on the last three axes hold the channels together; files with the channels on the last axis
-                // of four exist too.
+                // From rank 4 on the channels are spread over the last three axes; there are also files with the
+                // channels on the last axis of four.
                 let product = Array(shape.suffix(3)).elementCount.count
                 let channelsFirst =
                     rank >= 4
@@ -47,7 +47,7 @@ extension Linear: LoweredFromLayers {
                 }
                 let inputs = Int(clamping: parameters.weightMatrixFirstDimension)
                 let outputs = Int(clamping: parameters.weightMatrixSecondDimension)
-                // The file lays the matrix out column by column.
+                // The file stores the matrix column by column.
                 let weight = try context.weights(parameters.weights, shape: [outputs, inputs], name: "weights")
                 let bias =
                     parameters.hasBias_p

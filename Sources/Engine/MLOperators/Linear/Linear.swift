@@ -3,15 +3,15 @@ package import MLNumerics
 
 /// A dense layer: y[…, n] = f(bias[n] + Σ x[…, k] · weight[n, k] + residual[…, n]).
 ///
-/// Operands: x […, K], weight [N, K], bias [N]?, residual of the result's shape?.  Result: […, N] of x's scalar type.
-/// With `transposesWeight` the weight is [K, N], as `matmul` has it.
+/// Operands: x […, K], weight [N, K], bias [N]?, residual of the result's shape?. Result: […, N] of x's scalar type.
+/// With `transposesWeight` the weight is [K, N], as in `matmul`.
 package struct Linear: Operator {
     package static let names: [MILName] = ["linear"]
 
-    /// Applied to the sum, residual included.
+    /// Applied to the sum, including the residual.
     package var activation: Activation
 
-    /// The weight is [K, N].
+    /// Whether the weight is [K, N].
     package var transposesWeight: Bool
 
     package init(activation: Activation = .none, transposesWeight: Bool = false) {
@@ -27,7 +27,7 @@ package struct Linear: Operator {
         transposesWeight = false
     }
 
-    /// The axes of the weight along which the results and the terms of their sums run.
+    /// The axes of the weight for the results and for the terms of their sums.
     var weightAxes: (columns: Int, terms: Int) { transposesWeight ? (1, 0) : (0, 1) }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {

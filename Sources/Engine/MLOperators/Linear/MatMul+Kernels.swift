@@ -20,7 +20,7 @@ extension MatMul {
 extension MatrixProduct {
     private var resultOffsets: [Int] { xOffsets.indices.map { $0 * rows * columns } }
 
-    /// True when one matrix y multiplies all rows of x, which follow one another.
+    /// Whether a single matrix y multiplies all rows of x, which are contiguous.
     private var isOneProduct: Bool {
         yOffsets.allSatisfy { $0 == 0 } && xOffsets.enumerated().allSatisfy { $1 == $0 * rows * depth }
     }
@@ -56,7 +56,7 @@ extension MatrixProduct {
         }
     }
 
-    /// x is turned in scratch memory first.
+    /// Transposes x in scratch memory first.
     fileprivate func transposing(_ shape: [Int]) -> Kernel {
         let count = shape.elementCount
         return Kernel("gemm, transposing", scratchByteCount: count * 4) { context in

@@ -1,16 +1,16 @@
 package import MLGraph
 package import MLNumerics
 
-/// The product of two stacks of matrices: z[…, m, n] = Σ x[…, m, k] · y[…, k, n]; the axes before the last two
-/// broadcast.  An operand of rank 1 counts as a row (x) or a column (y), and its axis leaves the result again.
+/// The product of two stacks of matrices: z[…, m, n] = Σ x[…, m, k] · y[…, k, n]; the axes before the last two are
+/// broadcast. An operand of rank 1 is a row (x) or a column (y), and its axis is removed from the result.
 ///
-/// Operands: x, y.  Result: of the scalar type of the operand that is not a constant, else of x's.
+/// Operands: x, y. Result: of the scalar type of the operand that is not a constant, otherwise of x's.
 package struct MatMul: Operator {
     package static let names: [MILName] = ["matmul"]
 
-    /// The last two axes of x change places first.
+    /// Whether the last two axes of x are swapped first.
     package var transposeX: Bool
-    /// The last two axes of y change places first.
+    /// Whether the last two axes of y are swapped first.
     package var transposeY: Bool
 
     package init(transposeX: Bool = false, transposeY: Bool = false) {
@@ -46,7 +46,7 @@ package struct MatMul: Operator {
         return [ValueType(isLeftConstant ? y.scalarType : x.scalarType, shape)]
     }
 
-    /// The batch axes and the extents of the (transposed) matrix that an operand stands for.
+    /// The batch axes and the extents of the (transposed) matrix of an operand.
     static func matrix<Extent: ExpressibleByIntegerLiteral>(
         _ shape: [Extent],
         transposed: Bool,
@@ -80,7 +80,7 @@ package struct MatMul: Operator {
     }
 }
 
-/// A `MatMul` over concrete shapes: extents, strides in elements, and where each matrix of the stack begins.
+/// A `MatMul` over concrete shapes: extents, strides in elements, and the offset of each matrix of the stack.
 package struct MatrixProduct: Sendable {
     package let rows: Int
     package let columns: Int

@@ -44,7 +44,7 @@ package struct ListRead: Operator {
     }
 }
 
-/// The elements of a list at several indices, one behind the other on a new first axis.
+/// The elements of a list at several indices, stacked on a new first axis.
 ///
 /// Operands: list, indices [n].
 package struct ListGather: Operator {
@@ -130,7 +130,7 @@ private func listType(_ operands: Operands) throws(ModelError) -> ValueType {
 }
 
 /// The type of list 0 after elements of shape `element` were written to it: it may have grown, and an extent of 0,
-/// which `MakeList` gives those that the first element decides, is the element's.
+/// which `MakeList` uses for extents that the first element determines, becomes the element's.
 private func writtenType(_ operands: Operands, element: Shape) throws(ModelError) -> ValueType {
     let list = try listType(operands)
     let held = list.shape.dropFirst()

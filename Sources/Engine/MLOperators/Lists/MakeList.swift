@@ -3,8 +3,8 @@ package import MLNumerics
 
 /// A list of zeros.
 ///
-/// Operands: length (a scalar).  A list is held as one tensor: the elements one behind the other on a new first axis.
-/// An element extent that is not known (`nil`) starts as 0 and is decided by the first element written.
+/// Operands: length (a scalar). A list is stored as one tensor: the elements stacked on a new first axis. An unknown
+/// element extent (`nil`) starts as 0 and is determined by the first element written.
 package struct MakeList: Operator {
     package static let names: [MILName] = ["make_list"]
     package var elementShape: [Int?]
@@ -17,7 +17,7 @@ package struct MakeList: Operator {
 
     package init(reading arguments: inout Arguments) throws(ModelError) {
         arguments.optionalOperand("init_length")
-        // Lists grow when an element behind their end is written, whether declared so or not.
+        // Lists grow when an element beyond their end is written, whether declared so or not.
         arguments.ignore("dynamic_length")
         elementShape = []
         if arguments.has("elem_shape") {

@@ -48,7 +48,7 @@ package struct BatchNorm: Operator {
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: x.shape)]
     }
 
-    /// The line x · scale + offset that each channel stands for.
+    /// The linear function x · scale + offset of each channel.
     package static func line(
         mean: Tensor,
         variance: Tensor,

@@ -8,10 +8,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// Division by the energy of neighbouring channels: y = x / (k + alpha / size · Σ x²) ^ beta, summed over the `size`
-/// channels around each one; of an even count the extra one lies in front.
+/// Local response normalisation: y = x / (k + alpha / size · Σ x²) ^ beta, summed over the `size` channels around each
+/// one; of an even number the extra one is in front.
 ///
-/// Operand: x [N, C, …], or [C, H, W] of rank 3.  Result: like x.
+/// Operand: x [N, C, …], or [C, H, W] of rank 3. Result: like x.
 package struct LocalResponseNorm: Operator {
     package static let names: [MILName] = ["local_response_norm"]
 

@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 
 extension BatchNorm {
-    /// The statistics are stored ones, so that the operation is a line: x · scale + offset.
+    /// The statistics are stored, so that the operation is linear: x · scale + offset.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand(0)
         let (mean, variance) = (try context.operand(1), try context.operand(2))
@@ -107,15 +107,15 @@ extension GradientContext {
 }
 
 extension LocalResponseNorm {
-    /// With e = k + alpha / size · Σ x² around each channel: dx = dy / eᵝ − 2 alpha · beta / size · x · Σ dy · x / eᵝ⁺¹, the
-    /// last sum over the channels whose windows see this one.
+    /// With e = k + alpha / size · Σ x² around each channel: dx = dy / eᵝ − 2 alpha · beta / size · x · Σ dy · x /
+    /// eᵝ⁺¹, where the last sum is over the channels whose windows contain this one.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()
         let dy = try context.resultGradient()
         let shape = try context.extents(x)
         let axis = channelAxis(rank: shape.count)
         let channels = shape[axis]
-        // Row c has ones in the places of the channels that the window of c sees.
+        // Row c has ones for the channels in the window of c.
         let sees = (0..<channels * channels).map { index in
             let (channel, other) = index.quotientAndRemainder(dividingBy: channels)
             return other >= channel - size / 2 && other <= channel + (size - 1) / 2 ? 1.0 : 0

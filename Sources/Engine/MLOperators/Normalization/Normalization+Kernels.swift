@@ -3,7 +3,7 @@ import MLKernels
 import MLNumerics
 
 extension KernelRequest {
-    /// Operand 0 and the result when both are float32, not empty and laid out alike.
+    /// Operand 0 and the result when both are float32, not empty and have the same layout.
     fileprivate var floatPair: Buffer? {
         guard computesFloats(), let x = operand(0), let y = results.first, x.layout == y.layout, x.count > 0 else {
             return nil
@@ -88,7 +88,7 @@ extension InstanceNorm {
 }
 
 extension LayerNorm {
-    /// Normalising the channels of images is a walk over rows when the channels come last.
+    /// Normalising the channels of images processes contiguous rows when the channels come last.
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         guard let rank = try? operands.rank(0), (3...5).contains(rank), let axes = try? normalizedAxes(rank: rank)
         else {
@@ -137,7 +137,7 @@ extension LayerNorm {
                 }
             ]
         }
-        // The axes are scattered: they are brought together and taken back.
+        // The axes are not adjacent: they are moved together and back.
         let gathered = StridedView(dense: x.shape)
             .transposed(x.shape.indices.filter { !places.contains($0) } + places)
         let dense = StridedView(dense: gathered.shape)

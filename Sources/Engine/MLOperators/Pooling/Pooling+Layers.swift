@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 
 extension Pooling: LoweredFromLayers {
-    /// The rules of all pooling layers stand with the maximum; which function it is, the layer says.
+    /// The rules of all pooling layers are declared with the maximum; the layer states the function.
     package static var layers: [LayerRule] {
         guard self == MaxPool.self else { return [] }
         return [
@@ -31,7 +31,7 @@ extension Pooling: LoweredFromLayers {
 
 private enum PoolingKind { case maximum, average, length }
 
-/// What the pooling layers of two and of three spatial axes say in common.
+/// The common attributes of the pooling layers with two and with three spatial axes.
 private struct PoolingWindow {
     var kernel: [Int]
     var strides: [Int]
@@ -91,7 +91,7 @@ private struct PoolingWindow {
 }
 
 extension LayerContext {
-    /// - Parameter window: `nil` pools the spatial axes whole.
+    /// - Parameter window: `nil` for global pooling.
     fileprivate mutating func pool(
         _ kind: PoolingKind,
         _ window: PoolingWindow?,

@@ -1,12 +1,12 @@
 package import MLGraph
 package import MLNumerics
 
-/// What a pool makes of the elements in its window.
+/// The function that a pool applies to the elements in its window.
 package protocol PoolingFunction: Hashable, Sendable {
     static var milName: MILName { get }
     /// - Parameters:
-    ///   - sum: what the elements gave: the largest, their sum, or the sum of their squares.
-    ///   - count: how many places the window has, borders included when they count.
+    ///   - sum: The accumulated value: the largest element, the sum, or the sum of squares.
+    ///   - count: The number of elements in the window, including the padding when it counts.
     static func result(_ sum: Double, count: Int) -> Double
     static func combine(_ sum: Double, _ element: Double) -> Double
     static var start: Double { get }
@@ -20,7 +20,7 @@ package enum Maximum: PoolingFunction {
     package static func result(_ sum: Double, count: Int) -> Double { sum }
 }
 
-/// The mean; places on the border are zeros that count, unless `excludesPadding`.
+/// The mean; padding counts as zeros, unless `excludesPadding`.
 package enum Average: PoolingFunction {
     package static let milName: MILName = "avg_pool"
     package static let start = 0.0
@@ -28,7 +28,7 @@ package enum Average: PoolingFunction {
     package static func result(_ sum: Double, count: Int) -> Double { sum / Double(Swift.max(count, 1)) }
 }
 
-/// The Euclidean length.
+/// The Euclidean norm.
 package enum EuclideanLength: PoolingFunction {
     package static let milName: MILName = "l2_pool"
     package static let start = 0.0
@@ -42,19 +42,19 @@ package typealias L2Pool = Pooling<EuclideanLength>
 
 /// Reduces the elements under a window that slides over the spatial axes.
 ///
-/// Operand: x [N, C, spatial…] of rank 3 to 5.  Result: [N, C, ⌊(spatial + padding − window) / stride⌋ + 1 …], with
-/// `roundsUp` ⌈…⌉, less a window that would begin behind the input and its leading border.
+/// Operand: x [N, C, spatial…] of rank 3 to 5. Result: [N, C, ⌊(spatial + padding − window) / stride⌋ + 1 …], with
+/// `roundsUp` ⌈…⌉, without a window that would start beyond the input and its leading padding.
 package struct Pooling<Function: PoolingFunction>: Operator {
     package static var names: [MILName] { [Function.milName] }
 
-    /// The extents of the window; `nil` covers all spatial axes whole.
+    /// The extents of the window; `nil` covers all spatial axes.
     package var kernel: [Int]?
     package var strides: [Int]
     package var padding: WindowPadding
     package var roundsUp: Bool
     package var excludesPadding: Bool
 
-    /// A pool over the whole of every spatial axis.
+    /// Global pooling, over all spatial axes.
     package static var global: Pooling { Pooling() }
 
     private init() {
@@ -157,7 +157,8 @@ package struct Pooling<Function: PoolingFunction>: Operator {
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: shape)]
     }
 
-    /// The window's places inside the input and its borders, which end `before` elements behind the input at least.
+    /// The number of the window's elements inside the input and its padding, which extends at least `before` elements
+    /// beyond the input's end.
     func paddedCount(_ window: WindowGeometry, _ place: [Int]) -> Int {
         place.indices.reduce(1) { count, axis in
             let start = place[axis] * window.strides[axis] - window.before[axis]
@@ -190,7 +191,7 @@ package struct Pooling<Function: PoolingFunction>: Operator {
         )
     }
 
-    /// True for a mean over the whole of every spatial axis, which is a reduction.
+    /// Whether this is a mean over all spatial axes, which is a reduction.
     func coversAll(_ spatial: [Int]) -> Bool {
         Function.self == Average.self && (kernel == nil || kernel == spatial && padding == .valid)
     }

@@ -2,10 +2,10 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// What flows back through a pool: to the first of the largest elements of each window, to all in equal parts, or in
-/// proportion to them.
+/// The gradient of a pool: to the first of the largest elements of each window, to all in equal parts, or in proportion
+/// to them.
 ///
-/// Operands: x [N, C, spatial…], y = the pool of x, dy like y.  Result: like x.
+/// Operands: x [N, C, spatial…], y = the pool of x, dy like y. Result: like x.
 package struct PoolingGradient<Function: PoolingFunction>: Operator {
     package var pool: Pooling<Function>
 
@@ -107,9 +107,9 @@ extension Pooling {
     }
 }
 
-/// For each place of a pool's result the runs of elements of its input that lie under the window.
+/// For each element of a pool's result the runs of input elements under the window.
 private struct PlaneTaps: Sendable {
-    /// The first run of each place, and behind the last place the number of runs.
+    /// The first run of each element, and finally the number of runs.
     private var firstRuns: [Int32] = [0]
     private var starts: [Int32] = []
     private var counts: [Int32] = []
@@ -136,7 +136,7 @@ private struct PlaneTaps: Sendable {
 
     private var placeCount: Int { firstRuns.count - 1 }
 
-    /// A number for each place from its index and the number of elements under the window.
+    /// A number for each element from its index and the number of input elements under the window.
     func map(_ transform: (_ index: Int, _ taps: Int) -> Float) -> [Float] {
         (0..<placeCount).map { index in
             let runs = Int(firstRuns[index])..<Int(firstRuns[index + 1])
@@ -159,7 +159,7 @@ private struct PlaneTaps: Sendable {
         }
     }
 
-    /// Without a jump that depends on the data: where the largest element lies is anybody's guess.
+    /// Branch-free, because the position of the largest element is unpredictable.
     func spreadToFirst(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
@@ -204,11 +204,11 @@ private struct PlaneTaps: Sendable {
     }
 }
 
-/// Windows of two columns, each next to the other: many of them are looked at in one go.
+/// Windows of two columns that are next to each other: many are processed at once.
 private struct ColumnPairs: Sendable {
     private let window: WindowGeometry
 
-    /// `nil` for other windows, and for those that overlap or stand over the border.
+    /// `nil` for other windows, and for those that overlap or extend over the border.
     init?(_ window: WindowGeometry) {
         guard window.kernel[2] == 2, window.strides[2] == 2, window.before == [0, 0, 0],
             (0..<3).allSatisfy({ axis in

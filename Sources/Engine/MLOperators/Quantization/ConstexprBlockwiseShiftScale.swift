@@ -1,10 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// Decodes constant integers by a line for each block: y = scale · (data − offset).
+/// Dequantises constant integers block by block: y = scale · (data − offset).
 ///
 /// Operands: data, scale, offset?; scale and offset have data's rank, and each of their extents divides data's: the
-/// quotient is the extent of a block.  Result: data's shape, of the scale's type.
+/// quotient is the extent of a block. Result: data's shape, of the scale's type.
 package struct ConstexprBlockwiseShiftScale: Operator {
     package static let names: [MILName] = [MILName("constexpr_blockwise_shift_scale", .iOS18 ... .newest)]
 
@@ -44,10 +44,10 @@ package struct ConstexprBlockwiseShiftScale: Operator {
     }
 }
 
-/// Decodes the elements of a sparse constant by a line for each block of the dense tensor.
+/// Dequantises the elements of a sparse constant by the scale and offset of each block of the dense tensor.
 ///
-/// Operands: mask (uint1, dense shape), data [elements where the mask is 1], scale, offset?.  Results: the mask, and
-/// the decoded elements of the scale's type.
+/// Operands: mask (uint1, dense shape), data [elements where the mask is 1], scale, offset?. Results: the mask, and the
+/// decoded elements of the scale's type.
 package struct ConstexprSparseBlockwiseShiftScale: Operator {
     package static let names: [MILName] = [MILName("constexpr_sparse_blockwise_shift_scale", .iOS18 ... .newest)]
 
@@ -131,7 +131,7 @@ func blockOffsets(of blocks: [Int], in data: [Int]) -> [Int] {
     return offsets
 }
 
-/// Each line has its scale and its offset.
+/// Checks that there is an offset for each scale.
 private func checkOffsets(_ offsets: Shape, scales: Shape) throws(ModelError) {
     guard ValueType(.float32, offsets).agrees(with: ValueType(.float32, scales)) else {
         throw ModelError(.invalidModel, "offsets have shape \(offsets), scales \(scales); they must be the same")

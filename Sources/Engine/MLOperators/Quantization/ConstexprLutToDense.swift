@@ -1,11 +1,11 @@
 package import MLGraph
 package import MLNumerics
 
-/// Looks constant weights up in tables.
+/// Decodes palettized constant weights by lookup tables.
 ///
-/// Operands: indices [d…] of an unsigned type, tables [g…, entries, width]; each g divides its d and tells how many
-/// tables there are along that axis.  An entry of `width` > 1 elements fills `width` places along `vectorAxis`.
-/// Result: [d…] with d · width at `vectorAxis`, of the tables' type.
+/// Operands: indices [d…] of an unsigned type, tables [g…, entries, width]; each g divides its d and is the number of
+/// tables along that axis. An entry of `width` > 1 elements fills `width` elements along `vectorAxis`. Result: [d…]
+/// with d · width at `vectorAxis`, of the tables' type.
 package struct ConstexprLutToDense: Operator {
     package static let names: [MILName] = [MILName("constexpr_lut_to_dense", .iOS18 ... .newest)]
 
@@ -33,10 +33,10 @@ package struct ConstexprLutToDense: Operator {
     }
 }
 
-/// Looks the elements of a sparse constant up in tables.
+/// Decodes the elements of a sparse palettized constant by lookup tables.
 ///
 /// Operands: mask (uint1, shape of the indices), indices [elements where the mask is 1], tables as for
-/// `ConstexprLutToDense`.  Results: the mask, widened along `vectorAxis`, and the elements it selects.
+/// `ConstexprLutToDense`. Results: the mask, widened along `vectorAxis`, and the elements it selects.
 package struct ConstexprLutToSparse: Operator {
     package static let names: [MILName] = [MILName("constexpr_lut_to_sparse", .iOS18 ... .newest)]
 
@@ -81,10 +81,10 @@ package struct ConstexprLutToSparse: Operator {
     }
 }
 
-/// Looks constant weights up in one table; the form of opset iOS16 with packed indices.
+/// Decodes palettized constant weights by one lookup table; the form of opset iOS16 with packed indices.
 ///
-/// Operands: indices (uint8, ⌈bits · count / 8⌉ bytes, low bits first), table [2^bits].  Result: `shape`, of the
-/// table's type.
+/// Operands: indices (uint8, ⌈bits · count / 8⌉ bytes, low bits first), table [2^bits]. Result: `shape`, of the table's
+/// type.
 package struct ConstexprPackedLutToDense: Operator {
     package static let names: [MILName] = [MILName("constexpr_lut_to_dense", .iOS16 ... .iOS17)]
 
@@ -139,7 +139,7 @@ func unpackedBits(_ bytes: Tensor, width: Int, count: Int) -> [Int] {
     }
 }
 
-/// The shape that a lookup gives, checked.
+/// The result shape of a lookup, after checking the operands.
 private func lookupShape(_ indices: Shape, _ lut: Shape, _ vectorAxis: Int?) throws(ModelError) -> Shape {
     guard lut.count == indices.count + 2, !indices.isEmpty else {
         throw ModelError(.invalidModel, "tables \(lut) must have two axes more than indices \(indices)")
@@ -155,7 +155,7 @@ private func lookupShape(_ indices: Shape, _ lut: Shape, _ vectorAxis: Int?) thr
     return shape
 }
 
-/// The entries of `lut` that the indices name, in its storage form; `nil` when that form is not served.
+/// The entries of `lut` at the indices, in its storage form; `nil` when that form is not supported.
 private func decoded(_ indices: Tensor, in lut: Tensor, _ vectorAxis: Int?) throws(ModelError) -> Tensor? {
     guard let bytes = WeightDecoding.wholeBytes(indices), bytes.scalarType == .uint8 else { return nil }
     let groups = Array(lut.shape.dropLast(2))

@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// Spreads the elements of a sparse constant over the places where its mask is 1; the others are 0.
+/// Distributes the elements of a sparse constant to the positions where its mask is 1; the others are 0.
 ///
-/// Operands: elements [count], mask (uint1) of the result's shape.  Result: of the elements' type.
+/// Operands: elements [count], mask (uint1) of the result's shape. Result: of the elements' type.
 package struct ConstexprSparseToDense: Operator {
     package static let names: [MILName] = [MILName("constexpr_sparse_to_dense", .iOS18 ... .newest)]
 
@@ -24,9 +24,9 @@ package struct ConstexprSparseToDense: Operator {
     }
 }
 
-/// The form of opset iOS16: the mask is packed into bytes, low bits first, and the shape stands apart.
+/// The form of opset iOS16: the mask is packed into bytes, low bits first, and the shape is separate.
 ///
-/// Operands: elements [count], mask [⌈elements of the shape / 8⌉] (uint8).  Result: `shape`, of the elements' type.
+/// Operands: elements [count], mask [⌈elements of the shape / 8⌉] (uint8). Result: `shape`, of the elements' type.
 package struct ConstexprPackedSparseToDense: Operator {
     package static let names: [MILName] = [MILName("constexpr_sparse_to_dense", .iOS16 ... .iOS17)]
 

@@ -9,8 +9,8 @@ struct AxisQuantization {
     private let extent: Int
 
     /// - Parameters:
-    ///   - shape: of the data.
-    ///   - axis: where vectors lie; counts for nothing when scale and zero point are scalars.
+    ///   - shape: The shape of the data.
+    ///   - axis: The axis of vectors; ignored when scale and zero point are scalars.
     init(shape: [Int], scale: Tensor, zeroPoint: Tensor?, axis: Int) {
         self.scale = scale.values
         self.zeroPoint = zeroPoint?.values ?? [0]
@@ -46,9 +46,10 @@ struct AxisQuantization {
     }
 }
 
-/// Decodes integers by a line: y = scale · (x − zeroPoint), with one line for all or one for each index of `axis`.
+/// Dequantises integers: y = scale · (x − zeroPoint), with one scale and zero point for all or for each index of
+/// `axis`.
 ///
-/// Operands: x, scale, zero point?.  Result: of the scale's type.
+/// Operands: x, scale, zero point?. Result: of the scale's type.
 package struct Dequantize: Operator {
     package static let names: [MILName] = [MILName("dequantize", .iOS17 ... .newest)]
 
@@ -73,9 +74,9 @@ package struct Dequantize: Operator {
     }
 }
 
-/// Decodes constant integers by a line; the form of weights in opset iOS16.
+/// Dequantises constant integers; the form of weights in opset iOS16.
 ///
-/// Operands: quantised data, zero point, scale.  Result: of the scale's type.
+/// Operands: quantised data, zero point, scale. Result: of the scale's type.
 package struct ConstexprAffineDequantize: Operator {
     package static let names: [MILName] = [MILName("constexpr_affine_dequantize", .iOS16 ... .newest)]
 

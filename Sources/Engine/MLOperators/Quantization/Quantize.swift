@@ -1,10 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// Encodes numbers as integers: y = clamp(round(x / scale) + zeroPoint), halves to even, with one line for all or one
+/// Quantises numbers: y = clamp(round(x / scale) + zeroPoint), halves to even, with one scale and zero point for all or
 /// for each index of `axis`.
 ///
-/// Operands: x, scale, zero point?.  Result: int8 or uint8.
+/// Operands: x, scale, zero point?. Result: int8 or uint8.
 package struct Quantize: Operator {
     package static let names: [MILName] = [MILName("quantize", .iOS17 ... .newest)]
 

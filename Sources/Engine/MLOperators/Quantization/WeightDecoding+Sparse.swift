@@ -1,9 +1,9 @@
 import MLKernels
 import MLNumerics
 
-/// Masks are packed bits, low bits first: tensors of uint1, or of uint8 with eight places in each.
+/// Masks are packed bits, low bits first: tensors of uint1, or of uint8 with eight positions in each.
 extension WeightDecoding {
-    /// `elements` in order at the places of `shape` where `mask` is 1, zeros elsewhere.
+    /// `elements` in order at the positions of `shape` where `mask` is 1, zeros elsewhere.
     static func spread(_ elements: Tensor, mask: Tensor, shape: [Int]) -> Tensor {
         switch elements.scalarType.bitWidth {
         case 8: return spread(UInt8.self, elements, mask, shape)
@@ -66,7 +66,7 @@ extension WeightDecoding {
         return result
     }
 
-    /// A mask each of whose places is repeated `width` times, one behind the other every `inner` places.
+    /// A mask with each position repeated `width` times, with `inner` positions between the repetitions.
     static func widened(_ mask: Tensor, by width: Int, inner: Int) -> Tensor {
         let result = Tensor(uninitialized: .uint1, shape: [mask.count * width], zeroed: true)
         let bits = result.address.assumingMemoryBound(to: UInt8.self)
@@ -108,8 +108,8 @@ extension WeightDecoding {
         return result
     }
 
-    /// The entries, each of several elements that go along `axis`, that `indices` (uint8) name in `tables` of shape
-    /// [groups…, entries, width]; `nil` when an index lies behind its table or the form is not served.
+    /// The entries, each of several elements along `axis`, at `indices` (uint8) in `tables` of shape [groups…, entries,
+    /// width]; `nil` when an index is out of range or the form is not supported.
     static func vectors(_ indices: Tensor, in tables: Tensor, axis: Int) -> Tensor? {
         switch tables.scalarType.bitWidth {
         case 32: vectors(UInt32.self, indices, in: tables, axis: axis)

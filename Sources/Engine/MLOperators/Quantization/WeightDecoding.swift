@@ -2,13 +2,13 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// Decoding of constant weights by vector kernels; large weights never exist in double precision.
+/// Decodes constant weights with vector kernels, so that large weights never exist in double precision.
 enum WeightDecoding {
-    /// scale · (data − offset), with one line for each block, in `scalarType`; `nil` for types that are not served.
+    /// scale · (data − offset), with one pair for each block, in `scalarType`; `nil` for unsupported types.
     ///
     /// - Parameters:
-    ///   - scale, offset: one element for each block, in row-major order, or one for all.
-    ///   - blocks: how many blocks there are along each axis of `data`.
+    ///   - scale, offset: One element for each block, in row-major order, or one for all.
+    ///   - blocks: The number of blocks along each axis of `data`.
     static func lines(
         _ data: Tensor,
         scale: Tensor,
@@ -70,12 +70,12 @@ enum WeightDecoding {
         return result
     }
 
-    /// The table entries that `indices` (uint8) name, in the table's own storage form.
+    /// The table entries at `indices` (uint8), in the table's own storage form; `nil` when an index is out of range or
+    /// the form is not supported.
     ///
     /// - Parameters:
-    ///   - groups: how many tables there are along each axis of the indices.
-    ///   - entries: the length of one table.
-    /// `nil` when an index lies behind its table or the form is not served.
+    ///   - groups: The number of tables along each axis of the indices.
+    ///   - entries: The length of one table.
     static func lookup(_ indices: Tensor, in table: Tensor, groups: [Int], entries: Int) -> Tensor? {
         switch table.scalarType.bitWidth {
         case 32: lookup(UInt32.self, indices, in: table, groups: groups, entries: entries)

@@ -7,7 +7,7 @@ extension RandomFill: LoweredFromLayers {
 }
 
 extension LayerContext {
-    /// Random numbers in a shape that is given, or the contents or the shape of the input.
+    /// Random numbers in a given shape, or in that of the input or its contents.
     fileprivate mutating func random(
         _ numbers: some Distribution,
         _ seed: Int64,

@@ -2,9 +2,9 @@ import Glibc
 package import MLGraph
 package import MLNumerics
 
-/// Random classes, drawn with replacement by the weights on the last axis.
+/// Random classes, drawn with replacement with the probabilities on the last axis.
 ///
-/// [d0…, classes] of probabilities, or of their logarithms up to a constant → [d0…, count] of class numbers.
+/// [d0…, classes] of probabilities, or of their logarithms up to a constant → [d0…, count] of class indices.
 package struct RandomCategorical: Operator {
     package static let names: [MILName] = ["random_categorical"]
     package var isLogarithmic: Bool

@@ -1,14 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// A distribution of numbers with its parameters: what sets the members of the `RandomFill` family apart.
+/// A distribution of numbers with its parameters: the parameter of the `RandomFill` family.
 package protocol Distribution: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
     /// The arguments whose type is that of the result.
     static var typedArguments: [String] { get }
     init(reading arguments: inout Arguments) throws(ModelError)
     func sample(_ generator: inout RandomGenerator) -> Double
-    /// The neural-network layers that give such numbers.
+    /// The neural-network layers that produce such numbers.
     static var layers: [LayerRule] { get }
 }
 
@@ -42,7 +42,7 @@ package struct Normal: Distribution {
     package func sample(_ generator: inout RandomGenerator) -> Double { mean + deviation * generator.normal() }
 }
 
-/// `low ≤ x < high`, every number as likely as another.
+/// Uniform in `low ≤ x < high`.
 package struct Uniform: Distribution {
     package static let names: [MILName] = ["random_uniform"]
     package static let typedArguments = ["low", "high"]
@@ -60,7 +60,7 @@ package struct Uniform: Distribution {
     package func sample(_ generator: inout RandomGenerator) -> Double { low + (high - low) * generator.uniform() }
 }
 
-/// A tensor of random numbers; the same at every run when `seed` is not negative.
+/// A tensor of random numbers; the same in every run when `seed` is not negative.
 ///
 /// Operands: shape [K].
 package struct RandomFill<Numbers: Distribution>: Operator {

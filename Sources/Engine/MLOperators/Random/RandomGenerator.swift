@@ -5,9 +5,9 @@ import MLNumerics
 package struct RandomGenerator: RandomNumberGenerator, Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
-    /// A generator with the sequence that belongs to `seed`; a negative seed stands for an arbitrary one.
+    /// A generator with the sequence of `seed`; a negative seed stands for a random one.
     package init(seed: Int) {
-        // The seed is spread over the state.
+        // The seed is expanded to the whole state.
         var source = SplitMix64(seed: seed < 0 ? UInt64.random(in: .min ... .max) : UInt64(seed))
         state = (source.next(), source.next(), source.next(), source.next())
     }
@@ -25,10 +25,10 @@ package struct RandomGenerator: RandomNumberGenerator, Sendable {
         return result
     }
 
-    /// A number in 0 ..< 1.
+    /// A uniform random number in 0 ..< 1.
     package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// A number of the normal distribution with mean 0 and deviation 1.
+    /// A normally distributed random number with mean 0 and standard deviation 1.
     package mutating func normal() -> Double {
         let radius = (-2 * log(1 - uniform())).squareRoot()
         return radius * cos(2 * Double.pi * uniform())

@@ -7,11 +7,10 @@
 #endif
 import MLKernels
 
-/// A number that the gradients of recurrent operators compute with: plain loops in double precision, kernels in single
-/// precision.
+/// The number type of the recurrent operators' gradients: plain loops in double precision, kernels in single precision.
 protocol BackwardScalar: BinaryFloatingPoint, BitwiseCopyable {
-    /// `c[rows, columns] = a[rows, terms] · b`, added to what is there when `adds`; element (k, n) of b lies at
-    /// k · termStride + n · columnStride.
+    /// `c[rows, columns] = a[rows, terms] · b`, added to the previous contents when `adds`; element (k, n) of b is at k
+    /// · termStride + n · columnStride.
     static func multiply(
         _ a: UnsafePointer<Self>,
         _ b: UnsafePointer<Self>,

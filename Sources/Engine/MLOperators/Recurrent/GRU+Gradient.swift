@@ -14,7 +14,7 @@ extension GRU: BackwardRecurrence {
     func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) { GRUBackward(self, run).run() }
 }
 
-/// A GRU backwards.  Everything kept from the way there lies in the order of time; gates stand in the order r, o, z.
+/// The backward pass of a GRU. Everything kept from the forward pass is in time order; gates have the order r, o, z.
 private struct GRUBackward<Scalar: BackwardScalar> {
     private let op: GRU
     private let memory: BackwardRun<Scalar>
@@ -22,7 +22,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
     private let batch: Int
     private let states: Int
 
-    /// The arguments of the gates' functions, their values, and what flows back to the arguments.
+    /// The arguments of the gates' functions, their values, and the gradients of the arguments.
     private let sums: UnsafeMutablePointer<Scalar>
     private let gates: UnsafeMutablePointer<Scalar>
     private let flow: UnsafeMutablePointer<Scalar>
@@ -30,7 +30,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
     /// R h of the gates, [batch, 3H], of one step.
     private let recurrent: UnsafeMutablePointer<Scalar>
     private let hiddenBefore: UnsafeMutablePointer<Scalar>
-    /// r · h, or R_o h + b_o when the reset comes after.
+    /// r · h, or R_o h + b_o when the reset is applied after.
     private let inner: UnsafeMutablePointer<Scalar>
     private let hidden: UnsafeMutablePointer<Scalar>
     private let spare: UnsafeMutablePointer<Scalar>
@@ -72,7 +72,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
         memory.inputSums(into: sums, rows: length * batch, gates: 3 * states, weight: 2, bias: 5)
         hidden.update(from: h, count: batch * states)
         for index in 0..<length { forwards(time(index) * batch, recursion) }
-        // From here on the present state holds its gradient.
+        // From here on the current state's buffer holds its gradient.
         for place in 0..<batch * states {
             var total = memory.flows[1]?[place] ?? 0
             if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
@@ -85,7 +85,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
             backwards(time(index) * batch, recursion)
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
-        // Input weights and input bias see the flows as they are.
+        // Input weights and input bias use the gradients unchanged.
         memory.addWeights(
             sums: flow,
             turned: turned,
@@ -162,7 +162,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
     }
 
     private func backwards(_ start: Int, _ recursion: UnsafePointer<Scalar>) {
-        // What flows to R_o h + b_o when the reset comes after, else to R_o (r · h).
+        // The gradient of R_o h + b_o when the reset is applied after, otherwise of R_o (r · h).
         for item in 0..<batch {
             let row = start + item
             let (sum, gate, target) = (sums + row * 3 * states, gates + row * 3 * states, flow + row * 3 * states)
@@ -173,7 +173,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
                 target[states + unit] = dh * (1 - z) * op.activation.derivative(sum[states + unit], o)
                 target[2 * states + unit] =
                     dh * (before - o) * op.gateActivation.derivative(sum[2 * states + unit], z)
-                // What passes by the update gate.
+                // The part that bypasses through the update gate.
                 hidden[item * states + unit] = dh * z
                 if op.resetsAfter {
                     let dr = target[states + unit] * inner[row * states + unit]
@@ -211,7 +211,7 @@ private struct GRUBackward<Scalar: BackwardScalar> {
                 }
             }
         }
-        // Through the state weights of the gates that see h itself.
+        // Through the state weights of the gates that use h directly.
         for item in 0..<batch {
             let row = start + item
             for unit in 0..<states {
@@ -238,7 +238,8 @@ private struct GRUBackward<Scalar: BackwardScalar> {
     /// The gradients of state weights and bias.
     private func addRecurrentWeights() {
         let rows = length * batch
-        // `turned` becomes what flows to R h, transposed: for the output gate with the reset when that comes after.
+        // `turned` becomes the gradient of R h, transposed: for the output gate times the reset when that is applied
+        // after.
         for row in 0..<rows {
             for gate in 0..<3 * states {
                 var value = flow[row * 3 * states + gate]

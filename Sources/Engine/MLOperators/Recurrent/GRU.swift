@@ -1,22 +1,22 @@
 package import MLGraph
 package import MLNumerics
 
-/// Gated recurrent unit.  With σ and g the two functions:
-/// r = σ(W_r x + R_r h + b_r), z = σ(W_z x + R_z h + b_z), o = g(W_o x + R_o (r·h) + b_o), h ← (1 − z)·o + z·h.
-/// With `resetsAfter`, o = g(W_o x + a_o + r·(R_o h + b_o)), where a is the input bias.
+/// Gated recurrent unit. With σ and g the two functions: r = σ(W_r x + R_r h + b_r), z = σ(W_z x + R_z h + b_z), o =
+/// g(W_o x + R_o (r·h) + b_o), h ← (1 − z)·o + z·h. With `resetsAfter`, o = g(W_o x + a_o + r·(R_o h + b_o)), where a
+/// is the input bias.
 ///
 /// Operands: x [S, B, I], initial h [B, H], weight [3H, I], state weight [3H, H], bias [3H]?, input bias [3H]?, which
-/// counts in every gate.  Gates stand in the order r, o, z.
-/// A way back alone gives its steps in the order of making, the last time first.
-/// Results: h of every step [S, B, H], or of the last [1, B, H]; the last h [B, H].
+/// is added in every gate. Gates have the order r, o, z. With the direction `reverse` the steps are returned in
+/// processing order, the last time first. Results: h of every step [S, B, H], or of the last [1, B, H]; the last h [B,
+/// H].
 package struct GRU: Operator {
     package static let names: [MILName] = ["gru"]
 
     package var direction: RecurrentDirection
     package var returnsSequence: Bool
-    /// σ: of the reset and update gates.
+    /// σ: the function of the reset and update gates.
     package var gateActivation: Activation
-    /// g: of the output gate.
+    /// g: the function of the output gate.
     package var activation: Activation
     package var resetsAfter: Bool
 

@@ -22,13 +22,13 @@ extension LSTM: BackwardRecurrence {
     }
 }
 
-/// One way of an LSTM, backwards.  Everything kept from the way there lies in the order of time.
+/// The backward pass of one direction of an LSTM. Everything kept from the forward pass is in time order.
 private struct LSTMBackward<Scalar: BackwardScalar> {
     private let op: LSTM
     private let memory: BackwardRun<Scalar>
-    /// The place of the input weight among the operands; state weight, bias and peephole follow.
+    /// The index of the input weight among the operands; state weight, bias and peephole follow.
     private let first: Int
-    /// Where this way's states begin in a row of states.
+    /// The first column of this direction's states in a row of states.
     private let column: Int
     private let isReverse: Bool
     private let length: Int
@@ -167,7 +167,7 @@ private struct LSTMBackward<Scalar: BackwardScalar> {
     private func backwards() {
         guard let recursion = memory.operands[first + 1] else { return }
         let peephole = memory.operands[first + 3]
-        // From here on the present states hold their gradients.
+        // From here on the current states' buffers hold their gradients.
         for item in 0..<batch {
             for unit in 0..<states {
                 let place = item * width + column + unit

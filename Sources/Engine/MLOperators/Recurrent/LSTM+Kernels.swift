@@ -67,7 +67,7 @@ extension GRU {
     package var halfPrecisionOperands: [Int] { [2, 3] }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        // Under a reset gate only the state's bias belongs to operand 4, the input's to operand 5.
+        // With `resetsAfter`, operand 4 holds the state's bias alone, operand 5 the input's.
         guard request.computesFloats(), let x = request.operand(0)?.logicalShape,
             let states = request.operand(3)?.logicalShape[1], x.elementCount > 0, states > 0,
             request.operand(1)?.scalarType == .float32,
@@ -113,14 +113,14 @@ extension GRU {
     }
 }
 
-/// The weights of one direction before they are packed: constants, or operands of which the shape is known.
+/// The weights of one direction before packing: constants, or operands with known shapes.
 private struct RecurrentSource: Sendable {
     private struct Weight: Sendable {
         let operand: Int
         let shape: [Int]
         let constant: Tensor?
 
-        /// The numbers, lent for as long as a kernel runs when they are no constant.
+        /// The numbers, borrowed while a kernel runs when they are not a constant.
         func tensor(_ context: KernelContext) -> Tensor {
             if let constant { return constant }
             let storage = TensorStorage(
@@ -140,7 +140,7 @@ private struct RecurrentSource: Sendable {
     private let peephole: Weight?
     private let gateOrder: [Int]?
 
-    /// `nil` when something cannot be packed.  The state's weight follows that of x.
+    /// `nil` when something cannot be packed. The state's weight follows that of x.
     init?(
         _ request: KernelRequest,
         _ cell: RecurrentWeights.Cell,
@@ -177,10 +177,10 @@ private struct RecurrentSource: Sendable {
 
     private var vectors: [Weight?] { [bias, stateBias, peephole] }
 
-    /// The operands that `packed()` takes in whole.
+    /// The operands that `packed()` packs.
     var packedOperands: [Int] { [weightX.operand, weightH.operand] }
 
-    /// True when nothing has to be packed while running.
+    /// Whether nothing has to be packed at run time.
     var isConstant: Bool {
         weightX.constant != nil && weightH.constant != nil
             && vectors.allSatisfy { $0 == nil || $0?.constant != nil }
@@ -238,7 +238,7 @@ private struct RecurrentSource: Sendable {
         }
     }
 
-    /// The weights packed from what the operands hold in this run.
+    /// The weights packed from the operands' contents in this run.
     func packed(_ context: KernelContext) -> RecurrentWeights {
         packed(
             weightX.tensor(context),
@@ -278,7 +278,7 @@ private struct RecurrentSource: Sendable {
     private func numbers(_ tensor: Tensor?) -> [Float] { tensor?.values.map { Float($0) } ?? [] }
 }
 
-/// The memory of a recurrent operator while it runs: states come in and go out as [batch, ways · states].
+/// The memory of a recurrent operator while it runs: initial and final states are [batch, directions · states].
 private struct RecurrentRun: Sendable {
     let steps: Int
     let batch: Int
@@ -346,7 +346,7 @@ private struct RecurrentRun: Sendable {
         }
     }
 
-    /// Steps of a single way back stand in the order of making, the kernel leaves them in the order of time.
+    /// Steps of the direction `reverse` are returned in processing order; the kernel writes them in time order.
     private func reverseSteps(_ rows: UnsafeMutablePointer<Float>) {
         let count = batch * states
         for (early, late) in zip(0..<steps / 2, (0..<steps).reversed()) {

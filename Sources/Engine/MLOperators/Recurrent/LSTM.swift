@@ -1,28 +1,28 @@
 package import MLGraph
 package import MLNumerics
 
-/// Long short-term memory.  With σ, g, f the three functions, and peepholes p:
-/// i = σ(Wᵢx + Rᵢh + bᵢ + pᵢ·c), f = σ(W_f x + R_f h + b_f + p_f·c), z = g(W_z x + R_z h + b_z),
-/// c ← clip(f·c + i·z), o = σ(W_o x + R_o h + b_o + p_o·c), h ← o · f(c).
+/// Long short-term memory. With σ, g, f the three functions, and peepholes p: i = σ(Wᵢx + Rᵢh + bᵢ + pᵢ·c), f = σ(W_f x
+/// + R_f h + b_f + p_f·c), z = g(W_z x + R_z h + b_z), c ← clip(f·c + i·z), o = σ(W_o x + R_o h + b_o + p_o·c), h ← o ·
+/// f(c).
 ///
 /// Operands: x [S, B, I], initial h and c [B, D·H], weight [4H, I], state weight [4H, H], bias [4H]?, peephole [3H]?,
-/// then the last four again for the way back of `bidirectional` (D = 2).  Gates stand in the order i, f, o, z.
-/// A way back alone gives its steps in the order of making, the last time first.
-/// Results: h of every step [S, B, D·H], or of the last [1, B, D·H]; the last h and the last c, [B, D·H].
+/// then the last four again for the backward direction of `bidirectional` (D = 2). Gates have the order i, f, o, z.
+/// With the direction `reverse` the steps are returned in processing order, the last time first. Results: h of every
+/// step [S, B, D·H], or of the last [1, B, D·H]; the last h and the last c, [B, D·H].
 package struct LSTM: Operator {
     package static let names: [MILName] = ["lstm"]
 
     package var direction: RecurrentDirection
     package var returnsSequence: Bool
-    /// σ: of the input, forget and output gates.
+    /// σ: the function of the input, forget and output gates.
     package var gateActivation: Activation
-    /// g: of the cell gate.
+    /// g: the function of the cell gate.
     package var cellActivation: Activation
-    /// f: of the cell on its way out.
+    /// f: the function of the cell state before the output.
     package var activation: Activation
-    /// The bound of the cell's magnitude.
+    /// The maximum magnitude of the cell state.
     package var clip: Double?
-    /// The forget gate is 1 − i and its weights do not count.
+    /// Whether the forget gate is 1 − i and its weights are ignored.
     package var couplesInputAndForget: Bool
 
     package init(

@@ -44,7 +44,7 @@ extension RNN: BackwardRecurrence {
             Scalar.apply(activation, sums + start, into: values + start, count: batch * states)
             hidden.update(from: values + start, count: batch * states)
         }
-        // From here on the present state holds its gradient.
+        // From here on the current state's buffer holds its gradient.
         for place in 0..<batch * states {
             var total = run.flows[1]?[place] ?? 0
             if !returnsSequence { total += run.flows[0]?[place] ?? 0 }

@@ -60,7 +60,7 @@ extension RNN {
         ]
     }
 
-    /// The kernel for weights that are known while running.
+    /// The kernel for weights that are only known at run time.
     private func atRunTime(_ x: [Int], states: Int, _ bias: FloatSource) -> Kernel {
         let (steps, batch) = (x[0], x[1])
         let sums = steps * batch * states

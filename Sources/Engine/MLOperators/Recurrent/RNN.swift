@@ -3,9 +3,9 @@ package import MLNumerics
 
 /// The simple recurrent network: h ← f(W x + R h + b).
 ///
-/// Operands: x [S, B, I], initial h [B, H], weight [H, I], state weight [H, H], bias [H]?.
-/// A way back alone gives its steps in the order of making, the last time first.
-/// Results: h of every step [S, B, H], or of the last [1, B, H]; the last h [B, H].
+/// Operands: x [S, B, I], initial h [B, H], weight [H, I], state weight [H, H], bias [H]?. With the direction `reverse`
+/// the steps are returned in processing order, the last time first. Results: h of every step [S, B, H], or of the last
+/// [1, B, H]; the last h [B, H].
 package struct RNN: Operator {
     package static let names: [MILName] = ["rnn"]
 

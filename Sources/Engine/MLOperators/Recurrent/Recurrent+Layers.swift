@@ -83,7 +83,7 @@ extension LSTM: LoweredFromLayers {
                 op.direction = .bidirectional
                 opposite.direction = .bidirectional
                 let x = try context.steps()
-                // Inputs: h and c of the way forward, then of the way back.
+                // Inputs: h and c of the forward direction, then of the backward direction.
                 func both(_ first: Int) throws(ModelError) -> ValueID {
                     try context.append(
                         Concat(axis: 1),
@@ -115,7 +115,7 @@ extension LSTM: LoweredFromLayers {
                     try context.finish(steps: [results[0], h[0], c[0], h[1], c[1]])
                     return
                 }
-                // Each way has functions of its own.
+                // Each direction has its own functions.
                 op.direction = .forward
                 opposite.direction = .reverse
                 func half(_ index: Int, _ way: Int) throws(ModelError) -> ValueID {
@@ -143,8 +143,7 @@ extension LSTM: LoweredFromLayers {
 }
 
 extension Activation {
-    /// The function of a sum of weighted inputs, which layers bound to −50 … 50 first.  Only functions without bounds
-    /// of their own tell the difference.
+    /// The function of a sum of weighted inputs, which layers clamp to −50 … 50 first. Only unbounded functions differ.
     init(sum function: SpecActivationParams) throws(ModelError) {
         let plain = try Activation(function)
         self =
@@ -155,7 +154,7 @@ extension Activation {
             }
     }
 
-    /// The function of a recurrent layer's gate.  Files may leave its parameters out, which then are those of MIL.
+    /// The function of a recurrent layer's gate. Files may leave its parameters out; MIL's defaults apply then.
     init(_ function: SpecActivationParams) throws(ModelError) {
         switch function.nonlinearityType {
         case .linear(let p):
@@ -203,7 +202,7 @@ extension LayerContext {
         return builder.constant(Tensor(uninitialized: .float32, shape: try extents([batch, width]), zeroed: true))
     }
 
-    /// States the outputs: the sequence [S, B, H], then states [B, H].
+    /// Sets the outputs: the sequence [S, B, H], then states [B, H].
     fileprivate mutating func finish(steps results: [ValueID]) throws(ModelError) {
         let original = try input()
         var outputs: [ValueID] = []
@@ -216,7 +215,7 @@ extension LayerContext {
         try setOutputs(outputs)
     }
 
-    /// Weight fields of one shape, one below the other.
+    /// Weight fields of the same shape, concatenated along the first axis.
     fileprivate mutating func stacked(
         _ fields: [SpecWeightParams],
         shape: [Int],
@@ -248,7 +247,7 @@ extension LayerContext {
         return builder.constant(whole, name: layer.name + "." + name)
     }
 
-    /// Weights, recursion, bias and peepholes of one direction, gates in the order i, f, o, z.
+    /// Weights, recurrent weights, bias and peepholes of one direction, with gates in the order i, f, o, z.
     fileprivate mutating func lstmWeights(
         _ weights: SpecLSTMWeightParams,
         _ layer: SpecLSTMParams,

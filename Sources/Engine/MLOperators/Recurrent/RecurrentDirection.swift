@@ -1,12 +1,12 @@
 import MLGraph
 import MLNumerics
 
-/// The order in which a recurrent operator goes through its sequence.
+/// The order in which a recurrent operator processes its sequence.
 package enum RecurrentDirection: String, Hashable, Sendable, Codable {
     case forward
-    /// From the last step to the first; results stand in the order in which they were made, the last step's first.
+    /// From the last step to the first; results are in processing order, the last step's first.
     case reverse
-    /// Both, each with weights of its own; the results stand side by side, both in the order of the steps.
+    /// Both, each with its own weights; the results are concatenated, both in the order of the steps.
     case bidirectional
 
     /// Reads `direction`, which must be one of `allowed`.
@@ -23,7 +23,7 @@ package enum RecurrentDirection: String, Hashable, Sendable, Codable {
 }
 
 extension Activation {
-    /// Reads the name of a gate's function; all have their standard parameters.
+    /// Reads the name of a gate's function; all have their default parameters.
     init(gate name: String, of arguments: inout Arguments, default value: String) throws(ModelError) {
         let function = try arguments.string(name, default: value).lowercased()
         switch function {
@@ -73,11 +73,11 @@ struct RecurrentSums {
     }
 }
 
-/// Checks what all recurrent operators share and gives (length, batch, state size).
+/// Checks the common rules of recurrent operators and returns (length, batch, state size).
 ///
 /// - Parameters:
-///   - gates: how many gates are stacked in the rows of the weights.
-///   - weights: the places of the input weight, state weight and bias among the operands.
+///   - gates: The number of gates stacked in the rows of the weights.
+///   - weights: The indices of the input weight, state weight and bias among the operands.
 func checkedRecurrence(
     _ operands: Operands,
     gates: Int,

@@ -2,18 +2,18 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// A recurrent operator that can be run backwards.
+/// A recurrent operator with a backward pass.
 protocol BackwardRecurrence: Operator {
-    /// How many operands the operator takes at most; behind them stand the gradients of its results.
+    /// The maximum number of operands; the gradients of the results follow them.
     static var operandCount: Int { get }
     static var resultCount: Int { get }
-    /// The numbers of scratch memory that `runBackwards` needs.
+    /// The number of elements of scratch memory that `runBackwards` needs.
     func backwardScratchCount(_ shapes: [[Int]?]) -> Int
-    /// Writes the gradient of every operand that is given.
+    /// Writes the gradient of every given operand.
     func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>)
 }
 
-/// The memory of one run backwards: operands, gradients of results, gradients of operands, by place; absent ones are
+/// The memory of one backward pass: operands, gradients of results, gradients of operands, by index; absent ones are
 /// `nil`.
 struct BackwardRun<Scalar: BackwardScalar> {
     let shapes: [[Int]?]
@@ -25,11 +25,11 @@ struct BackwardRun<Scalar: BackwardScalar> {
     func shape(_ index: Int) -> [Int] { shapes[index] ?? [] }
 }
 
-/// What flows back through a recurrent operator: the states are computed anew, then the steps are gone through from the
-/// last to the first.
+/// The gradient of a recurrent operator: the states are recomputed, then the steps are processed from the last to the
+/// first.
 ///
 /// Operands: those of the operator, then the gradients of its results, absent where the loss does not depend on them.
-/// Results: a gradient for each operand of the operator that is given.
+/// Results: a gradient for each given operand of the operator.
 struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
     var recurrence: Recurrence
 
@@ -118,7 +118,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
 }
 
 extension BackwardRecurrence {
-    /// Adds the operation that runs this one backwards, and states what it gives.
+    /// Adds the operation of the backward pass, and sets its results as gradients.
     func differentiate(_ context: inout GradientContext) throws(ModelError) {
         var operands = context.operands
         while operands.count < Self.operandCount { operands.append(nil) }
@@ -134,11 +134,11 @@ extension BackwardRecurrence {
 }
 
 extension BackwardRun {
-    /// The gradients of input weights, state weights, bias and input from those of the sums of gates.
+    /// The gradients of input weights, state weights, bias and input from those of the gates' sums.
     ///
     /// - Parameters:
-    ///   - sums: [rows, gates]; `turned` is as much memory for the same, transposed.
-    ///   - hidden: the states before each step, [rows, states].
+    ///   - sums: [rows, gates]; `turned` is a buffer of the same size for the transposed sums.
+    ///   - hidden: The states before each step, [rows, states].
     func addWeights(
         sums: UnsafeMutablePointer<Scalar>,
         turned: UnsafeMutablePointer<Scalar>,
@@ -200,7 +200,7 @@ extension BackwardRun {
         }
     }
 
-    /// The sums of the gates over the input, bias included, [rows, gates].
+    /// The gates' sums over the input, including the bias, [rows, gates].
     func inputSums(
         into sums: UnsafeMutablePointer<Scalar>,
         rows: Int,

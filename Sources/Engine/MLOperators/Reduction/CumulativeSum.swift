@@ -1,10 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// Running sums along `axis`.  [d…] → [d…].
+/// Running sums along `axis`. [d…] → [d…].
 ///
-/// Operands: x, and, where a layer computes its axis, the axis, which counts in place of the attribute.
-/// `isExclusive` leaves each element out of its own sum; `isReversed` runs from the end.
+/// Operands: x, and, where a layer computes its axis, the axis, which replaces the attribute. `isExclusive` leaves each
+/// element out of its own sum; `isReversed` runs from the end.
 package struct CumulativeSum: Operator {
     package static let names: [MILName] = ["cumsum"]
     package var axis: Int

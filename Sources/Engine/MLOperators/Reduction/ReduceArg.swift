@@ -2,11 +2,11 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// Which end of the order an `ReduceArg` looks for.
+/// Whether `ReduceArg` looks for the greatest or the least element.
 package protocol Extremum: Hashable, Sendable {
     static var names: [MILName] { get }
     static func prefers(_ candidate: Double, over best: Double) -> Bool
-    /// The neural-network layers that look for this end.
+    /// The neural-network layers that look for this extremum.
     static var layers: [LayerRule] { get }
 }
 
@@ -20,7 +20,7 @@ package enum Least: Extremum {
     package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate < best }
 }
 
-/// The place of the greatest or least element along `axis`, the first one among equals.
+/// The index of the greatest or least element along `axis`, in a tie the first one.
 ///
 /// [d0…dn] → the same without `axis`, or with extent 1 there, of integers.
 package struct ReduceArg<Which: Extremum>: Operator {

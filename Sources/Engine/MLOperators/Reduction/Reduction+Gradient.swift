@@ -42,8 +42,8 @@ extension Reduction {
         )
     }
 
-    /// For every element the product of the others of its group: of those in front times of those behind, so that
-    /// zeros do no harm.
+    /// For every element the product of the others of its group: of those before times those after, so that zeros do no
+    /// harm.
     private func productOfOthers(
         _ x: ValueID,
         _ axes: [Int],
@@ -56,7 +56,7 @@ extension Reduction {
         let rows = kept.reduce(1) { $0 * shape[$1] }
         guard count <= 1 << 12 else { throw notDifferentiable("over more than 4,096 elements") }
         let matrix = try context.reshaped(context.add(Transpose(order), x), to: [rows, 1, count])
-        // Row i of each group holds ones in the place of element i.
+        // Row i of each group has a one at element i.
         let ownPlace = (0..<count * count).map { Double($0 / count == $0 % count ? 1 : 0) }
         let isOwn = context.builder.constant(Tensor(values: ownPlace, scalarType: .bool, shape: [1, count, count]))
         let others = try context.add(Select(), isOwn, context.scalar(1, like: x), matrix)

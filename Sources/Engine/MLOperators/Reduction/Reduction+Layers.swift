@@ -21,7 +21,7 @@ extension SpecReduceSumSquareLayerParams: ReductionParameters {}
 extension SpecReduceLogSumExpLayerParams: ReductionParameters {}
 
 extension LayerRule {
-    /// A layer that reduces the axes its message names.
+    /// A layer that reduces the axes stated in its message.
     fileprivate static func reduction<Parameters: ReductionParameters, Function: ReductionFunction>(
         _ field: String,
         _ path: any KeyPath<SpecNeuralNetworkLayer, Parameters> & Sendable,
@@ -85,7 +85,7 @@ extension SumOfElements {
 }
 
 extension LayerContext {
-    /// The reduction over channels, rows or columns that models of the first versions have; the rank stays.
+    /// The reduction over channels, rows or columns of early models; the rank is unchanged.
     fileprivate mutating func reduced(_ parameters: SpecReduceLayerParams) throws(ModelError) -> ValueID {
         let axes: [Int]
         switch parameters.axis {
@@ -130,7 +130,7 @@ extension ReduceArg: LoweredFromLayers {
 }
 
 extension Extremum {
-    /// The place of the extremum; a rank of 1 stays.
+    /// The index of the extremum; a rank of 1 is kept.
     fileprivate static func lower(_ axis: Int64, _ removes: Bool, _ context: inout LayerContext) throws(ModelError) {
         let op = ReduceArg<Self>(axis: Int(clamping: axis), keepsDimensions: !removes)
         try context.finish(try context.add(op, context.input()))

@@ -2,15 +2,15 @@ package import MLGraph
 package import MLKernels
 package import MLNumerics
 
-/// A number made of many: what sets the members of the `Reduction` family apart.
+/// A function of many numbers: the parameter of the `Reduction` family.
 package protocol ReductionFunction: Hashable, Sendable {
     static var names: [MILName] { get }
     init()
     /// The value for `elements`, in row-major order.
     func callAsFunction(_ elements: [Double]) -> Double
-    /// What computes the function on float32.
+    /// The kernel for float32.
     static var kernel: ReductionKernel.Operation { get }
-    /// The neural-network layers whose heart the function is.
+    /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }
 }
 
@@ -25,7 +25,7 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
     package static var names: [MILName] { Function.names }
     package static var layers: [LayerRule] { Function.layers }
 
-    /// The reduced axes, negative ones from the end; `nil` stands for all.
+    /// The reduced axes, negative ones counted from the end; `nil` means all.
     package var axes: [Int]?
     package var keepsDimensions: Bool
 
@@ -87,7 +87,7 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
                 ReductionKernel.reduce(operation, x, into: y, outer: outer, axis: axis, inner: inner)
             }
         }
-        // The axes that matter, in the order in which they lie in the operand and should lie in the result.
+        // The relevant axes, in the order of the operand's and of the result's memory.
         let order = x.layout.permutation(rank: rank).filter { x.logicalShape[$0] != 1 }
         let kept = (keepsDimensions ? result.layout.permutation(rank: rank) : Array(0..<rank))
             .filter { x.logicalShape[$0] != 1 && !reduced.contains($0) }
@@ -101,7 +101,8 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
                 Kernel("reduce") { reduce($0.operand(0), $0.result(), outer, axis, inner) }
             ]
         }
-        // The reduced axes are scattered: one run of them after the other, as long as results may be joined so.
+        // The reduced axes are not adjacent: they are reduced one run after the other if partial results may be
+        // combined.
         if let runs = ReductionRuns(x, reduced: reduced, kept: kept, order: order),
             Function.joinsPartialResults, !isInteger
         {
@@ -113,7 +114,7 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
                 }
             ]
         }
-        // They are brought together first.
+        // They are moved together first.
         let source = StridedView(x).transposed(kept + order.filter(reduced.contains))
         guard source.count > 0, let copy = StridedCopy(source, StridedView(dense: source.shape), width: 4) else {
             return []
@@ -169,7 +170,7 @@ private struct ReductionRuns: Sendable {
 }
 
 extension ReductionFunction {
-    /// True when the function of all elements is the function of the functions of parts of equal size.
+    /// Whether the function of all elements is the function of the functions of parts of equal size.
     fileprivate static var joinsPartialResults: Bool {
         switch kernel {
         case .sum, .mean, .maximum, .minimum, .product, .logSumExp, .l2Norm, .l1Norm: true

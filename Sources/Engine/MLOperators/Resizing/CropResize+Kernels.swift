@@ -38,7 +38,7 @@ extension CropResize {
         ]
     }
 
-    /// The images of each box, when they are known to exist: a kernel cannot report others.
+    /// The image index of each box, when all are known to exist: a kernel cannot report others.
     private func sources(_ request: KernelRequest) -> [[Int]]? {
         guard let x = request.operand(0), let boxes = request.operand(1) else { return nil }
         let (images, count) = (x.logicalShape[0], boxes.logicalShape[0])

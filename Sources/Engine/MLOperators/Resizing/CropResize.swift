@@ -25,7 +25,7 @@ package struct CropResize: Operator {
     package var spatialScale: Double
     package var boxForm: BoxForm
     package var samplingMode: SamplingMode
-    /// What lies outside the image; `nil` repeats its border.
+    /// The value outside the image; `nil` repeats its border.
     package var padValue: Double?
     package var usesRegions: Bool
 
@@ -87,7 +87,7 @@ package struct CropResize: Operator {
             else {
                 throw ModelError(.invalidModel, "roi has shape \(boxes); [N, 1, 4, 1, 1] or [N, 1, 5, 1, 1] is needed")
             }
-            // Four numbers name no image: every box is cut from every one.
+            // Four numbers contain no image index: every box is cut from every image.
             let images = boxes[2].count.map { $0 == 4 ? x.shape[0] : 1 } ?? .unknown
             return [x.with([boxes[0], images, x.shape[1]] + size)]
         }
@@ -140,7 +140,7 @@ package struct CropResize: Operator {
         let (bottom, right) = (Double(images[2] - 1), Double(images[3] - 1))
         let vertical = spatialScale * (isNormalized ? bottom : 1)
         let horizontal = spatialScale * (isNormalized ? right : 1)
-        // Without padding, a box that runs backwards from outside stands for the whole image.
+        // Without padding, a reversed box outside the image stands for the whole image.
         if padValue == nil, high.0 < low.0, high.1 < low.1, low.0 * vertical > bottom, low.1 * horizontal > right {
             return (
                 samplingMode.places(first: 0, last: bottom, count: height),

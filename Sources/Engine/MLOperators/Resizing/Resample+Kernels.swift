@@ -14,7 +14,7 @@ extension Resample {
         }
     }
 
-    /// - Parameter points: for one image the function from the number of a point to its place.
+    /// - Parameter points: For an image the function from the index of a point to its position.
     func kernels(
         for request: KernelRequest,
         points: @escaping @Sendable (KernelContext, _ image: Int) -> (Int) -> (x: Double, y: Double)

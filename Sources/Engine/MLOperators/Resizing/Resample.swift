@@ -1,20 +1,20 @@
 package import MLGraph
 package import MLNumerics
 
-/// Reads images at given points.
+/// Samples images at given points.
 ///
-/// Operands: images [B, C, H, W], points [B, h, w, 2] as (x, y).  Result: [B, C, h, w].
+/// Operands: images [B, C, H, W], points [B, h, w, 2] as (x, y). Result: [B, C, h, w].
 package struct Resample: Operator {
     package static let names: [MILName] = ["resample"]
 
-    /// What lies outside the image.
+    /// The values outside the image.
     package enum Border: Hashable, Sendable, Codable {
         case constant(Double)
-        /// The edge goes on.
+        /// The edge is repeated.
         case edge
         /// Mirrored at the edge elements, which are not repeated.
         case reflection
-        /// Mirrored behind the edge elements, which are repeated.
+        /// Mirrored beyond the edge elements, which are repeated.
         case symmetric
     }
 
@@ -24,8 +24,8 @@ package struct Resample: Operator {
         case minusOneToOne = "normalized_minus_one_to_one"
         case zeroToOne = "normalized_zero_to_one"
 
-        /// The place in pixels of `value` on an axis of `extent` elements; with `isAligned` the ends of the unit
-        /// range are the centres of the edge elements, otherwise their outer sides.
+        /// The position in pixels of `value` on an axis of `extent` elements; with `isAligned` the ends of the unit
+        /// range are the centres of the edge elements, otherwise their outer edges.
         func pixel(_ value: Double, extent: Int, isAligned: Bool) -> Double {
             let n = Double(extent)
             return switch self {
@@ -111,7 +111,7 @@ package struct Resample: Operator {
         ]
     }
 
-    /// The images read at `point(image, index)`, index counting h · w points.
+    /// The images sampled at `point(image, index)`, where index counts h · w points.
     func resampled(
         _ x: Tensor,
         as scalarType: ScalarType,
@@ -140,16 +140,16 @@ package struct Resample: Operator {
         return Tensor(values: result, scalarType: scalarType, shape: shape)
     }
 
-    /// What lies outside the images when nothing of them is repeated.
+    /// The value outside the images when they are not extended.
     var outside: Double { if case .constant(let value) = border { value } else { 0 } }
 
-    /// The elements that make a point, with their shares; `nil` is a place outside.
+    /// The elements that contribute to a point, with their weights; `nil` is a position outside.
     private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(place: Int?, share: Double)] {
         func element(_ row: Double, _ column: Double) -> Int? {
             guard let row = inside(row, shape[2]), let column = inside(column, shape[3]) else { return nil }
             return row * shape[3] + column
         }
-        // Halves go up, whatever their sign.
+        // Halves are rounded up, whatever their sign.
         if !isLinear { return [(element((y + 0.5).rounded(.down), (x + 0.5).rounded(.down)), 1)] }
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (across, down) = (x - left, y - top)
@@ -158,7 +158,7 @@ package struct Resample: Operator {
         return zip(places, shares).filter { $1 != 0 }.map { (element($0.0, $0.1), $1) }
     }
 
-    /// The index that `border` puts at `index`; `nil` for a constant.
+    /// The index that `border` maps `index` to; `nil` for a constant.
     func inside(_ index: Double, _ extent: Int) -> Int? {
         guard extent > 0 else { return nil }
         let last = Double(extent - 1)
@@ -179,17 +179,17 @@ package struct Resample: Operator {
         }
     }
 
-    /// What `index` is beyond whole periods, 0 or more: exact however large it is.
+    /// `index` modulo `period`, 0 or more: exact however large it is.
     private static func remainder(_ index: Double, _ period: Double) -> Double {
         let rest = index.truncatingRemainder(dividingBy: period)
         return rest < 0 ? rest + period : rest
     }
 }
 
-/// Moves images by an affine map: output point (x, y) shows source point (a₀x + a₁y + a₂, b₀x + b₁y + b₂), both in
+/// Transforms images by an affine map: output point (x, y) shows source point (a₀x + a₁y + a₂, b₀x + b₁y + b₂), both in
 /// −1…1 from the first to the last element.
 ///
-/// Operands: images [B, C, H, W], maps [B or 1, 6] as a₀, a₁, a₂, b₀, b₁, b₂.  Result: [B, C, height, width].
+/// Operands: images [B, C, H, W], maps [B or 1, 6] as a₀, a₁, a₂, b₀, b₁, b₂. Result: [B, C, height, width].
 package struct Affine: Operator {
     package static let names: [MILName] = ["affine"]
 

@@ -1,20 +1,20 @@
 package import MLGraph
 package import MLNumerics
 
-/// How an ML program's operation states a `Resize`.
+/// The form in which an ML program's operation states a `Resize`.
 package protocol ResizeForm: Hashable, Sendable {
     static var milName: MILName { get }
     static func read(_ arguments: inout Arguments) throws(ModelError) -> ResizeAttributes
 }
 
-/// What a `Resize` does, whatever operation stated it.
+/// The attributes of a `Resize`, whatever operation stated it.
 package struct ResizeAttributes: Hashable, Sendable, Codable {
     package enum Target: Hashable, Sendable, Codable {
         /// The extents of the last axes.
         case extents([Int])
-        /// The last axes times these, rounded down.
+        /// The last axes multiplied by these, rounded down.
         case factors([Double])
-        /// The last `count` axes get the last elements of operand 1; 0 keeps an extent.
+        /// The last `count` axes have the last elements of operand 1 as extents; 0 keeps an extent.
         case operand(count: Int)
 
         package var count: Int {
@@ -30,8 +30,8 @@ package struct ResizeAttributes: Hashable, Sendable, Codable {
         case linear(SamplingMode)
         /// Element ⌊i · source / target⌋.
         case floor
-        /// The element nearest to the place of a sampling mode, the smaller one of two; with the standard mode element
-        /// ⌊(i + ½) · source / target⌋.
+        /// The element nearest to a sampling mode's position, in a tie the smaller; with the standard mode element ⌊(i
+        /// + ½) · source / target⌋.
         case nearest(SamplingMode)
     }
 
@@ -46,7 +46,7 @@ package struct ResizeAttributes: Hashable, Sendable, Codable {
 
 /// Resizes the last axes by interpolation, one axis after the other.
 ///
-/// Operands: x [lead…, s…], and the target shape when `target` says so.  Result: [lead…, t…].
+/// Operands: x [lead…, s…], and the target shape when `target` is `operand`. Result: [lead…, t…].
 package struct Resize<Form: ResizeForm>: Operator {
     package static var names: [MILName] { [Form.milName] }
 
@@ -110,7 +110,7 @@ package struct Resize<Form: ResizeForm>: Operator {
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
 
-    /// The axes that change and how.
+    /// The axes that change, and their sampling.
     package func samplings(from source: [Int], to target: [Int]) -> [(axis: Int, sampling: AxisSampling)] {
         (source.count - attributes.target.count..<source.count).compactMap { axis in
             let (from, to) = (source[axis], target[axis])

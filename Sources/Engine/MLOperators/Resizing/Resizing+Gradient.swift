@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 
 extension Resize {
-    /// Along each axis the result is a matrix times the operand; what flows back is the transposed matrix times dy.
+    /// Along each axis the result is a matrix times the operand; the gradient is the transposed matrix times dy.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let source = try context.extents(context.operand())
         let target = try context.extents(context.results[0])

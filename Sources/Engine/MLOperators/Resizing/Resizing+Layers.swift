@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 
 extension Resize: LoweredFromLayers {
-    /// The rules of all resizing layers stand with `resize_bilinear`.
+    /// The rules of all resizing layers are declared with `resize_bilinear`.
     package static var layers: [LayerRule] {
         guard self == ResizeBilinear.self else { return [] }
         return [

@@ -2,7 +2,7 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// The elements and shares of which points of a plane consist, in a step's scratch memory: up to four taps each.
+/// The elements and weights of a plane's sampled points, in a step's scratch memory: up to four taps each.
 struct SampledPoints {
     private let places: UnsafeMutablePointer<Int32>
     private let shares: UnsafeMutablePointer<Float>
@@ -10,10 +10,10 @@ struct SampledPoints {
     private let count: Int
     private let taps: Int
 
-    /// The bytes that `count` points take.
+    /// The size of `count` points in bytes.
     static func byteCount(_ count: Int) -> Int { count * 9 * 4 }
 
-    /// - Parameter taps: how many taps a point has at the most (1...4).
+    /// - Parameter taps: The maximum number of taps of a point (1...4).
     init(_ memory: UnsafeMutableRawPointer, count: Int, taps: Int = 4) {
         places = memory.assumingMemoryBound(to: Int32.self)
         shares = (memory + 4 * count * 4).assumingMemoryBound(to: Float.self)
@@ -22,7 +22,7 @@ struct SampledPoints {
         self.taps = taps
     }
 
-    /// Makes point `index` of nothing but `value`.
+    /// Initialises point `index` with `value` and no taps.
     func start(_ index: Int, _ value: Double) {
         for tap in 0..<taps {
             places[tap * count + index] = 0
@@ -31,13 +31,13 @@ struct SampledPoints {
         added[index] = Float(value)
     }
 
-    /// Gives `tap` (0..<taps) of point `index` a share of the element at `place`.
+    /// Sets the element and the weight of `tap` (0..<taps) of point `index`.
     func set(_ tap: Int, of index: Int, place: Int, share: Double) {
         places[tap * count + index] = Int32(truncatingIfNeeded: place)
         shares[tap * count + index] = Float(share)
     }
 
-    /// Reads the points from `planes` planes of `plane` elements.
+    /// Computes the points from `planes` planes of `plane` elements.
     func blend(_ x: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>, planes: Int, plane: Int) {
         BlendKernel.run(
             x,

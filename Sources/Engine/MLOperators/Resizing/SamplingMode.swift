@@ -1,13 +1,13 @@
 import MLGraph
 import MLNumerics
 
-/// Where a resized axis looks into its source: places between a first and a last element.
+/// The sampling positions of a resized axis: positions between a first and a last element.
 ///
-/// With a = first, b = last, and n places i = 0 ..< n; every place is kept between a and b.
+/// With a = first, b = last, and n positions i = 0 ..< n; every position is clamped to a … b.
 package enum SamplingMode: String, Hashable, Sendable, Codable {
-    /// a + i · (b − a) / (n − 1); a single place lies at a.
+    /// a + i · (b − a) / (n − 1); a single position is a.
     case strictAlignCorners = "STRICT_ALIGN_CORNERS"
-    /// The same, but a single place lies in the middle.
+    /// The same, but a single position is the middle.
     case alignCorners = "ALIGN_CORNERS"
     /// a + i · (b − a + 1) / n.
     case standard = "DEFAULT"
@@ -24,7 +24,7 @@ package enum SamplingMode: String, Hashable, Sendable, Codable {
         self = mode
     }
 
-    /// The `count` places between `first` and `last`, which may be the smaller one.
+    /// The `count` positions between `first` and `last`, which may be the smaller one.
     func places(first: Double, last: Double, count: Int) -> [Double] {
         let sign = last < first ? -1.0 : 1.0
         let span = abs(last - first)
@@ -44,11 +44,11 @@ package enum SamplingMode: String, Hashable, Sendable, Codable {
     }
 }
 
-/// How one axis is resized: each result is a mixture of two source elements.
+/// The resizing of one axis: each result is a mixture of two source elements.
 package struct AxisSampling: Sendable {
     package private(set) var lower: [Int] = []
     package private(set) var upper: [Int] = []
-    /// The share of `upper`.
+    /// The weight of `upper`.
     package private(set) var share: [Double] = []
 
     /// Linear interpolation at `places`, each between 0 and `extent` − 1.
@@ -62,7 +62,7 @@ package struct AxisSampling: Sendable {
         }
     }
 
-    /// Whole elements.
+    /// Nearest neighbours at `indices`.
     package init(nearest indices: [Int], extent: Int) {
         lower = indices.map { Swift.min(Swift.max($0, 0), extent - 1) }
         upper = lower

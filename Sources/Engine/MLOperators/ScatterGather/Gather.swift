@@ -2,16 +2,16 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// The slices of `x` along `axis` that `indices` name.
+/// The slices of `x` along `axis` at `indices`.
 ///
-/// Operands: x [D], indices [N].  The first `batchDimensions` axes of both go together.
-/// Result: D[..<axis] + N[batchDimensions...] + D[(axis + 1)...].
+/// Operands: x [D], indices [N]. The first `batchDimensions` axes of both correspond. Result: D[..<axis] +
+/// N[batchDimensions...] + D[(axis + 1)...].
 package struct Gather: Operator {
     package static let names: [MILName] = ["gather"]
     package var axis: Int
     package var batchDimensions: Int
     package var indexRule: IndexRule
-    /// True when slices of a float16 operand are given as float32.
+    /// Whether slices of a float16 operand are returned as float32.
     package var widensHalf = false
 
     package init(axis: Int, batchDimensions: Int = 0, indexRule: IndexRule = IndexRule()) {

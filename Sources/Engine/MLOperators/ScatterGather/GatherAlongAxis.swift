@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// At each place of `indices` the element of `x` at the same place, but for `axis`, where the index says.
+/// At each position of `indices` the element of `x` at the same position, except along `axis`, where the index is used.
 ///
-/// Operands: x, indices of the same rank and, besides `axis`, the same extents.  Result: the shape of indices.
+/// Operands: x, indices of the same rank and, except along `axis`, the same extents. Result: the shape of indices.
 package struct GatherAlongAxis: Operator {
     package static let names: [MILName] = ["gather_along_axis"]
     package var axis: Int

@@ -1,10 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// The slices of `x` whose leading places the last axis of `indices` lists.
+/// The slices of `x` whose leading indices are listed in the last axis of `indices`.
 ///
-/// Operands: x [D], indices [K…, n].  The first `batchDimensions` axes of both go together.
-/// Result: K + D[(batchDimensions + n)...].
+/// Operands: x [D], indices [K…, n]. The first `batchDimensions` axes of both correspond. Result: K +
+/// D[(batchDimensions + n)...].
 package struct GatherND: Operator {
     package static let names: [MILName] = ["gather_nd"]
     package var batchDimensions: Int
@@ -63,7 +63,7 @@ package struct GatherND: Operator {
 }
 
 extension IndexRule {
-    /// For each of the `groups` of `length` indices the place that they name together in an array of shape `axes`.
+    /// For each of the `groups` of `length` indices the flat index in an array of shape `axes`.
     func starts(_ indices: [Int], length: Int, groups: Int, axes: [Int]) throws(ModelError) -> [Int] {
         guard length > 0 else { return [Int](repeating: 0, count: groups) }
         guard !axes.contains(0) || indices.isEmpty else {

@@ -1,11 +1,11 @@
 package import MLGraph
 package import MLNumerics
 
-/// What an index outside its axis does.
+/// The treatment of indices out of range.
 ///
-/// Up to iOS 16 an index counts from the end when negative.  From iOS 17 on operations with `validate_indices` report
-/// every index outside; without it the result is undefined but safe: indices count from the end when negative and are
-/// clamped, but `Scatter` leaves them out.
+/// Up to iOS 16 an index counts from the end when negative. From iOS 17 on operations with `validate_indices` report
+/// every index out of range; without it the result is undefined but safe: indices count from the end when negative and
+/// are clamped, but `Scatter` skips them.
 package struct IndexRule: Hashable, Sendable, Codable {
     package var isValidated: Bool
 
@@ -15,7 +15,7 @@ package struct IndexRule: Hashable, Sendable, Codable {
         isValidated = try arguments.bool("validate_indices", default: false)
     }
 
-    /// The place on an axis of `extent` elements (at least 1) that `index` means.
+    /// The position on an axis of `extent` elements (at least 1) that `index` refers to.
     package func place(_ index: Int, extent: Int) throws(ModelError) -> Int {
         if isValidated, !(0..<extent).contains(index) {
             throw ModelError(.invalidInput, "index \(index) does not exist on an axis of \(extent) elements")
@@ -23,20 +23,20 @@ package struct IndexRule: Hashable, Sendable, Codable {
         return nearest(index, extent: extent)
     }
 
-    /// Throws when indices are validated and one of `count` lies outside.
+    /// Throws when indices are validated and one of `count` is out of range.
     func check(_ indices: UnsafeRawPointer, count: Int, extent: Int) throws(ModelError) {
         guard isValidated else { return }
         let list = indices.assumingMemoryBound(to: Int32.self)
         for index in 0..<count { _ = try place(Int(list[index]), extent: extent) }
     }
 
-    /// The same without a report: an index outside means the nearest place inside.
+    /// The same without an error: an index out of range is clamped.
     package func nearest(_ index: Int, extent: Int) -> Int {
         min(max(index < 0 ? index + extent : index, 0), max(extent - 1, 0))
     }
 }
 
-/// How a scattered element joins the one that is there.
+/// How a scattered element is combined with the existing one.
 package enum ScatterMode: String, Hashable, Sendable, Codable {
     case update, add, sub, mul, div, max, min
 

@@ -2,12 +2,12 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// Where a kernel finds indices as int32: in the operand, or converted into the step's scratch memory.
+/// A kernel's source of int32 indices: the operand, or a conversion of it in the step's scratch memory.
 struct IndexSource: Sendable {
     private let operand: Int
     private let number: Conversion.Number
     let count: Int
-    /// The scratch memory that `pointer` needs.
+    /// The size of the scratch buffer that `pointer` needs.
     var scratchByteCount: Int { number == .int32 ? 0 : count * 4 }
 
     /// `nil` when operand `index` does not hold integers that kernels convert.

@@ -2,15 +2,15 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// `data` with the slices along `axis` that `indices` name joined by those of `updates`.
+/// `data` with the slices along `axis` at `indices` combined with those of `updates`.
 ///
-/// Operands: data [D], indices [n], updates D[..<axis] + [n] + D[(axis + 1)...].  Result: as data.
+/// Operands: data [D], indices [n], updates D[..<axis] + [n] + D[(axis + 1)...]. Result: like data.
 package struct Scatter: Operator {
     package static let names: [MILName] = ["scatter"]
     package var axis: Int
     package var mode: ScatterMode
     package var indexRule: IndexRule
-    /// Whether a slice for an index outside 0..<D[axis] joins nothing: from iOS 17 on, when indices are not validated.
+    /// Whether slices with an index outside 0..<D[axis] are skipped: from iOS 17 on, when indices are not validated.
     package var leavesOutOutside: Bool
 
     package init(axis: Int, mode: ScatterMode, indexRule: IndexRule = IndexRule(), leavesOutOutside: Bool = false) {
@@ -76,7 +76,7 @@ package struct Scatter: Operator {
         let count = indices.count
         let byteCount = data.byteCount
         let leavesOutOutside = leavesOutOutside
-        // Slices that are worth a call each are written once, not copied first and replaced then.
+        // Slices that are large enough are written once, rather than copied first and then replaced.
         let replaces = mode == .update && kernel.elementByteCount * lines.stride >= 64
         let ownersOffset = source.scratchByteCount
         return [

@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// `data` with each element of `updates` joined at its own place, but for `axis`, where the index says.
+/// `data` with each element of `updates` combined at its own position, except along `axis`, where the index is used.
 ///
-/// Operands: data, indices of the same rank and, besides `axis`, the same extents, updates as indices.
+/// Operands: data, indices of the same rank and, except along `axis`, the same extents, updates like indices.
 package struct ScatterAlongAxis: Operator {
     package static let names: [MILName] = ["scatter_along_axis"]
     package var axis: Int

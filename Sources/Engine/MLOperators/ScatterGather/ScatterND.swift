@@ -1,9 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// `data` with the slices whose leading places the last axis of `indices` lists joined by those of `updates`.
+/// `data` with the slices whose leading indices are listed in the last axis of `indices` combined with those of
+/// `updates`.
 ///
-/// Operands: data [D], indices [K…, n], updates K + D[n...].  Result: as data.
+/// Operands: data [D], indices [K…, n], updates K + D[n...]. Result: like data.
 package struct ScatterND: Operator {
     package static let names: [MILName] = ["scatter_nd"]
     package var mode: ScatterMode

@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// The places of the elements along `axis` in sorted order, greatest first or ascending; equals keep their order.
+/// The indices of the elements along `axis` in sorted order, descending or ascending; equal elements keep their order.
 ///
 /// [d…] → [d…] of int32.
 package struct ArgSort: Operator {

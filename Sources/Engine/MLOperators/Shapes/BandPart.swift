@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// The innermost matrices with everything outside a band around the diagonal set to 0.
 ///
-/// Kept is element (m, n) when `m − n ≤ lower` and `n − m ≤ upper`; `nil` stands for no bound.
+/// Element (m, n) is kept when `m − n ≤ lower` and `n − m ≤ upper`; `nil` means no bound.
 package struct BandPart: Operator {
     package static let names: [MILName] = ["band_part"]
     package var lower: Int?

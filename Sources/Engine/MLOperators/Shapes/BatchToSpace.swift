@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// Batches become blocks of pixels, then a margin is cut off.
+/// Moves batches to blocks of pixels, then cuts off a margin.
 ///
 /// [n, c, h, w] → [n / (b0·b1), c, h·b0 − crops, w·b1 − crops].
 package struct BatchToSpace: Operator {

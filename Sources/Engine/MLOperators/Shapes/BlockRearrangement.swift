@@ -1,14 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// How channels and square blocks of pixels map to one another.
+/// The mapping between channels and square blocks of pixels.
 package protocol BlockOrder: Hashable, Sendable {
     static var names: [MILName] { get }
     /// The name of the block size among the arguments.
     static var argument: String { get }
-    /// True when blocks of pixels become channels, false for the way back.
+    /// Whether blocks of pixels become channels, or the reverse.
     static var gathersBlocks: Bool { get }
-    /// True when the place in the block counts more than the channel: channel number = block place · C + c.
+    /// Whether the position in the block is the more significant part: channel index = block position · C + c.
     static var isBlockMajor: Bool { get }
 }
 
@@ -45,9 +45,9 @@ package typealias DepthToSpace = BlockRearrangement<DepthToSpaceOrder>
 package typealias PixelShuffle = BlockRearrangement<PixelShuffleOrder>
 package typealias PixelUnshuffle = BlockRearrangement<PixelUnshuffleOrder>
 
-/// Blocks of `b` × `b` pixels become channels or the other way round.
+/// Moves blocks of `b` × `b` pixels to channels or the reverse.
 ///
-/// Gathering: [n, c, h, w] → [n, c·b², h/b, w/b].  Spreading: [n, c, h, w] → [n, c/b², h·b, w·b].
+/// Gathering: [n, c, h, w] → [n, c·b², h/b, w/b]. Spreading: [n, c, h, w] → [n, c/b², h·b, w·b].
 package struct BlockRearrangement<Order: BlockOrder>: Rearrangement {
     package static var names: [MILName] { Order.names }
     package var blockSize: Int

@@ -2,10 +2,10 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// The operands one behind the other along `axis`; interleaved, element `i` of operand `k` of `n` goes to `i·n + k`.
+/// The operands concatenated along `axis`; interleaved, element `i` of operand `k` of `n` goes to `i·n + k`.
 ///
 /// Operands: any number of tensors of one scalar type that differ at most in `axis` (not at all when interleaved).
-/// Scalars are taken as vectors of one element.
+/// Scalars are treated as vectors of one element.
 package struct Concat: Operator {
     package static let names: [MILName] = ["concat"]
     package var axis: Int
@@ -88,7 +88,7 @@ package struct Concat: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 
-    /// Where each operand goes in the result.
+    /// The position of each operand in the result.
     private func targets(_ shapes: [[Int]], in whole: StridedView, along axis: Int) -> [StridedView] {
         var start = 0
         return shapes.enumerated().map { index, operand in

@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// The same elements with new axes of extent 1 at `axes`, which count in the result.
+/// The same elements with new axes of extent 1 at `axes`, which are indices in the result.
 package struct ExpandDims: Operator {
     package static let names: [MILName] = ["expand_dims"]
     package var axes: [Int]

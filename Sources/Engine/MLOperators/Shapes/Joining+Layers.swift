@@ -48,7 +48,7 @@ extension Split: LoweredFromLayers {
                 if sizes.isEmpty, (1...1 << 20).contains(count),
                     let extent = shape[try normalizedAxis(axis, rank: shape.count)].count
                 {
-                    // Parts of nearly the same extent; the first ones are greater by 1.
+                    // Parts of nearly equal extent; the first ones are larger by 1.
                     sizes = (0..<count).map { extent / count + ($0 < extent % count ? 1 : 0) }
                 }
                 let op = sizes.isEmpty ? Split(axis: axis, count: count) : Split(axis: axis, sizes: sizes)

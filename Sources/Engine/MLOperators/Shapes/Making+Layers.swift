@@ -36,7 +36,7 @@ extension Identity: LoweredFromLayers {
             LayerRule("loadConstant", \.loadConstant) { parameters, context throws(ModelError) in
                 let shape = try extents(integers(parameters.shape))
                 let value = try context.weights(parameters.data, shape: shape, name: "data")
-                // [C, H, W]; in the legacy form of blobs a sequence axis stands in front.
+                // [C, H, W]; in the legacy form of blobs preceded by a sequence axis.
                 let rank = context.usesRank5Mapping ? 4 : max(context.declaredOutputRank() ?? 5, shape.count)
                 try context.finish(try context.padded(value, toRank: min(rank, 5)))
             },
@@ -64,7 +64,7 @@ extension Range1D: LoweredFromLayers {
 }
 
 extension LayerContext {
-    /// A range whose end, start and step, in this order, are inputs as far as there are any.
+    /// A range whose end, start and step, in this order, are replaced by inputs, as far as there are any.
     fileprivate mutating func range(_ end: Float, _ start: Float, _ step: Float) throws(ModelError) -> ValueID {
         var given = inputs
         for number in [end, start, step].dropFirst(inputs.count) { given.append(constant(number)) }
@@ -107,7 +107,7 @@ extension TopK: LoweredFromLayers {
                     try context.setOutputs(try context.append(op, [x]))
                     return
                 }
-                // The second input says how many: all are sorted, the first ones cut off.
+                // The second input is the number of elements: all are sorted, then the first ones are taken.
                 op.count = -1
                 let rank = context.rank(of: x)
                 let axis = try normalizedAxis(op.axis, rank: rank)

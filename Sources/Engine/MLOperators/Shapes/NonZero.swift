@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// The places of the elements that are not 0, in row-major order: int32 [n, rank].
+/// The indices of the nonzero elements, in row-major order: int32 [n, rank].
 package struct NonZero: Operator {
     package static let names: [MILName] = ["non_zero"]
 
@@ -32,7 +32,7 @@ package struct NonZero: Operator {
             for element in elements where element != 0 { count += 1 }
             var result = Tensor(uninitialized: .int32, shape: [count, rank])
             result.withMutableElements(of: Int32.self) { places in
-                // The place of the current line, and of the next result.
+                // The index of the current line, and of the next result.
                 var index = [Int32](repeating: 0, count: rank)
                 let width = x.shape.last ?? 1
                 var next = 0

@@ -40,13 +40,13 @@ extension OneHot {
     }
 }
 
-/// The elements of [outer][size][inner] that indices [outer][inner] name.
+/// The elements of [outer][size][inner] at indices [outer][inner].
 private struct Places {
     let outer: Int
     let size: Int
     let inner: Int
 
-    /// Writes `on` to the places of some slices of the outermost axis.
+    /// Writes `on` to the elements of some slices of the outermost axis.
     func set<T: BitwiseCopyable>(
         _: T.Type
     ) -> (_ on: UnsafeRawPointer, UnsafePointer<Int32>, UnsafeMutableRawPointer, _ slices: Range<Int>) -> Void {

@@ -1,13 +1,13 @@
 package import MLGraph
 package import MLNumerics
 
-/// A new axis of `size` elements that are `off` but for `on` at the place that the index says; an index outside
-/// gives `off` throughout.
+/// One-hot encoding: a new axis of `size` elements that are `on` at the index and `off` elsewhere; an index out of
+/// range gives `off` throughout.
 ///
-/// Operands: indices, size (one integer).  [d0…dn] → [d0…, size, …dn]
+/// Operands: indices, size (one integer). [d0…dn] → [d0…, size, …dn]
 package struct OneHot: Operator {
     package static let names: [MILName] = ["one_hot"]
-    /// The place of the new axis in the result.
+    /// The index of the new axis in the result.
     package var axis: Int
     package var on: Double
     package var off: Double

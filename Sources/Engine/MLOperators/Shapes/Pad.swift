@@ -2,10 +2,10 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// `x` with elements added before and behind on its last axes.
+/// `x` with elements added before and after on its last axes.
 ///
-/// Operands: x, amounts [2·N]: before and behind for each of the last N axes.  Added elements are `value`, or those
-/// of `x` mirrored without its edge, or its edge repeated.
+/// Operands: x, amounts [2·N]: before and after for each of the last N axes. Added elements are `value`, or those of
+/// `x` mirrored without its edge, or its edge repeated.
 package struct Pad: Operator {
     package enum Mode: String, Hashable, Sendable, Codable {
         case constant, reflect, replicate
@@ -104,7 +104,7 @@ package struct Pad: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.constant(1) != nil ? .agnostic : .rowMajor }
 
-    /// For each place on each axis of the result the place in `x`; `nil` for the constant.
+    /// For each index on each axis of the result the index in `x`; `nil` for the constant.
     package func tables(_ shape: [Int], _ amounts: [Int]) -> [[Int?]] {
         let first = shape.count - amounts.count / 2
         return shape.enumerated().map { axis, extent in
@@ -116,7 +116,7 @@ package struct Pad: Operator {
                 case .constant: return (0..<extent).contains(source) ? source : nil
                 case .replicate: return min(max(source, 0), extent - 1)
                 case .reflect:
-                    // A mirror at either end, again and again when there is more to fill than the array has.
+                    // A mirror at either end, repeatedly when there is more to fill than the array has.
                     let period = max(2 * (extent - 1), 1)
                     let folded = (source % period + period) % period
                     return folded < extent ? folded : period - folded

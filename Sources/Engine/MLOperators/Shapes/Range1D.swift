@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// `start`, `start + step`, … up to and without `end`.
+/// `start`, `start + step`, … up to but not including `end`.
 ///
-/// Operands: start, end, step, scalars of one type.  Result [⌈(end − start) / step⌉].
+/// Operands: start, end, step, scalars of one type. Result [⌈(end − start) / step⌉].
 package struct Range1D: Operator {
     package static let names: [MILName] = ["range_1d"]
 

@@ -3,15 +3,15 @@ package import MLNumerics
 
 /// The operand's elements in the same order under axes that are merged, split or added by a fixed scheme.
 ///
-/// Operand 0: the data.  Operand 1, when an axis of the scheme is `.like`: the value whose extents are taken over.
-/// It serves the neural-network reader, whose layers merge leading axes of unknown extent and restore them later.
+/// Operand 0: the data. Operand 1, when an axis of the scheme is `.like`: the value whose extents are used. The
+/// neural-network reader uses it: its layers merge leading axes of unknown extent and restore them later.
 package struct Regroup: Operator {
     package enum Axis: Hashable, Sendable, Codable {
         /// Extent 1.
         case one
         /// An axis of the operand.
         case axis(Int)
-        /// Neighbouring axes of the operand as one.
+        /// Neighbouring axes of the operand, merged.
         case merged(Range<Int>)
         /// An extent of operand 1.
         case like(Int)

@@ -3,8 +3,8 @@ package import MLNumerics
 
 /// The same elements in the same order, with another shape.
 ///
-/// Operands: x, shape [K].  An extent −1 is what remains; 0 takes over the extent of `x` at the same distance from
-/// the last axis (1 where `x` has none).
+/// Operands: x, shape [K]. An extent −1 is inferred; 0 copies the extent of `x` at the same distance from the last axis
+/// (1 where `x` has none).
 package struct Reshape: Operator {
     package static let names: [MILName] = ["reshape"]
 
@@ -29,7 +29,7 @@ package struct Reshape: Operator {
         return [type.with(try Reshape.shape(type.shape, as: target))]
     }
 
-    /// The shape that `target`, with its 0 and −1, stands for.
+    /// The shape for `target`, with its 0 and −1 resolved.
     static func shape(_ source: Shape, as target: [Int]) throws(ModelError) -> Shape {
         var result: Shape = []
         var open: Int?
@@ -54,7 +54,7 @@ package struct Reshape: Operator {
             }
             return result
         }
-        // Extents that are taken over and not known cancel out.
+        // Unknown extents that are copied cancel out.
         let kept = target.enumerated().filter { $0.element == 0 }.map { source.count - (target.count - $0.offset) }
         let numerator = source.enumerated().filter { !kept.contains($0.offset) }.map(\.element).elementCount
         let denominator = target.filter { $0 > 0 }.elementCount

@@ -1,9 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// The same elements in the same order; the shape is pieced together from those of other tensors.
+/// The same elements in the same order; the shape is composed of those of other tensors.
 ///
-/// Operands: x, then the reference tensors.  From each, the extents `begins[i] ..< ends[i]` are taken.
+/// Operands: x, then the reference tensors. Of each, the extents `begins[i] ..< ends[i]` are used.
 package struct ReshapeLike: Operator {
     package static let names: [MILName] = ["reshape_like"]
     package var begins: [Int]

@@ -47,8 +47,8 @@ extension LayerContext {
         return Array(0..<max(rank - 3, 0)) + (rank >= 3 ? [rank - 2, rank - 1, rank - 3] : Array(0..<rank))
     }
 
-    /// [.., C, H, W] with the same elements in another shape; channels-last, the order of elements is that of
-    /// [.., H, W, C] before and after.
+    /// [.., C, H, W] with the same elements in another shape; with `channelsLast` the order of elements is that of [..,
+    /// H, W, C] before and after.
     fileprivate mutating func imageReshaped(_ target: [Int], channelsLast: Bool) throws(ModelError) -> ValueID {
         guard target.count == 3 || target.count == 4 else {
             throw ModelError(.invalidModel, "a reshape layer to \(target.count) extents; 3 or 4 are possible")
@@ -123,7 +123,7 @@ extension Transpose: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("transpose", \.transpose) { parameters, context throws(ModelError) in
-                // Axes of fewer than all are those at the end: a picture [1, C, H, W] transposed as [C, H, W].
+                // Axes of fewer than all are those at the end: an image [1, C, H, W] transposed as [C, H, W].
                 let x = try context.input()
                 let lead = max(0, context.rank(of: x) - parameters.axes.count)
                 let given = integers(parameters.axes)
@@ -134,7 +134,7 @@ extension Transpose: LoweredFromLayers {
                 try context.finish(try context.add(Transpose(axes), x))
             },
             LayerRule("permute", \.permute) { parameters, context throws(ModelError) in
-                // The axes are those of [Sequence, C, H, W]; a batch axis behind the sequence stays where it is.
+                // The axes are those of [Sequence, C, H, W]; a batch axis after the sequence is not moved.
                 let axes = parameters.axis.isEmpty ? [0, 1, 2, 3] : integers(parameters.axis)
                 guard axes.sorted() == [0, 1, 2, 3] else {
                     throw ModelError(.invalidModel, "\(axes) is no order of the axes [Sequence, C, H, W]")

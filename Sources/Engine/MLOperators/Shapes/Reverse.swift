@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// `x` backwards along `axes`, or along all axes when `axes` is `nil`.
+/// `x` reversed along `axes`, or along all axes when `axes` is `nil`.
 package struct Reverse: Rearrangement {
     package static let names: [MILName] = ["reverse"]
     package var axes: [Int]?

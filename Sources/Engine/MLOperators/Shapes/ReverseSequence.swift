@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// For each place on `batchAxis`, the first `lengths[place]` elements along `sequenceAxis` backwards.
+/// For each index on `batchAxis`, the first `lengths[index]` elements along `sequenceAxis` reversed.
 ///
 /// Operands: x, lengths [x.shape[batchAxis]].
 package struct ReverseSequence: Operator {

@@ -64,7 +64,7 @@ extension Concat {
         }
         var parts: [ValueID]
         if isInterleaved {
-            // Element i of operand k lies at i · n + k.
+            // Element i of operand k is at i · n + k.
             var apart = shape
             apart.replaceSubrange(place...place, with: [sizes[0], sizes.count])
             let split = Split(axis: place + 1, count: sizes.count)

@@ -1,14 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// A slice whose steps and masks are operands too.
+/// A slice whose steps and masks are operands, too.
 ///
-/// Operands: x, begin [rank], end [rank], and as far as given steps, begin mask, end mask and squeeze mask [rank], each
-/// in place of the attribute.  The result is that of `SliceByIndex`.
+/// Operands: x, begin [rank], end [rank], and optionally steps, begin mask, end mask and squeeze mask [rank], each
+/// replacing the attribute. The result is that of `SliceByIndex`.
 package struct SliceByContents: Operator {
-    /// What counts for operands that are not given.
+    /// The attributes for operands that are absent.
     package var rule: SliceRule
-    /// The result's rank where the squeeze mask is computed by the model.
+    /// The result's rank when the squeeze mask is computed by the model.
     package var declaredRank: Int?
 
     package init(_ rule: SliceRule, declaredRank: Int? = nil) {

@@ -4,7 +4,8 @@ package import MLNumerics
 
 /// `x[begin : end : stride]` on every axis.
 ///
-/// Operands: x, begin [rank], end [rank].  An axis of the squeeze mask gives its element `begin` and goes.
+/// Operands: x, begin [rank], end [rank]. Of an axis in the squeeze mask the element `begin` is taken, and the axis is
+/// removed.
 package struct SliceByIndex: Rearrangement {
     package static let names: [MILName] = ["slice_by_index"]
     package var rule: SliceRule
@@ -53,7 +54,7 @@ package struct SliceByIndex: Rearrangement {
         guard let x = request.operand(0), let begin = request.operand(1), begin.constant == nil else {
             return viewKernels(for: request)
         }
-        // The result's shape is fixed; where it starts is read while running.
+        // The result's shape is fixed; its start is read at run time.
         let rank = x.logicalShape.count
         guard rule.isFixed(rank: rank), begin.scalarType == .int32, x.layout == .rowMajor, x.count > 0,
             let width = x.scalarType.copyWidth

@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// `size[i]` elements from `begin[i]` on, on every axis; a size of −1 takes all that remain.
+/// `size[i]` elements from `begin[i]` on, on every axis; a size of −1 takes all remaining ones.
 ///
 /// Operands: x, begin [rank], size [rank].
 package struct SliceBySize: Rearrangement {

@@ -1,14 +1,14 @@
 package import MLGraph
 package import MLNumerics
 
-/// Per axis: from where, how far and with what step a slice runs.  The rules are those of NumPy.
+/// The begin, end and step of a slice on each axis. The rules are those of NumPy.
 package struct SliceRule: Hashable, Sendable, Codable {
     /// Steps by axis; empty for 1 everywhere.
     package var steps: [Int] = []
-    /// Axes that begin at their end of the array; empty for none.
+    /// Axes that start at the array's edge, ignoring `begin`; empty for none.
     package var beginMask: [Bool] = []
     package var endMask: [Bool] = []
-    /// Axes of which one element is taken and which then go; empty for none.
+    /// Axes from which one element is taken and which are then removed; empty for none.
     package var squeezeMask: [Bool] = []
 
     package init() {}
@@ -25,7 +25,7 @@ package struct SliceRule: Hashable, Sendable, Codable {
     package func ignoresEnd(_ axis: Int) -> Bool { axis < endMask.count && endMask[axis] }
     package func squeezes(_ axis: Int) -> Bool { axis < squeezeMask.count && squeezeMask[axis] }
 
-    /// True when the extents of the result follow without the contents of `begin` and `end`.
+    /// Whether the extents of the result are known without the contents of `begin` and `end`.
     package func isFixed(rank: Int) -> Bool {
         (0..<rank).allSatisfy { squeezes($0) || (ignoresBegin($0) && ignoresEnd($0)) }
     }

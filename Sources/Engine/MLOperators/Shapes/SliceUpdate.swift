@@ -84,7 +84,7 @@ package struct SliceUpdate: Operator {
 }
 
 extension StridedView {
-    /// This view and `target`, of the same shape, with the axes turned along which the target runs backwards.
+    /// This view and `target`, of the same shape, with the axes reversed along which the target runs backwards.
     fileprivate func ascending(_ target: StridedView) -> (source: StridedView, target: StridedView) {
         var (source, target) = (self, target)
         for axis in target.shape.indices where target.strides[axis] < 0 {

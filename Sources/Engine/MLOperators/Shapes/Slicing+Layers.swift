@@ -187,8 +187,8 @@ extension Pad: LoweredFromLayers {
 }
 
 extension LayerContext {
-    /// What must be added before and behind on every axis of `x` to reach the extents `sizes`, of which at most one
-    /// of each pair is not 0.
+    /// The amounts to add before and after on every axis of `x` to reach the extents `sizes`, of which at most one of
+    /// each pair is not 0.
     fileprivate mutating func missing(to sizes: ValueID, from x: ValueID) throws(ModelError) -> ValueID {
         let rank = rank(of: x)
         let shape = try add(ExpandDims(axes: [1]), add(ShapeOf(), x))

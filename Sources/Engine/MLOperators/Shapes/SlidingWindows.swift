@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// All windows of `size` elements along `axis`, `stride` apart.
+/// All windows of `size` elements along `axis`, at distances of `stride`.
 ///
 /// [d0…d…dn] → [d0…, (d − size) / stride + 1, size, …dn]
 package struct SlidingWindows: Rearrangement {

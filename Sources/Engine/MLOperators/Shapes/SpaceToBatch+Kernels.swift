@@ -2,8 +2,7 @@ package import MLGraph
 import MLKernels
 import MLNumerics
 
-/// One of the copies of which a change between batches and blocks of pixels consists: the pixels at one place of the
-/// blocks.
+/// One of the copies between batches and blocks of pixels: the pixels at one position in the blocks.
 private struct BlockCopy: Sendable {
     let copy: StridedCopy
     let sourceOffset: Int
@@ -12,14 +11,14 @@ private struct BlockCopy: Sendable {
     /// Copies between every `block`-th pixel of `image`, from `place − margin` on, and a plane of `cells`.
     ///
     /// - Parameters:
-    ///   - item: the number of the place among those of a block.
-    ///   - image, cells: [n, c, h, w] of the image and of one place's batch.
-    ///   - toCells: false for the way back.
+    ///   - item: The index of the position in a block.
+    ///   - image, cells: [n, c, h, w] of the image and of one position's batch.
+    ///   - toCells: False for the reverse.
     init?(item: Int, place: [Int], block: [Int], margin: [Int], image: [Int], cells: [Int], toCells: Bool, width: Int) {
         var pixels = StridedView(dense: image)
         var batch = StridedView(dense: cells)
         for axis in 0..<2 {
-            // The cells whose pixel lies inside the image.
+            // The cells whose pixel is inside the image.
             let shift = place[axis] - margin[axis]
             let first = shift >= 0 ? 0 : (-shift + block[axis] - 1) / block[axis]
             let last = Swift.min(image[axis + 2] - 1 - shift, (cells[axis + 2] - 1) * block[axis])
@@ -40,7 +39,7 @@ private struct BlockCopy: Sendable {
         copy.run(context.operand(0) + sourceOffset, context.result() + targetOffset)
     }
 
-    /// The copies for all places of a block.
+    /// The copies for all positions in a block.
     static func all(block: [Int], margin: [Int], image: [Int], cells: [Int], toCells: Bool, width: Int) -> [BlockCopy] {
         (0..<block[0] * block[1]).compactMap { item in
             BlockCopy(

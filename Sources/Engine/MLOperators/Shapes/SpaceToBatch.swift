@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// Zeros are added around, then blocks of pixels become batches.
+/// Adds zeros around, then moves blocks of pixels to batches.
 ///
 /// [n, c, h, w] → [n·b0·b1, c, (h + paddings) / b0, (w + paddings) / b1].
 package struct SpaceToBatch: Operator {

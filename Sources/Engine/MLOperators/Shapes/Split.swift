@@ -7,7 +7,7 @@ package struct Split: Operator {
     package static let names: [MILName] = ["split"]
     package var axis: Int
     package var count: Int
-    /// `nil`: equal parts.
+    /// `nil` for equal parts.
     package var sizes: [Int]?
 
     package init(axis: Int, count: Int) {

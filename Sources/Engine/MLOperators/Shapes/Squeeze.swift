@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// The same elements without axes of extent 1: those among `axes`, or all when `axes` is `nil`.
 ///
-/// An axis of `axes` with another extent stays; one of unknown extent is taken to have extent 1.
+/// An axis of `axes` with another extent is kept; one of unknown extent is assumed to have extent 1.
 package struct Squeeze: Operator {
     package static let names: [MILName] = ["squeeze"]
     package var axes: [Int]?
@@ -35,6 +35,6 @@ package struct Squeeze: Operator {
 }
 
 extension ValueType {
-    /// The type of a tensor at hand.
+    /// The type of a given tensor.
     package init(_ tensor: Tensor) { self.init(tensor.scalarType, Shape(tensor.shape)) }
 }

@@ -2,10 +2,10 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// Operands of one shape side by side along a new axis.
+/// Operands of one shape stacked along a new axis.
 package struct Stack: Operator {
     package static let names: [MILName] = ["stack"]
-    /// The place of the new axis in the result.
+    /// The index of the new axis in the result.
     package var axis: Int
 
     package init(axis: Int) { self.axis = axis }

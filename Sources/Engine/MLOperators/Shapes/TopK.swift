@@ -1,13 +1,13 @@
 package import MLGraph
 package import MLNumerics
 
-/// The `count` greatest (or, ascending, least) elements along `axis`, best first, and their places there.
+/// The `count` greatest (or, ascending, least) elements along `axis`, best first, and their indices.
 ///
-/// Equal elements keep their order.  [d0…dn] → two tensors with extent `count` at `axis`: values as `x`, places as
+/// Equal elements keep their order. [d0…dn] → two tensors with extent `count` at `axis`: values like `x`, indices as
 /// integers (absent when `givesIndices` is false).
 package struct TopK: Operator {
     package static let names: [MILName] = ["topk"]
-    /// −1 stands for all.
+    /// −1 for all.
     package var count: Int
     package var axis: Int
     package var isAscending: Bool
@@ -33,7 +33,7 @@ package struct TopK: Operator {
         count = try arguments.int("k", default: 1)
         axis = try arguments.int("axis", default: -1)
         isAscending = try arguments.bool("ascending", default: false)
-        // Unsorted results may come in any order, so also in this one.
+        // Unsorted results may have any order, including this one.
         arguments.ignore("sort")
         givesIndices = try arguments.bool("return_indices", default: true)
         indexType = try arguments.indexType("output_indices_dtype")
@@ -75,7 +75,7 @@ package struct TopK: Operator {
     }
 }
 
-/// For each line along `axis` the places of its elements in sorted order, laid out as the elements are.
+/// For each line along `axis` the indices of its elements in sorted order, in the layout of the elements.
 func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool) -> [Int] {
     let lines = Lines(shape: shape, axis: axis)
     var result = [Int](repeating: 0, count: values.count)

@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// The axes in another order: axis `i` of the result is axis `permutation[i]` of `x`.
+/// The axes permuted: axis `i` of the result is axis `permutation[i]` of `x`.
 package struct Transpose: Rearrangement {
     package static let names: [MILName] = ["transpose"]
     /// Negative entries count from the end.

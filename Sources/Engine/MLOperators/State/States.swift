@@ -20,9 +20,9 @@ package struct ReadState: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] { [operands[0]] }
 }
 
-/// Replaces the contents of a state by `value` and gives them back.
+/// Replaces the contents of a state by `value` and returns them.
 ///
-/// Operands: state, value.  A reader of programs keeps `value` as the contents that later readings give.
+/// Operands: state, value. The program reader keeps `value` as the contents that later reads return.
 package struct UpdateState: Operator {
     package static let names: [MILName] = ["coreml_update_state", "write_state"]
     package init() {}

@@ -27,7 +27,7 @@ extension ScaledDotProductAttention {
             size: geometry.depth,
             valueSize: geometry.valueDepth
         )
-        /// Strides of batch item, head and position for rows of `row` elements, one row a token and head.
+        /// Strides of batch item, head and position for rows of `row` elements, one row for each token and head.
         func strides(_ tokens: Int, _ row: Int) -> (batch: Int, head: Int, position: Int) {
             heads == nil
                 ? (lanes * tokens * row, tokens * row, row)
@@ -53,7 +53,7 @@ extension ScaledDotProductAttention {
         ]
     }
 
-    /// The items and heads that the axes before the matrices stand for.
+    /// The batch items and heads in the axes before the matrices.
     private func batch(_ q: [Int]) -> (items: Int, heads: Int) {
         if let heads { return (q[0], heads) }
         let lead = q.dropLast(2)
@@ -61,7 +61,7 @@ extension ScaledDotProductAttention {
     }
 }
 
-/// How a mask lies over [items, heads, queries, keys].
+/// A mask broadcast to [items, heads, queries, keys].
 private struct MaskForm: Sendable {
     private let source: FloatSource
     private let isBoolean: Bool
@@ -87,7 +87,7 @@ private struct MaskForm: Sendable {
         let shape = [Int](repeating: 1, count: Swift.max(4 - buffer.logicalShape.count, 0)) + buffer.logicalShape
         let lead = shape.dropLast(3)
         let items = lead.reduce(1, *)
-        // More axes than four reduce to the four only when all or none of the leading ones repeat.
+        // More than four axes reduce to four only when all or none of the leading ones are repeated.
         guard items == 1 || items == batch.items else { return nil }
         let (heads, queries, keys) = (shape[shape.count - 3], shape[shape.count - 2], shape[shape.count - 1])
         strides = (

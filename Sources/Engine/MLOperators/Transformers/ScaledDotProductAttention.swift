@@ -10,11 +10,11 @@ package import MLNumerics
 
 /// Attention: y = softmax(scale · q kᵀ + mask) v for every head.
 ///
-/// Operands: q, k, v, mask?.  Without `heads` they are [batch…, L, E], [batch…, S, E] and [batch…, S, F], the heads
-/// being one of the batch axes, and the result is [batch…, L, F].  With `heads` the tokens come before the heads:
-/// [B, L, H · E], [B, S, H · E] and [B, S, H · F], or the same of rank 4 with H an axis of its own; the result has the
-/// form of q with F in the place of E.  The mask broadcasts to [batch…, L, S], or [B, H, L, S] with `heads`; `bool`
-/// tells who takes part, numbers are added.  Whoever may look at nothing gets zeros.
+/// Operands: q, k, v, mask?. Without `heads` they are [batch…, L, E], [batch…, S, E] and [batch…, S, F], with the heads
+/// as one of the batch axes, and the result is [batch…, L, F]. With `heads` the tokens come before the heads: [B, L, H
+/// · E], [B, S, H · E] and [B, S, H · F], or the same of rank 4 with H as a separate axis; the result has the form of q
+/// with F in place of E. The mask is broadcast to [batch…, L, S], or [B, H, L, S] with `heads`; `bool` selects the
+/// keys, numbers are added to the scores. Queries without any key get zeros.
 package struct ScaledDotProductAttention: Operator {
     package static let names: [MILName] = [MILName("scaled_dot_product_attention", .iOS18 ... .newest)]
 

@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Everything that only regroups elements becomes `reshape` to a constant shape, and chains of them become one:
+/// Rewrites all operations that only regroup elements to `reshape` with a constant shape, and merges chains of them:
 /// `expand_dims`, `squeeze`, `flatten2d`, `reshape_like`, and transpositions that only move axes of one element.
 package struct NormalizeReshapes: Pass {
     package let name = "normalize reshapes"

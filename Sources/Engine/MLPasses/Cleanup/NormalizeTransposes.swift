@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Transpositions in one form, so that fusions know them: axes of one element stay where they are (a reshape follows
-/// where that changes the shape), and a reshape that only adds leading ones to a transposed value goes in front.
+/// Normalises transpositions, so that fusions recognise them: axes of one element keep their place (a reshape follows
+/// where that changes the shape), and a reshape that only adds leading ones to a transposed value moves in front.
 package struct NormalizeTransposes: Pass {
     package let name = "normalize transposes"
     package init() {}

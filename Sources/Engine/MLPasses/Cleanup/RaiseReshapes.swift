@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: the linear meets what follows it (an
-/// activation, a residual) in its final shape and can take it in.
+/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: what follows the linear (an activation, a
+/// residual) then has its final shape and can be fused.
 package struct RaiseReshapes: Pass {
     package let name = "raise reshapes"
     package init() {}

@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Operations that give their operand back: `identity`, `cast` to the same type, a `cast` to float16 of what a `cast`
-/// from float16 gave, a transposition that moves nothing, a reshape to the same shape.
+/// Removes operations that return their operand: `identity`, `cast` to the same type, a `cast` to float16 of the result
+/// of a `cast` from float16, a transposition that moves nothing, a reshape to the same shape.
 package struct RemoveIdentities: Pass {
     package let name = "remove identities"
     package init() {}
@@ -20,7 +20,7 @@ package struct RemoveIdentities: Pass {
         return patches
     }
 
-    /// The float16 value of which a cast back to float16 was asked.
+    /// The float16 value that is cast back to float16.
     private func widenedHalf(_ operation: Operation, _ block: BlockView) -> ValueID? {
         guard (operation.op as? Cast)?.scalarType == .float16,
             let (_, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),

@@ -36,7 +36,7 @@ package struct FoldBatchNorm: Pass {
     }
 }
 
-/// What a batch norm with constant statistics does to each channel: x · scale + shift.
+/// A batch normalisation with constant statistics as a linear function of each channel: x · scale + shift.
 private struct ScaleShift {
     let scale: [Double]
     let shift: [Double]

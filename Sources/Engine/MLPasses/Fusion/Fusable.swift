@@ -2,12 +2,12 @@ import MLGraph
 import MLNumerics
 import MLOperators
 
-/// An operator that can take a bias, a residual and an activation into its own loop.
+/// An operator that can fuse a bias, a residual and an activation into its own loop.
 ///
 /// Operands: x, weight, bias [channels]?, residual of the result's shape?.
 protocol Fusable: Operator {
     var activation: Activation { get set }
-    /// The axis of the result along which the bias runs.
+    /// The axis of the result that the bias belongs to.
     func biasAxis(rank: Int) -> Int
 }
 
@@ -23,12 +23,12 @@ extension Linear: Fusable {
     func biasAxis(rank: Int) -> Int { rank - 1 }
 }
 
-/// An operation with a `Fusable` operator whose result nobody else sees.
+/// An operation with a `Fusable` operator whose result has no other user.
 struct FusionTarget {
     let op: any Fusable
     let operation: Operation
 
-    /// The producer of `id`, if it can take something in after its sum: no activation yet.
+    /// The producer of `id`, if something can be fused after its sum: it has no activation yet.
     init?(_ id: ValueID?, in block: BlockView) {
         guard let id, block.isUsedOnce(id), let index = block.producerIndex(of: id),
             let op = block.operations[index].op as? any Fusable, op.activation == .none

@@ -35,11 +35,11 @@ package struct FuseAttention: Pass {
     }
 }
 
-/// What stands under the softmax of an attention.
+/// The operands of an attention's softmax.
 private struct Scores {
     var q: ValueID
     var k: ValueID
-    /// The key is given as [B, H, E, S].
+    /// Whether the key is [B, H, E, S].
     var keyIsTransposed: Bool
     var scale = 1.0
     private var addend: ValueID?
@@ -82,7 +82,7 @@ private struct Scores {
     /// The mask to add to the scores.
     func mask(_ builder: inout GraphBuilder) -> ValueID? { addend ?? constantMask.map { builder.constant($0) } }
 
-    /// The key as [B, H, S, E]: a transposition undone where there is one.
+    /// The key as [B, H, S, E], without a transposition where there is one.
     func untransposedKey(_ block: BlockView, _ builder: inout GraphBuilder) throws(ModelError) -> ValueID {
         let swap = [0, 1, 3, 2]
         guard let (transpose, producer, _) = block.producer(of: k, as: Transpose.self) else {
@@ -92,7 +92,7 @@ private struct Scores {
         return try builder.add(Transpose(swap.map { permutation[$0] }), producer.operands[0])
     }
 
-    /// The side of an addition that a product can lie behind, and the other.
+    /// The operand of an addition that a product may be behind, and the other one.
     private static func sides(_ add: Operation, _ block: BlockView) -> (product: ValueID, mask: ValueID)? {
         for (one, other) in [(0, 1), (1, 0)] {
             guard let product = add.operands[one], let mask = add.operands[other], block.constant(product) == nil,
@@ -105,7 +105,7 @@ private struct Scores {
         return nil
     }
 
-    /// The value that a multiplication or division by one number scales.
+    /// The value that a multiplication or division by a single number scales.
     private static func scaled(_ id: ValueID, _ block: BlockView) -> (source: ValueID, factor: Double)? {
         if let product = block.producer(of: id, as: Binary<Mul>.self)?.operation {
             for (one, other) in [(0, 1), (1, 0)] {

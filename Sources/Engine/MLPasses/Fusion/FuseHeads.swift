@@ -2,7 +2,7 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Attention between transpositions that only exchange tokens and heads reads and writes tokens first instead.
+/// Removes transpositions around attention that only exchange tokens and heads: it then reads and writes tokens first.
 package struct FuseHeads: Pass {
     package let name = "fuse heads"
     package init() {}

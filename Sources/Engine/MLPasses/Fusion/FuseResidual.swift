@@ -4,7 +4,7 @@ import MLOperators
 
 /// add(conv(x), y) → conv(x) that adds y to its sum; the same for `linear`.
 ///
-/// The later of two possible producers takes the addition, so that the other's result exists by then.
+/// The later of two possible producers is fused with the addition, so that the other's result exists by then.
 package struct FuseResidual: Pass {
     package let name = "fuse residual"
     package init() {}

@@ -3,11 +3,11 @@ package import MLNumerics
 import MLOperators
 
 extension Graph {
-    /// The graph with memory layouts decided: channels-last inside convolutional stretches, row-major elsewhere and
-    /// at its inputs and outputs.
+    /// The graph with memory layouts assigned: channels-last inside convolutional parts, row-major elsewhere and at its
+    /// inputs and outputs.
     ///
-    /// Operations that gain from channels-last (`LayoutRole.channelsLast`) take it; those that work on any layout
-    /// follow their operands; a `Relayout` stands where two layouts meet, at most once for each value.
+    /// Operations that gain from channels-last (`LayoutRole.channelsLast`) get it; those that work on any layout follow
+    /// their operands; a `Relayout` is inserted between different layouts, at most once for each value.
     package func withLayouts() throws(ModelError) -> Graph {
         var counterparts: [ValueID: ValueID] = [:]
         func value(_ id: ValueID, in layout: Layout, _ builder: inout GraphBuilder) throws(ModelError) -> ValueID {
@@ -54,7 +54,7 @@ extension Graph {
 }
 
 extension Graph {
-    /// The values that operations of a layout other than row-major, or of any layout, take.
+    /// The values used by operations of a layout other than row-major, or of any layout.
     private var accompanied: Set<ValueID> {
         var values: Set<ValueID> = []
         for operation in body.operations
@@ -91,7 +91,7 @@ extension GraphBuilder {
         }
     }
 
-    /// The layout that each operand and the results should have.
+    /// The preferred layout of each operand and of the results.
     fileprivate func layoutChoice(
         _ operation: Operation,
         _ operands: [ValueID?],

@@ -3,9 +3,9 @@ package import MLNumerics
 import MLOperators
 
 /// slice_update(cast(x16), u) → cast(slice_update(x16, cast(u))) where x16 is an input of float16 or such an update of
-/// one: a state of float16 is then written where it lies, and only what is new is converted.
+/// one: a float16 state is then updated in place, and only the new part is converted.
 ///
-/// The values are those that the state would hold after the run.
+/// The values are those that the state would have after the run.
 package struct UpdateHalfInPlace: Pass {
     package let name = "update half in place"
     package init() {}

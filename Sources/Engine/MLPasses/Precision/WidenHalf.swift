@@ -3,11 +3,11 @@ package import MLNumerics
 import MLOperators
 
 extension Graph {
-    /// The graph computing in float32 what it declares in float16.
+    /// The graph with float16 computations widened to float32.
     ///
-    /// Inputs and outputs keep their types; an output that is cast from float16 is rounded to it.  Constants stay float16 where kernels read them so (`halfPrecisionOperands`);
-    /// elsewhere they are widened once.  Results are as exact as float32 accumulation makes them, and do not overflow
-    /// at 65,504.
+    /// Inputs and outputs keep their types; an output that is cast from float16 is rounded to it. Constants stay
+    /// float16 where kernels read them in that form (`halfPrecisionOperands`); elsewhere they are widened once. Results
+    /// have the accuracy of float32 accumulation, and do not overflow at 65,504.
     package func widened() throws(ModelError) -> Graph {
         var widenedConstants: [ValueID: ValueID] = [:]
         func wide(_ type: ValueType) -> ValueType { type.scalarType == .float16 ? type.with(.float32) : type }

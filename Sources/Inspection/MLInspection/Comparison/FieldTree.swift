@@ -19,8 +19,8 @@ struct FieldTree {
     /// In the order of the fields.
     let leaves: [(path: String, value: Leaf)]
 
-    /// A message that cannot be written as JSON has no leaves; that is one with text that is not UTF-8, which does not
-    /// decode.
+    /// A message that cannot be written as JSON has no leaves; that happens with text that is not UTF-8, which cannot
+    /// be decoded either.
     init(_ message: some Message) {
         var leaves: [(String, Leaf)] = []
         if let bytes: [UInt8] = try? message.jsonUTF8Bytes(), let json = try? JSONReader.read(bytes) {
@@ -31,7 +31,8 @@ struct FieldTree {
 
     private static func collect(_ json: JSONValue, _ path: String, _ leaves: inout [(String, Leaf)]) {
         switch json {
-        // Which of several messages is there, such as the kind of an activation, says something though it is empty.
+        // The choice among several messages, such as the kind of an activation, is information even when the message
+        // is empty.
         case .object(let members) where members.isEmpty && !path.isEmpty: leaves.append((path, .text("there")))
         case .object(let members):
             for member in members {
@@ -44,24 +45,24 @@ struct FieldTree {
         case .integer(let value): leaves.append((path, .number(Double(value))))
         case .number(let value): leaves.append((path, .number(value)))
         case .string(let text):
-            // Numbers of 64 bits are texts in this form.
+            // JSON represents 64-bit numbers as strings.
             leaves.append((path, Int64(text).map { .number(Double($0)) } ?? .text(text)))
         }
     }
 }
 
-/// How the fields of two messages differ, all elements of a list together.
+/// The differences between the fields of two messages, with all elements of a list combined.
 package struct FieldChange: Sendable, Equatable {
-    /// The path, `[]` standing for any element.
+    /// The path, with `[]` for any element.
     package let path: String
     package let changed: Int
     package let added: Int
     package let removed: Int
-    /// How many fields both have.
+    /// The number of fields that both messages have.
     package let count: Int
-    /// The largest difference of two numbers; `nil` where none changed.
+    /// The largest difference between two numbers; `nil` where no number changed.
     package let largestDifference: Double?
-    /// One of the fields that differ: its path and both values, `nil` where it is missing.
+    /// An example of a field that differs: its path and both values, `nil` where it is missing.
     package let example: String
     package let before: String?
     package let after: String?

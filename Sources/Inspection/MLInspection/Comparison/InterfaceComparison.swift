@@ -2,7 +2,7 @@ import MLFeatureFiles
 import MLFiles
 import MLSpecification
 
-/// How the interfaces and the metadata of two models differ.
+/// Compares the interfaces and the metadata of two models.
 enum InterfaceComparison {
     static func changes(_ a: SpecModel, _ b: SpecModel, inside place: String) -> [ModelChange] {
         let (old, new) = (a.description_p, b.description_p)

@@ -3,14 +3,14 @@ package import MLFiles
 package import MLNumerics
 import MLSpecification
 
-/// Something that one model says otherwise than another.
+/// A difference between two models.
 package struct ModelChange: Sendable, Equatable {
     package enum Kind: String, Sendable { case added, removed, changed }
 
     package let kind: Kind
-    /// What it is about: "input 'x'", "layer 'conv1' (convolution)".
+    /// The part that differs: "input 'x'", "layer 'conv1' (convolution)".
     package let place: String
-    /// What is said of it that changed; empty for the whole.
+    /// The attribute that changed; empty for the part as a whole.
     package let attribute: String
     package let before: String?
     package let after: String?
@@ -24,21 +24,21 @@ package struct ModelChange: Sendable, Equatable {
     }
 }
 
-/// How two models differ.
+/// The differences between two models.
 package struct ModelComparison: Sendable {
     package private(set) var interface: [ModelChange] = []
     package private(set) var metadata: [ModelChange] = []
-    /// Operations and layers that are there in one only, or state something else.
+    /// Operations and layers that exist in one model only, or have different attributes.
     package private(set) var structure: [ModelChange] = []
-    /// What models that are no graphs state otherwise, by field.
+    /// Different fields of models that are not graphs.
     package private(set) var fields: [(place: String, change: FieldChange)] = []
-    /// Tensors with a partner of the same shape, those that moved furthest first.
+    /// Tensors with a counterpart of the same shape, the largest changes first.
     package private(set) var weights: [WeightChange] = []
-    /// Tensors that one model has only, or whose shapes differ.
+    /// Tensors that exist in one model only, or whose shapes differ.
     package private(set) var unpaired: [ModelChange] = []
     /// Tensors that could not be decoded.
     package private(set) var failures: [ModelError] = []
-    /// The place of the first operation whose weights moved, and how many there are, over all lists.
+    /// The index of the first operation whose weights changed, and the number of operations, over all lists.
     private var firstMoved: Int?
     private var itemCount = 0
     private var movedOwners: [String] = []
@@ -57,7 +57,7 @@ package struct ModelComparison: Sendable {
             && failures.isEmpty && moved.isEmpty && !weights.contains { $0.storage != $0.otherStorage }
     }
 
-    /// The difference in a line.
+    /// A one-line summary.
     package var summary: String {
         if isIdentical { return "no difference" }
         var parts = [
@@ -81,7 +81,7 @@ package struct ModelComparison: Sendable {
         return parts.joined(separator: ", ")
     }
 
-    /// Where the weights lie that moved, when that is a small part.
+    /// Where the changed weights are, when that is a small part of the model.
     private var whereMoved: String {
         let owners = Set(movedOwners)
         if owners.count <= 2, owners.count < itemCount {
@@ -160,7 +160,7 @@ package struct ModelComparison: Sendable {
         }
     }
 
-    /// Compares models that are no graphs field by field.
+    /// Compares models that are not graphs field by field.
     private mutating func compareFields(_ a: ModelFile, _ b: ModelFile, inside place: String) {
         let (first, second) = (a.parameterTensors(), b.parameterTensors())
         if first.count == second.count, !first.isEmpty { pair(first, second, inside: place) }
@@ -171,7 +171,7 @@ package struct ModelComparison: Sendable {
         fields += FieldChange.changes(old, new).map { (place, $0) }
     }
 
-    /// What a network says beside its layers: preprocessing, shape mappings, updates, labels.
+    /// Compares a network's fields other than its layers: preprocessing, shape mappings, updates, labels.
     private mutating func compareNetworks(_ a: SpecModel, _ b: SpecModel, inside place: String) {
         var (old, new) = (a, b)
         guard old.networkLayers != nil, new.networkLayers != nil else { return }
@@ -240,7 +240,7 @@ package struct ModelComparison: Sendable {
                 }
             }
         }
-        // What no pair of operations takes, such as an output that is a constant, goes by name.
+        // Tensors that no pair of operations uses, such as outputs that are constants, are paired by name.
         for name in b.tensorNames where !seenB.contains(name) {
             if !seenA.contains(name), let first = a.tensors[name], let second = b.tensors[name] {
                 seenA.insert(name)
@@ -255,7 +255,7 @@ package struct ModelComparison: Sendable {
         }
     }
 
-    /// Pairs the tensors of models in different languages: those of a shape in their order.
+    /// Pairs the tensors of models in different languages: those of the same shape in order.
     private mutating func pairByShape(_ a: [ParameterTensor], _ b: [ParameterTensor], inside place: String) {
         func shape(_ tensor: ParameterTensor) -> [Int] { tensor.shape.filter { $0 != 1 } }
         var partners = Dictionary(grouping: b, by: shape).mapValues { $0[...] }
@@ -292,7 +292,7 @@ package struct ModelComparison: Sendable {
         }
     }
 
-    /// - Returns: whether the values differ.
+    /// - Returns: Whether the values differ.
     private mutating func compare(_ a: ParameterTensor, _ b: ParameterTensor, inside place: String) -> Bool {
         do throws(ModelError) {
             guard let change = try WeightChange(a, b) else {
@@ -316,7 +316,7 @@ package struct ModelComparison: Sendable {
     }
 }
 
-/// Which operations of two lists belong together.
+/// Matches the operations of two lists.
 private struct ItemMatch {
     private(set) var pairs: [(Int, Int)] = []
     private(set) var removed: [Int] = []
@@ -339,7 +339,7 @@ private struct ItemMatch {
         }
     }
 
-    /// Pairs what is left between two pairs: by name, then by kind in order.
+    /// Pairs the items between two pairs: by name, then by kind in order.
     private mutating func pairRest(_ a: [StructureItem], _ old: Range<Int>, _ b: [StructureItem], _ new: Range<Int>) {
         var rest = Array(new)
         var left: [Int] = []

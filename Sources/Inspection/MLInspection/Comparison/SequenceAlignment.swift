@@ -1,10 +1,12 @@
-/// Finds which elements of two sequences belong together, in order: a longest common subsequence where the sequences are
-/// short, and for long ones that between elements that occur once in each.
+/// Aligns two sequences.
+///
+/// Short sequences are aligned by their longest common subsequence, long ones by that of the elements that occur once
+/// in each.
 enum SequenceAlignment {
-    /// The most pairs of elements that are looked at one by one.
+    /// The largest table, in pairs of elements, for which the longest common subsequence is computed.
     private static let largestTable = 4_000_000
 
-    /// The places of equal elements, increasing in both sequences.
+    /// The indices of matching elements, increasing in both sequences.
     static func pairs(_ a: [Int], _ b: [Int]) -> [(Int, Int)] {
         var result: [(Int, Int)] = []
         align(a[...], b[...], &result)
@@ -26,7 +28,7 @@ enum SequenceAlignment {
         guard !a.isEmpty, !b.isEmpty else { return }
         if a.count <= largestTable / b.count { return table(a, b, &pairs) }
         let anchors = anchors(a, b)
-        // Long sequences without anything that occurs once in both have no order to go by.
+        // Long sequences without elements that occur once in both cannot be aligned.
         guard !anchors.isEmpty else { return }
         var (i, j) = (a.startIndex, b.startIndex)
         for (x, y) in anchors {
@@ -37,7 +39,7 @@ enum SequenceAlignment {
         align(a[i...], b[j...], &pairs)
     }
 
-    /// The longest common subsequence by the table of its lengths.
+    /// The longest common subsequence by dynamic programming.
     private static func table(_ a: ArraySlice<Int>, _ b: ArraySlice<Int>, _ pairs: inout [(Int, Int)]) {
         let width = b.count + 1
         var lengths = [Int32](repeating: 0, count: (a.count + 1) * width)
@@ -63,7 +65,7 @@ enum SequenceAlignment {
         }
     }
 
-    /// Elements that occur once in both, as many as stand in the same order (patience sorting).
+    /// The longest increasing sequence of elements that occur once in both (patience sorting).
     private static func anchors(_ a: ArraySlice<Int>, _ b: ArraySlice<Int>) -> [(Int, Int)] {
         func single(_ list: ArraySlice<Int>) -> [Int: Int] {
             var places: [Int: Int?] = [:]

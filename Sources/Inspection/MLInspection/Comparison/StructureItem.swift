@@ -6,21 +6,21 @@ import MLNumerics
 import MLSpecification
 import SwiftProtobuf
 
-/// An operation or a layer, in a form that can be compared.
+/// An operation or a layer in comparable form.
 struct StructureItem {
     let name: String
     let kind: String
-    /// What is stated of it beside its wiring and weights, by name, in order.
+    /// The attributes other than wiring and weights, by name, in order.
     let attributes: [String: String]
-    /// What may differ without making it another operation: the element types of results.
+    /// Properties that may differ without making it another operation: the element types of results.
     let types: [String: String]
-    /// The values that it takes from operations before it or from the inputs, by argument.
+    /// The operands that come from earlier operations or inputs, by argument.
     let inputs: [(argument: String, value: String)]
     let outputs: [String]
-    /// The tensors of parameters that it takes, by argument.
+    /// The parameter tensors among its operands, by argument.
     let parameters: [(argument: String, tensor: String)]
 
-    /// Equal for items that say the same whatever their names are.
+    /// Equal for items with the same attributes, whatever their names are.
     var signature: String {
         let parts = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return kind + "|" + parts.joined(separator: "|") + "|" + inputs.map(\.argument).joined(separator: ",") + "|"
@@ -28,9 +28,9 @@ struct StructureItem {
     }
 }
 
-/// What is compared item by item: a function of a program, or a network.
+/// A unit of comparison: a function of a program, or a network.
 struct StructureList {
-    /// What it is in its model: a function's name, empty for a network.
+    /// The name in the model: a function's name, empty for a network.
     let name: String
     let items: [StructureItem]
     let tensors: [String: ParameterTensor]
@@ -71,7 +71,7 @@ struct StructureList {
 }
 
 extension StructureItem {
-    /// - Parameter parameters: the names of the constants that count as learned.
+    /// - Parameter parameters: The names of the constants that count as learned parameters.
     init(
         _ operation: MILOperation,
         _ file: ModelFile,
@@ -150,7 +150,7 @@ extension StructureItem {
         return text(tensor)
     }
 
-    /// The contents of a small constant; of a large one its shape and a number that follows from its contents.
+    /// The contents of a small constant; for a large one its shape and a hash of its contents.
     private static func text(_ tensor: Tensor?) -> String {
         guard let tensor else { return "constant" }
         let texts =

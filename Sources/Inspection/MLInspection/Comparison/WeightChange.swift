@@ -1,17 +1,17 @@
 import MLNumerics
 
-/// How far the values of a tensor lie from those of its partner.
+/// The change between a tensor and its counterpart.
 package struct WeightChange: Sendable {
-    /// The names in the first and in the second model.
+    /// The tensor's names in the first and in the second model.
     package let name: String
     package let otherName: String
     package let shape: [Int]
     package let storage: ParameterStorage
     package let otherStorage: ParameterStorage
-    /// ‖a − b‖ / ‖a‖; the length of the difference where a is zero.
+    /// ‖a − b‖ / ‖a‖; ‖a − b‖ when a is zero.
     package let relativeDistance: Double
     package let largestDifference: Double
-    /// Of the angle between both; 1 for equal directions, 0 where one is zero.
+    /// The cosine of the angle between both; 1 for equal directions, 0 when one is zero.
     package let cosine: Double
 
     package var hasMoved: Bool { largestDifference != 0 }
@@ -32,7 +32,7 @@ package struct WeightChange: Sendable {
     }
 }
 
-/// The sums that distances are made of, in one pass over both tensors.
+/// The sums from which distances are computed, in one pass over both tensors.
 private struct WeightSums {
     var first = 0.0
     var second = 0.0
@@ -45,7 +45,7 @@ private struct WeightSums {
             UnsafeRawBufferPointer(start: a.address, count: a.byteCount)
                 .elementsEqual(UnsafeRawBufferPointer(start: b.address, count: b.byteCount))
         {
-            // Not a difference to be found; the length tells whether there is a direction.
+            // Identical tensors: the sums of two equal vectors of length 1 give the distance 0 and the cosine 1.
             withExtendedLifetime((a.storage, b.storage)) {}
             (first, second, product) = (1, 1, 1)
             return
@@ -70,7 +70,7 @@ private struct WeightSums {
             b.withElements(of: B.self) { second in
                 for index in first.indices {
                     let (x, y) = (Double(first[index]), Double(second[index]))
-                    // Equal numbers that are not finite differ in nothing.
+                    // Equal non-finite numbers do not count as different.
                     if x == y || (x.isNaN && y.isNaN) {
                         if x.isFinite {
                             sums.first += x * x

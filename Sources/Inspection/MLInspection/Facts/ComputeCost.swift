@@ -5,13 +5,13 @@ package import MLNumerics
 import MLOperators
 package import MLSpecification
 
-/// What one prediction computes, counted on the graph before it is rewritten for this machine.
+/// The computational cost of one prediction, counted on the graph before optimisation for this machine.
 ///
-/// A multiply–add is a product and its addition: two floating-point operations.  Beside those of convolutions, matrix
-/// products and recurrent layers, functions count one operation for each element of their result, reductions one for
-/// each element that they read, pools one for each place of a window, batch normalization two and the other
-/// normalizations and softmax five for each element.  Moving and reshaping counts nothing.  Bodies of branches and loops
-/// count once.
+/// A multiply–add is a product and its addition: two floating-point operations. In addition to those of convolutions,
+/// matrix products and recurrent layers, functions count one operation for each element of their result, reductions one
+/// for each element that they read, pools one for each element of a window, batch normalization two and the other
+/// normalizations and softmax five for each element. Moving and reshaping data counts nothing. Bodies of branches and
+/// loops count once.
 package struct ComputeCost: Sendable {
     /// Operations of one kind.
     package struct Row: Sendable {
@@ -23,19 +23,19 @@ package struct ComputeCost: Sendable {
         package var operations: Double { multiplyAdds * 2 + others }
     }
 
-    /// By floating-point operations, the largest first; kinds that compute nothing are left out.
+    /// The costs by floating-point operations, the largest first; kinds that compute nothing are left out.
     package let rows: [Row]
-    /// Operations whose extents depend on the data; nothing of them is counted.
+    /// The number of operations whose extents depend on the data; they are not counted.
     package let uncounted: Int
-    /// The shapes that flexible inputs were given.
+    /// The shapes that were assumed for flexible inputs.
     package let assumedShapes: [String: [Int]]
-    /// The bytes of results that are alive at the same time, at most, kept as float32.
+    /// The maximum size in bytes of the results that are alive at the same time, as float32.
     package let activationBytes: Int
 
     package var multiplyAdds: Double { rows.reduce(0) { $0 + $1.multiplyAdds } }
     package var operations: Double { rows.reduce(0) { $0 + $1.operations } }
 
-    /// - Parameter interface: states the default shapes of flexible inputs.
+    /// - Parameter interface: Declares the default shapes of flexible inputs.
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
         var types: [ValueID: ValueType] = [:]
         var assumed: [String: [Int]] = [:]
@@ -74,7 +74,7 @@ package struct ComputeCost: Sendable {
     }
 }
 
-/// Adds up the operations of a graph whose extents are known.
+/// Sums the costs of a graph's operations with known extents.
 private struct CostCount {
     let graph: Graph
     var rows: [String: ComputeCost.Row] = [:]
@@ -97,7 +97,7 @@ private struct CostCount {
         }
     }
 
-    /// `nil` when an extent is not known.
+    /// The cost of an operation; `nil` when an extent is unknown.
     private func cost(of operation: Operation) -> (multiplyAdds: Double, others: Double)? {
         let name = operation.op.displayName
         if Self.moving.contains(name) { return (0, 0) }
@@ -138,7 +138,7 @@ private struct CostCount {
         }
     }
 
-    /// Scores for every query and key of a head, and the sums over the values, weighted with them.
+    /// The scores for every query and key of a head, and the weighted sums over the values.
     private func attention(_ operation: Operation) -> (multiplyAdds: Double, others: Double)? {
         guard let op = operation.op as? ScaledDotProductAttention, let q = shape(operation.operands[safe: 0]),
             let k = shape(operation.operands[safe: 1]), let v = shape(operation.operands[safe: 2]), q.count > 2
@@ -198,7 +198,7 @@ private struct CostCount {
         return counts.map(Double.init)
     }
 
-    /// What only names, moves or makes values.
+    /// Operations that only name, move or create values.
     private static let moving: Set<String> = [
         "identity", "reshape", "reshape_like", "transpose", "expand_dims", "squeeze", "concat", "stack", "split",
         "slice_by_index", "slice_by_size", "slice_update", "nn_slice", "nn_regroup", "nn_broadcast_to", "flatten2d",
@@ -212,10 +212,10 @@ private struct CostCount {
 }
 
 extension Graph {
-    /// Operations whose results lie where their operand does.
+    /// Operations whose results share their operand's memory.
     private static let views: Set<String> = ["reshape", "expand_dims", "squeeze", "identity", "flatten2d"]
 
-    /// The most bytes of results and inputs that later operations still need, each as float32.
+    /// The maximum size in bytes of results and inputs that later operations still need, as float32.
     fileprivate var largestLiveBytes: Int {
         var lastUse: [ValueID: Int] = [:]
         for (place, operation) in body.operations.enumerated() {
@@ -224,7 +224,7 @@ extension Graph {
         for id in body.outputs { lastUse[id] = body.operations.count }
         var ending: [Int: [ValueID]] = [:]
         for (id, place) in lastUse { ending[place, default: []].append(id) }
-        // A hostile file may declare inputs whose product of extents no integer holds.
+        // A malicious file may declare inputs whose number of elements overflows.
         func bytes(_ id: ValueID) -> Double {
             guard constant(id) == nil, type(of: id).scalarType != .string, let shape = type(of: id).shape.counts else {
                 return 0
@@ -249,7 +249,7 @@ extension Graph {
 }
 
 extension Operation {
-    /// Its operands, and what its bodies take from around them.
+    /// The operation's operands, and the outer values that its bodies use.
     fileprivate var usedValues: [ValueID] {
         operands.compactMap { $0 } + blocks.flatMap { $0.operations.flatMap(\.usedValues) + $0.outputs }
     }
@@ -260,7 +260,7 @@ extension [Double] {
 }
 
 extension Array {
-    /// The element at `index` of optionals; `nil` behind the end, too.
+    /// The element at `index`, or `nil` beyond the end.
     fileprivate subscript<Wrapped>(safe index: Int) -> Wrapped? where Element == Wrapped? {
         indices.contains(index) ? self[index] : nil
     }

@@ -7,9 +7,9 @@ import MLSpecification
 struct LayerWeightField {
     let name: String
     let path: WritableKeyPath<SpecNeuralNetworkLayer, SpecWeightParams>
-    /// The extents that the layer's attributes ask for; `nil` where they do not decide them.
+    /// The extents that the layer's attributes imply; `nil` where they do not determine them.
     var shape: [UInt64]?
-    /// The axis of scales and biases for each channel.
+    /// The axis of per-channel scales and biases.
     var channelAxis = 0
 }
 
@@ -28,7 +28,7 @@ extension SpecNeuralNetworkLayer {
         case .convolution(let layer)?:
             let kernel = layer.kernelSize.isEmpty ? [3, 3] : layer.kernelSize
             let groups = Swift.max(layer.nGroups, 1)
-            // A weight that comes as the second input takes the field's place.
+            // A weight that is the second input replaces the field.
             let isDeconvolution = layer.isDeconvolution
             let shape =
                 isDeconvolution
@@ -181,7 +181,7 @@ extension SpecNeuralNetworkLayer {
             + peepholes.map { field($0.0, $0.1, parameters.hasPeepholeVectors_p ? [outputs] : nil) }
     }
 
-    /// The layer without the contents of its weight fields, for comparing what else it says.
+    /// The layer without the contents of its weight fields, for comparing everything else.
     var withoutWeights: SpecNeuralNetworkLayer {
         var copy = self
         for field in weightFields { copy[keyPath: field.path] = SpecWeightParams() }
@@ -215,7 +215,7 @@ extension SpecNeuralNetworkLayer {
 }
 
 extension SpecWeightParams {
-    /// The number of values.  The last byte of packed ones may have room for more than there are.
+    /// The number of values. The last byte of packed values may have unused bits.
     func valueCount(expecting expected: Int? = nil) -> Int {
         if !floatValue.isEmpty { return floatValue.count }
         if SpecBytes.count(float16Value) > 0 { return SpecBytes.count(float16Value) / 2 }

@@ -5,11 +5,11 @@ import MLLowering
 package import MLNumerics
 package import MLSpecification
 
-/// What is worth knowing about a model: read from its file, computed from its graph, nothing printed.
+/// Facts about a model, read from its file and computed from its graph.
 package struct ModelInspection: Sendable {
     package let path: String
     package let specification: SpecModel
-    /// The model, and in a pipeline the models in it.
+    /// The model; for a pipeline it contains the pipeline's models.
     package let root: ModelPart
     /// The bytes of everything at `path`.
     package let byteCount: Int
@@ -26,18 +26,19 @@ package struct ModelInspection: Sendable {
         foreignItems = file.foreignItems
     }
 
-    /// The systems that open the version that the file states; `nil` for a version that is not known.
+    /// The systems that support the version that the file states; `nil` for an unknown version.
     package var statedSystems: SpecificationVersion.Systems? {
         SpecificationVersion.systems(specification.specificationVersion)
     }
 
-    /// The lowest version that has everything the model uses.
+    /// The lowest version that supports everything the model uses.
     package var neededVersion: Int32 { SpecificationVersion.minimum(specification) }
 
-    /// The parameters of all parts, bytes that several refer to once.
+    /// The parameters of all parts; shared bytes are counted once.
     package var parameters: ParameterSummary { ParameterSummary(root.all.flatMap(\.tensors)) }
 
-    /// Operations and layers of all parts by kind, the most frequent first; a pipeline counts its models as well.
+    /// The number of operations and layers of all parts by kind, the most frequent first; a pipeline's models are
+    /// counted as well.
     package var histogram: [(kind: String, count: Int)] {
         var counts: [String: Int] = [:]
         for part in root.all {
@@ -47,7 +48,7 @@ package struct ModelInspection: Sendable {
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 
-    /// What one prediction computes, of every part that is a graph; `nil` when none is.
+    /// The computational cost of one prediction, for every part that is a graph.
     package var costs: [(part: ModelPart, cost: Result<ComputeCost, ModelError>)] {
         root.all.compactMap { part in part.cost.map { (part, $0) } }
     }
@@ -55,22 +56,22 @@ package struct ModelInspection: Sendable {
 
 /// A model, or one of a pipeline.
 package struct ModelPart: Sendable {
-    /// The name in the pipeline around it; empty for the model of a file.
+    /// The name in the enclosing pipeline; empty for the model of a file.
     package let name: String
     package let kind: String
     package let specificationVersion: Int32
     package let description: SpecModelDescription
     package let labels: ClassLabels?
-    /// How often each kind of operation or layer occurs, those inside branches and loops too.
+    /// The number of operations or layers of each kind, including those inside branches and loops.
     package let operations: [String: Int]
     package let tensors: [ParameterTensor]
-    /// `nil` for models that are no graphs.
+    /// `nil` for models that are not graphs.
     package let cost: Result<ComputeCost, ModelError>?
     package let functions: [FunctionFacts]
     package let stages: [ModelPart]
-    /// The classes that an app must bring for custom layers and models.
+    /// The classes that an app must implement for custom layers and models.
     package let customClasses: [String]
-    /// The file that a linked model stands for.
+    /// The file that a linked model refers to.
     package let link: String?
 
     init(_ file: ModelFile, named name: String) {
@@ -95,7 +96,7 @@ package struct ModelPart: Sendable {
         }
     }
 
-    /// This part and all inside it.
+    /// This part and all parts inside it.
     package var all: [ModelPart] { [self] + stages.flatMap(\.all) }
 }
 
@@ -130,17 +131,17 @@ package struct FunctionFacts: Sendable {
     }
 }
 
-/// A weight file and who uses it.
+/// A weight file and its use.
 package struct WeightFileFacts: Sendable {
     /// The name in the program.
     package let name: String
     package let byteCount: Int
-    /// The blobs that the file says it holds.
+    /// The number of blobs that the file's header states.
     package let blobs: Int
-    /// The blobs that the program refers to, and how many references there are to them.
+    /// The number of blobs that the program refers to, and the number of references to them.
     package let usedBlobs: Int
     package let references: Int
-    /// Why the file cannot be read.
+    /// The reason why the file cannot be read.
     package let failure: ModelError?
 
     static func all(of file: ModelFile) -> [WeightFileFacts] {
@@ -173,13 +174,13 @@ package struct WeightFileFacts: Sendable {
 }
 
 extension ComputeCost {
-    /// The cost of a model that is a graph, its flexible inputs in the shapes that it states first.
+    /// The cost of a model that is a graph, with flexible inputs in the first shapes that it states.
     package init(of file: ModelFile, functionName: String? = nil) throws(ModelError) {
         let interface = file.specification.description_p.interface(of: functionName)
         do throws(ModelError) {
             try self.init(EngineLoader.lower(file, functionName: functionName), interface: interface)
         } catch {
-            // A rank that follows from an extent: read the model anew for shapes that are fixed.
+            // A rank depends on an extent: read the model again with fixed shapes.
             guard error.code == .unknownRank else { throw error }
             var shapes: [String: [Int]] = [:]
             for input in interface.input {
@@ -195,7 +196,7 @@ extension ComputeCost {
 
 /// The sizes of files.
 enum FileSizes {
-    /// The bytes of a file, or of all files in a folder; what cannot be read counts nothing.
+    /// The size in bytes of a file, or of all files in a folder; unreadable files count as 0.
     static func byteCount(at path: String, depth: Int = 0) -> Int {
         switch FileAccess.kind(of: path) {
         case .file: return (try? MappedFile(path))?.storage.byteCount ?? 0

@@ -1,17 +1,17 @@
 package import MLNumerics
 
-/// One tensor of learned numbers, as its model stores it.
+/// A tensor of learned parameters, as its model stores it.
 package struct ParameterTensor: Sendable {
-    /// Where it stands: the constant of a program, or layer and field of a network, such as `conv1.weights`.
+    /// Its location: the constant of a program, or layer and field of a network, such as `conv1.weights`.
     package let name: String
-    /// The extents when decoded; of a network's field whose layer does not say them the number of values.
+    /// The extents when decoded; for a network's field whose layer does not imply them the number of values.
     package let shape: [Int]
     /// The number of values when decoded.
     package let count: Int
     package let storage: ParameterStorage
-    /// The bytes that are stored for it: packed values, tables, scales and masks.
+    /// The number of stored bytes: packed values, tables, scales and masks.
     package let byteCount: Int
-    /// What the same bytes are known by when other tensors refer to them; `nil` for values that stand in place.
+    /// Identifies the stored bytes when other tensors refer to them, too; `nil` for inline values.
     package let origin: String?
     private let read: @Sendable () throws(ModelError) -> Tensor
 
@@ -39,7 +39,7 @@ package struct ParameterTensor: Sendable {
     }
 }
 
-/// How the values of a tensor are packed.
+/// The storage format of a tensor's values.
 package struct ParameterStorage: Hashable, Sendable, CustomStringConvertible {
     /// The name in reports: "float16", "linear int8", "palette of 4 bits", "sparse float16", "sparse, palette of 4 bits".
     package let description: String
@@ -47,9 +47,9 @@ package struct ParameterStorage: Hashable, Sendable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What a model's tensors of parameters amount to.
+/// A summary of a model's parameter tensors.
 package struct ParameterSummary: Sendable {
-    /// The tensors of one kind of storage.
+    /// The tensors with one storage format.
     package struct Row: Sendable {
         package let storage: ParameterStorage
         package var tensors = 0
@@ -57,12 +57,12 @@ package struct ParameterSummary: Sendable {
         package var bytes = 0
     }
 
-    /// By bytes, the largest first.
+    /// The formats by bytes, the largest first.
     package let rows: [Row]
-    /// The parameters, each stored tensor once however many functions refer to it.
+    /// The number of parameters; each stored tensor is counted once, however many functions refer to it.
     package let parameters: Int
     package let bytes: Int
-    /// Tensors that refer to bytes which another refers to, too.
+    /// The number of tensors that share their bytes with another one.
     package let sharedTensors: Int
 
     package init(_ tensors: [ParameterTensor]) {
@@ -86,6 +86,6 @@ package struct ParameterSummary: Sendable {
         sharedTensors = shared
     }
 
-    /// How often the stored bytes go into those of the same parameters as float32; `nil` without parameters.
+    /// The ratio of the parameters' size as float32 to the stored bytes; `nil` without parameters.
     package var compression: Double? { bytes == 0 ? nil : Double(parameters) * 4 / Double(bytes) }
 }

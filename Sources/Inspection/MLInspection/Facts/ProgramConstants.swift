@@ -4,11 +4,11 @@ import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// The constants of one function of a program, also those that are stored compressed.
+/// The constants of one function of a program, including compressed ones.
 struct ProgramConstants: Sendable {
     private let file: ModelFile
     private let opset: Opset
-    /// Every operation that makes a constant, by the names of its results.
+    /// The operations that define constants, by the names of their results.
     private let makers: [String: MILOperation]
     /// The names in the order of the program.
     private let names: [String]
@@ -43,7 +43,7 @@ struct ProgramConstants: Sendable {
         return tensor
     }
 
-    /// The tensors of learned numbers: floating-point constants with axes, and whatever is stored compressed.
+    /// The learned parameters: floating-point constants of rank 1 or more, and all compressed constants.
     func parameterTensors() -> [ParameterTensor] {
         var parts: Set<String> = []
         for maker in makers.values where maker.isConstantExpression { parts.formUnion(maker.constantNames) }
@@ -138,7 +138,7 @@ struct ProgramConstants: Sendable {
 
     // MARK: Storage
 
-    /// How a compressed constant is stored, from the outside in: what is sparse may be palettized within.
+    /// The storage format of a compressed constant, from the outside in: sparse values may be palettized inside.
     private func compressedForm(_ maker: MILOperation, depth: Int = 0) -> String {
         func type(_ argument: String) -> String {
             element(of: maker, argument).map(\.longName) ?? "unknown"
@@ -165,7 +165,8 @@ struct ProgramConstants: Sendable {
         }
     }
 
-    /// The bits of an index: those of its type, or before iOS 18, where indices are packed bytes, as the table needs.
+    /// The bits of an index: those of its type, or before iOS 18, where indices are packed bytes, those that the
+    /// table's size requires.
     private func indexBits(_ maker: MILOperation, _ indices: String) -> String {
         if opset < .iOS18, let entries = stored(maker, "lut")?.type.tensorType.dimensions.last?.constant.size,
             entries > 1
@@ -181,7 +182,7 @@ struct ProgramConstants: Sendable {
         return makers[name]?.outputs.last?.type.tensorType.dataType
     }
 
-    /// The constant that an argument of a compressed constant is, wherever it stands.
+    /// The constant that is an argument of a compressed constant, inline or in a weight file.
     private func stored(_ maker: MILOperation, _ argument: String) -> MILValue? {
         if let attribute = maker.attributes[argument] { return attribute }
         switch maker.inputs[argument]?.arguments.first?.binding {
@@ -191,7 +192,7 @@ struct ProgramConstants: Sendable {
         }
     }
 
-    /// The bytes of an operation's constants and of those that these are made of, each once.
+    /// The stored bytes of an operation's constants and of the constants that they depend on, each once.
     private func storedByteCount(_ maker: MILOperation) -> Int {
         var known: Set<String> = []
         return storedByteCount(maker, &known)
@@ -214,7 +215,7 @@ struct ProgramConstants: Sendable {
         return bytes
     }
 
-    /// Arguments that say how a constant is decoded, and are no part of it.
+    /// Arguments that say how a constant is decoded, and hold no data of it.
     private static let settings: Set<String> = ["name", "shape", "axis", "vector_axis", "output_dtype"]
 
     private func byteCount(_ value: MILValue) -> Int {
@@ -224,7 +225,7 @@ struct ProgramConstants: Sendable {
         return scalarType.byteCount(of: shape.elementCount)
     }
 
-    /// The place of its bytes in a weight file.
+    /// The position of its bytes in a weight file.
     private func origin(_ maker: MILOperation) -> String? {
         let values = maker.type == "const" ? [maker.attributes["val"]] : maker.partNames.map { stored(maker, $0) }
         let places = values.compactMap { value -> String? in
@@ -236,10 +237,10 @@ struct ProgramConstants: Sendable {
 }
 
 extension MILOperation {
-    /// True for an operation that decodes a constant.
+    /// Whether the operation decodes a constant.
     var isConstantExpression: Bool { type.hasPrefix("constexpr_") }
 
-    /// The constants that an operation is made of, by name.
+    /// The constants that an operation depends on, by name.
     fileprivate var constantNames: [String] {
         inputs.values.flatMap(\.arguments).compactMap { if case .name(let name)? = $0.binding { name } else { nil } }
     }
@@ -249,7 +250,7 @@ extension MILOperation {
 }
 
 extension MILBlock {
-    /// Calls `body` with every operation, those inside branches and loops too.
+    /// Calls `body` with every operation, including those inside branches and loops.
     func forEachOperation(_ body: (MILOperation) -> Void) {
         for operation in operations {
             body(operation)

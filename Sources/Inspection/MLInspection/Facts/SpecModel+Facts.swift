@@ -3,12 +3,12 @@ import MLNumerics
 package import MLSpecification
 
 extension SpecModel {
-    /// The kind of the model by the name of its field: `mlProgram`, `pipelineClassifier`.
+    /// The kind of the model: the name of its field, such as `mlProgram` or `pipelineClassifier`.
     package var kindName: String {
         type.flatMap { Mirror(reflecting: $0).children.first?.label } ?? "empty"
     }
 
-    /// Adds what the model itself consists of; the stages of a pipeline are models of their own.
+    /// Counts the model's own operations; the stages of a pipeline are separate models.
     func countOperations(_ counts: inout [String: Int]) {
         func add(_ layers: [SpecNeuralNetworkLayer]) {
             for layer in layers {
@@ -39,7 +39,8 @@ extension SpecModel {
         counts = counts.filter { $0.value > 0 }
     }
 
-    /// The classes of custom layers, those inside branches and loops too, and of a custom model; each once, in order.
+    /// The classes of custom layers, including those inside branches and loops, and of a custom model; each once, in
+    /// order.
     package var customClasses: [String] {
         var names: [String] = []
         func add(_ layers: [SpecNeuralNetworkLayer]) {
@@ -55,7 +56,7 @@ extension SpecModel {
         return names
     }
 
-    /// The file that a linked model names; `nil` for other models.
+    /// The file that a linked model refers to; `nil` for other models.
     var linkedFile: String? {
         guard case .linkedModel(let link)? = type, case .linkedModelFile(let file)? = link.linkType else { return nil }
         let folder = file.linkedModelSearchPath.defaultValue
@@ -83,13 +84,13 @@ extension SpecModel {
 }
 
 extension ModelFile {
-    /// What the stages of a pipeline are called.
+    /// The names of a pipeline's stages.
     var stageNames: [String] {
         let stated = specification.statedStageNames
         return specification.stages.indices.map { stated.indices.contains($0) ? stated[$0] : "model \($0)" }
     }
 
-    /// The tensors of parameters of the model itself, not of the stages of a pipeline.
+    /// The parameter tensors of the model itself, excluding a pipeline's stages.
     package func parameterTensors() -> [ParameterTensor] {
         if let layers = specification.networkLayers { return Self.tensors(layers, inside: "") }
         switch specification.type {
@@ -136,7 +137,7 @@ extension ModelFile {
 }
 
 extension SpecModel {
-    /// The names that a pipeline gives its models.
+    /// The names that a pipeline states for its models.
     var statedStageNames: [String] {
         switch type {
         case .pipeline(let pipeline)?: pipeline.names
@@ -148,7 +149,7 @@ extension SpecModel {
 }
 
 extension ClassLabels {
-    /// The labels of a classifier, tagger or detector, each once; of a pipeline those of its last model that has any.
+    /// The distinct labels of a classifier, tagger or detector; for a pipeline those of its last model that has any.
     package init?(inside model: SpecModel) {
         func unique(_ labels: ClassLabels) -> ClassLabels {
             switch labels {

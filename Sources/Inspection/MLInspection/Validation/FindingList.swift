@@ -1,9 +1,9 @@
 import MLNumerics
 
-/// Collects findings while a model is walked through.
+/// Collects findings while a model is traversed.
 struct FindingList {
     private(set) var findings: [ModelFinding] = []
-    /// Where the walk is.
+    /// The current place in the model.
     private var place: [String] = []
     private var known: Set<ModelFinding> = []
 
@@ -11,25 +11,26 @@ struct FindingList {
 
     mutating func warning(_ message: String, at steps: String...) { add(.warning, message, steps) }
 
-    /// An error that stopped something; its trail lies below the place of the walk.
+    /// Records an error; its trail is relative to the current place.
     mutating func error(_ error: ModelError) { add(.error, error.message, error.trail) }
 
     var hasErrors: Bool { findings.contains { $0.severity == .error } }
 
-    /// Whether an error with this message was found, wherever.
+    /// Whether an error with this message was found at any place.
     func hasError(saying message: String) -> Bool {
         findings.contains { $0.severity == .error && $0.message == message }
     }
 
-    /// Walks one step further in while `body` runs.
+    /// Runs `body` one level deeper.
     mutating func inside(_ step: String, _ body: (inout FindingList) -> Void) {
         place.append(step)
         body(&self)
         place.removeLast()
     }
 
-    /// Runs `body`; an error becomes a finding.
-    /// - Returns: what `body` gave; `nil` after an error.
+    /// Runs `body` and records an error as a finding.
+    ///
+    /// - Returns: The result of `body`; `nil` after an error.
     mutating func catching<R>(_ body: () throws(ModelError) -> R) -> R? {
         do throws(ModelError) { return try body() } catch {
             self.error(error)

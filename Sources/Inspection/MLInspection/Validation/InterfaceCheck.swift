@@ -3,7 +3,7 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// What a model says of its inputs, outputs and states.
+/// Checks a model's inputs, outputs and states.
 enum InterfaceCheck {
     static func check(_ model: SpecModel, _ list: inout FindingList) {
         let description = model.description_p
@@ -206,7 +206,7 @@ extension SpecSizeRange {
 }
 
 extension SpecModel {
-    /// Whether the kind of the model is one that answers with a label.
+    /// Whether the model is of a kind that predicts a label.
     var isClassifier: Bool {
         switch type {
         case .neuralNetworkClassifier?, .glmClassifier?, .supportVectorClassifier?, .treeEnsembleClassifier?,

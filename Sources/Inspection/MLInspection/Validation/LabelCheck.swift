@@ -1,9 +1,9 @@
 import MLFiles
 import MLSpecification
 
-/// The labels of classifiers.
+/// Checks the labels of classifiers.
 enum LabelCheck {
-    /// Says when there is not a probability for each label; probabilities behind the last label mean nothing.
+    /// Reports a missing probability for a label; probabilities beyond the last label are ignored.
     static func compare(_ labels: ClassLabels, probabilities count: Int, _ list: inout FindingList) {
         if labels.count > count {
             list.error("\(labels.count) labels for \(count) probabilities", at: "classLabels")
@@ -17,7 +17,7 @@ enum LabelCheck {
         if let labels, model.stages.isEmpty {
             var known: Set<String> = []
             let twice = Set(labels.texts.filter { !known.insert($0).inserted })
-            // Neighbours have a label for each example.
+            // A nearest-neighbours classifier has a label for each example.
             if let label = twice.min(), model.neighbors == nil {
                 list.warning(
                     "\(twice.count) of \(labels.count) labels occur twice, such as '\(label)'",

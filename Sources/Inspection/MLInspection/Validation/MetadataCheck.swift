@@ -1,11 +1,11 @@
 import MLFiles
 import MLSpecification
 
-/// What tools that show models read from the metadata.
+/// Checks the metadata that model viewers read.
 enum MetadataCheck {
     private static let previewType = "com.apple.coreml.model.preview.type"
     private static let previewParameters = "com.apple.coreml.model.preview.parameters"
-    /// The previews that Apple documents and those that its tools write.
+    /// The preview types that Apple documents and those that its tools write.
     private static let knownPreviews: Set<String> = [
         "imageClassifier", "imageSegmenter", "objectDetector", "depthEstimation", "poseEstimation", "bertQA",
         "styleTransfer", "textClassifier", "wordTagger", "soundClassifier", "tabularClassifier", "tabularRegressor",

@@ -1,16 +1,16 @@
-/// Something that is wrong with a model file, or worth a look.
+/// A problem of a model file.
 package struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
     package enum Severity: String, Sendable {
-        /// The model is refused, fails, or answers other than it says.
+        /// The model is rejected, fails, or behaves differently from its description.
         case error
-        /// It works here; elsewhere, later or in an app's hands it may not.
+        /// It works here, but may not on other systems, in later versions or in an app.
         case warning
     }
 
     package let severity: Severity
-    /// From the outside in: model of a pipeline, function, layer, field.
+    /// The location from the outside in: model of a pipeline, function, layer, field.
     package let place: [String]
-    /// What is wrong and, where it can be said, what to do.
+    /// The problem and, where possible, the remedy.
     package let message: String
 
     package var description: String {

@@ -6,9 +6,9 @@ import MLNumerics
 import MLSpecification
 import MLTraining
 
-/// Finds all that is wrong with a model file, not only what is met first.
+/// Finds all problems of a model file, not only the first one.
 package enum ModelValidation {
-    /// - Parameter runs: whether the model also predicts, on inputs that are made up.
+    /// - Parameter runs: Whether to make a prediction with generated inputs as well.
     package static func findings(at path: String, runs: Bool = false) -> [ModelFinding] {
         var list = FindingList()
         if FileAccess.kind(of: path) == .folder { PackageCheck.check(FileAccess.withoutTrailingSlash(path), &list) }
@@ -16,13 +16,13 @@ package enum ModelValidation {
             let file = try ModelFile.open(path: path)
             check(file, runs: runs, &list)
         } catch {
-            // What was said of a package's parts is not said again.
+            // Errors of a package's parts are reported only once.
             if !list.hasError(saying: error.message) { list.error(error.without(path)) }
         }
         return list.findings
     }
 
-    /// - Parameter runs: whether the model also predicts, on inputs that are made up.
+    /// - Parameter runs: Whether to make a prediction with generated inputs as well.
     package static func findings(of file: ModelFile, runs: Bool = false) -> [ModelFinding] {
         var list = FindingList()
         check(file, runs: runs, &list)
@@ -91,7 +91,7 @@ package enum ModelValidation {
         }
     }
 
-    /// Predicts on inputs that are made up, and looks at the numbers.
+    /// Makes a prediction with generated inputs and checks the outputs' numbers.
     private static func run(_ engine: any ModelEngine, _ list: inout FindingList) {
         list.inside("prediction on sample inputs") { list in
             let outputs: [String: FeatureData]
@@ -99,7 +99,7 @@ package enum ModelValidation {
                 let inputs = try SampleFeatures.features(of: engine.interface)
                 outputs = try engine.prediction(from: inputs, backings: [:], state: engine.makeState())
             } catch {
-                // What is made up may be no input for this model, such as a word that it does not know.
+                // Generated values may be invalid inputs for this model, such as a word that it does not know.
                 if error.code == .invalidInput { list.warning("\(error)") } else { list.error(error) }
                 return
             }
@@ -122,12 +122,12 @@ package enum ModelValidation {
 }
 
 extension SpecModel {
-    /// The classes that an app must bring, for this model and those inside it.
+    /// The classes that an app must implement for this model and those inside it.
     fileprivate var allCustomClasses: [String] { customClasses + stages.flatMap(\.allCustomClasses) }
 }
 
 extension ModelError {
-    /// The error without the path of its file in front, which whoever asked knows.
+    /// The error without the leading path of its file, which the caller knows.
     func without(_ path: String) -> ModelError {
         var copy = self
         let folder = FileAccess.withoutTrailingSlash(path)

@@ -6,7 +6,7 @@ import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// The layers of a neural network.
+/// Checks the layers of a neural network.
 enum NetworkCheck {
     static func check(_ file: ModelFile, _ list: inout FindingList) {
         let model = file.specification
@@ -22,7 +22,7 @@ enum NetworkCheck {
         checkLabels(file, &list)
     }
 
-    /// The outputs of a classifier that follow from its probabilities.
+    /// Whether an output is the label that follows from a classifier's probabilities.
     private static func isLabel(_ output: SpecFeatureDescription, of model: SpecModel) -> Bool {
         guard case .neuralNetworkClassifier? = model.type else { return false }
         let description = model.description_p
@@ -44,7 +44,7 @@ enum NetworkCheck {
         }
     }
 
-    /// Compares the labels with the probabilities, whose shape follows from the whole network.
+    /// Compares the labels with the probabilities, whose shape is inferred from the whole network.
     private static func checkLabels(_ file: ModelFile, _ list: inout FindingList) {
         guard let labels = ClassLabels(of: file.specification),
             case .neuralNetworkClassifier? = file.specification.type,
@@ -57,7 +57,7 @@ enum NetworkCheck {
     }
 }
 
-/// One walk through layers in the order of their computation.
+/// A traversal of layers in execution order.
 private struct LayerWalk {
     var known: Set<String>
     private var names: Set<String> = []

@@ -1,7 +1,7 @@
 import MLFiles
 import MLNumerics
 
-/// The files of a package, and whether they are those that the manifest lists.
+/// Checks the files of a package against its manifest.
 enum PackageCheck {
     static func check(_ folder: String, _ list: inout FindingList) {
         guard FileAccess.kind(of: folder + "/" + PackageManifest.fileName) == .file else { return }
@@ -17,7 +17,7 @@ enum PackageCheck {
             return
         }
         for item in manifest.items where FileAccess.kind(of: data + "/" + item.path) == nil {
-            // The same words as where the package is opened, so that they are said once.
+            // The same message as when the package is opened, so that it is reported once.
             list.error(
                 "The item \"\(item.name)\" is missing: nothing is at "
                     + "\(PackageManifest.dataFolder)/\(item.path); copy the whole package again.",

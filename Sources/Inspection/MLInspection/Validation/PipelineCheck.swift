@@ -2,7 +2,7 @@ import MLFeatureFiles
 import MLFiles
 import MLSpecification
 
-/// The models of a pipeline and how they hang together.
+/// Checks the models of a pipeline and their connections.
 enum PipelineCheck {
     static func check(_ file: ModelFile, _ list: inout FindingList) {
         let model = file.specification
@@ -58,7 +58,7 @@ enum PipelineCheck {
         }
     }
 
-    /// Says when what is given is not what a model takes.
+    /// Reports a value whose type differs from what a model expects.
     private static func compare(
         _ source: SpecFeatureDescription,
         _ input: SpecFeatureDescription,

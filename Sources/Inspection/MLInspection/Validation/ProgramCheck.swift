@@ -5,8 +5,10 @@ import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// The functions of a program.  Every operation is read with the types that the program declares for its operands, so
-/// that one which is wrong hides no other.
+/// Checks the functions of a program.
+///
+/// Every operation is read with the types that the program declares for its operands, so that a wrong one hides no
+/// other.
 enum ProgramCheck {
     static func check(_ program: MILProgram, _ file: ModelFile, _ list: inout FindingList) {
         let description = file.specification.description_p
@@ -73,7 +75,7 @@ enum ProgramCheck {
         }
     }
 
-    /// Says when the interface and the program declare another type for an array.
+    /// Reports different declarations of an array's type in the interface and the program.
     private static func compare(_ feature: SpecFeatureDescription, _ type: MILValueType, _ list: inout FindingList) {
         let place = "input '\(feature.name)'"
         guard let declared = try? ValueType(type) else { return }
@@ -100,13 +102,13 @@ enum ProgramCheck {
     static func quoted(_ names: [String]) -> String { "'" + names.joined(separator: "', '") + "'" }
 }
 
-/// One walk through a function's operations.
+/// A traversal of a function's operations.
 private struct BodyCheck {
     private let file: ModelFile
     private let opset: Opset
     private var builder = GraphBuilder()
     private var scope: [String: ValueID] = [:]
-    /// Names whose operation failed, or whose type cannot be read: what is made of them is not looked at.
+    /// Names whose operation failed, or whose type cannot be read: values derived from them are not checked.
     private var untyped: Set<String> = []
 
     init(_ file: ModelFile, _ opset: Opset) {
@@ -118,7 +120,7 @@ private struct BodyCheck {
         for input in inputs where scope[input.name] == nil { declare(input, &list) }
     }
 
-    /// Makes a value of the type that the program declares.
+    /// Creates a value of the type that the program declares.
     private mutating func declare(_ value: MILNamedValueType, _ list: inout FindingList) {
         do throws(ModelError) {
             scope[value.name] = builder.input(value.name, try ValueType(value.type))
@@ -219,8 +221,9 @@ private struct BodyCheck {
         for output in operation.outputs { untyped.insert(output.name) }
     }
 
-    /// Reads the operation and infers its results.
-    /// - Returns: false when that failed and the declared types have to do.
+    /// Reads the operation and infers the types of its results.
+    ///
+    /// - Returns: False when that failed and the declared types must be used.
     private mutating func append(
         _ operation: MILOperation,
         _ type: any Operator.Type,
@@ -261,13 +264,13 @@ private struct BodyCheck {
             }
             return true
         } catch {
-            // A rank that follows from an extent is known only when the extent is.
+            // A rank that depends on an extent is known only when the extent is.
             if error.code != .unknownRank { list.error(error.without(operation.type).without(file.path)) }
             return false
         }
     }
 
-    /// Types that do not contradict each other; extents that are not known agree with any.
+    /// Whether types are compatible; unknown extents are compatible with any.
     private static func agree(_ a: ValueType, _ b: ValueType) -> Bool {
         guard a.kind == b.kind, a.scalarType == b.scalarType else { return a.kind != .tensor || b.kind != .tensor }
         return a.rank == b.rank && zip(a.shape, b.shape).allSatisfy { !$0.isKnown || !$1.isKnown || $0 == $1 }

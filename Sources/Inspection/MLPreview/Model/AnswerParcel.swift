@@ -2,13 +2,13 @@ package import MLFeatures
 package import MLFiles
 import MLNumerics
 
-/// Outputs as the page gets them: small ones as JSON, elements of arrays and pixels as blobs.
+/// Outputs in the page's format: small ones as JSON, elements of arrays and pixels as blobs.
 package struct AnswerParcel {
     package var builder = Parcel.Builder()
 
     package init() {}
 
-    /// - Parameter names: outputs in their order.
+    /// - Parameter names: The outputs in their order.
     package mutating func outputs(_ values: [String: FeatureData], in names: [String]) -> JSONValue {
         let others = values.keys.filter { !names.contains($0) }.sorted()
         var list: [JSONValue] = []
@@ -56,7 +56,7 @@ package struct AnswerParcel {
             members.append(.init("value", .array(tensor.strings.map { .string($0) })))
             return members
         }
-        // Browsers have arrays of 32-bit floats and integers and of doubles.
+        // Browsers have typed arrays of 32-bit floats, 32-bit integers and doubles.
         let form: ScalarType =
             switch tensor.scalarType {
             case .float64, .int64, .uint64, .uint32: .float64

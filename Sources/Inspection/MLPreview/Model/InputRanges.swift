@@ -1,7 +1,7 @@
 import MLFiles
 package import MLSpecification
 
-/// What the file tells about sensible values of plain inputs: the thresholds of trees, the categories of encoders.
+/// The plausible values of plain inputs, derived from the file: the thresholds of trees, the categories of encoders.
 package struct InputRanges: Sendable, Equatable {
     /// The least and the greatest threshold that a number is compared with.
     package private(set) var numbers: [String: ClosedRange<Double>] = [:]
@@ -17,7 +17,7 @@ package struct InputRanges: Sendable, Equatable {
         integers = integers.filter { inputs.contains($0.key) }
     }
 
-    /// - Parameter columns: for each vector that a model before gave, the input that each element is.
+    /// - Parameter columns: For each vector that an earlier model computes, the input behind each element.
     private mutating func read(_ model: SpecModel, _ columns: inout [String: [String?]]) {
         for stage in model.stages { read(stage, &columns) }
         let interface = model.description_p

@@ -1,10 +1,11 @@
 package import MLFiles
 package import MLSpecification
 
-/// A model's interface as the page gets it.
+/// A model's interface in the page's format.
 package enum PageModel {
-    /// A feature with all that an editor or a view of it needs.
-    /// - Parameter ranges: what the file tells about plain inputs.
+    /// A feature with everything that its editor or view needs.
+    ///
+    /// - Parameter ranges: The plausible values of plain inputs.
     package static func feature(
         _ feature: SpecFeatureDescription,
         text: String,

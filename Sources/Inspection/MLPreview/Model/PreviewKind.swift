@@ -1,12 +1,12 @@
 package import MLSpecification
 
-/// What a model does, as far as the page shows it in a form of its own.
+/// The task of a model for which the page has a specific view.
 package enum PreviewKind: String, Sendable, CaseIterable {
     case imageClassifier, objectDetector, imageSegmenter, depthEstimator, poseEstimator, pictureMaker
     case pictureFeatures, soundClassifier, textClassifier, wordTagger, questionAnswering, textGenerator
     case activityClassifier, keypointClassifier, recommender, tabularClassifier, tabularRegressor, other
 
-    /// Under which heading the page shows it.
+    /// The heading of the view.
     package var title: String {
         switch self {
         case .imageClassifier: "Picture classifier"
@@ -30,8 +30,8 @@ package enum PreviewKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// The values of the metadata key `com.apple.coreml.model.preview.type` (coremltools' guide "Xcode Model Preview
-    /// Types"), and the kinds' own names.
+    /// Parses the values of the metadata key `com.apple.coreml.model.preview.type` (coremltools' guide "Xcode Model
+    /// Preview Types"), and the kinds' own names.
     init?(stated: String) {
         switch stated {
         case "depthEstimation": self = .depthEstimator
@@ -43,25 +43,25 @@ package enum PreviewKind: String, Sendable, CaseIterable {
     }
 }
 
-/// What a model is shown as, and which of its features play which part in that.
+/// The view for a model, and the roles of its features in it.
 package struct PreviewPlan: Sendable, Equatable {
-    /// What models of series of samples are made for, which others tell apart.
+    /// The kinds of time series models, which their features alone do not distinguish.
     package enum Series: Sendable { case sounds, activities, keypoints }
 
-    /// A part that a feature plays.
+    /// The role of a feature.
     package enum Role: String, Sendable {
-        /// Inputs.
+        /// Roles of inputs.
         case picture, sound, text, question, context, tokens, tokenKinds, tokenMask, overlap, confidenceThreshold,
             items, count
-        /// Outputs.
+        /// Roles of outputs.
         case label, probabilities, boxes, confidences, mask, depth, keypoints, offsets, forwardOffsets, backwardOffsets
         case words, tags, places, lengths, startScores, endScores, tokenScores, ranking, scores, number
     }
 
     package var kind: PreviewKind
-    /// Whether the file's metadata says so.
+    /// Whether the file's metadata states the kind.
     package var isStated = false
-    /// The features by their parts.
+    /// The features by role.
     package var roles: [Role: String] = [:]
 
     package static let typeKey = "com.apple.coreml.model.preview.type"
@@ -99,14 +99,14 @@ package struct PreviewPlan: Sendable, Equatable {
         }
     }
 
-    /// In which order kinds are tried: what is told by more features comes first.
+    /// The order in which kinds are tried: those that require more features come first.
     private static let order: [PreviewKind] = [
         .recommender, .wordTagger, .textClassifier, .objectDetector, .poseEstimator, .imageSegmenter, .depthEstimator,
         .imageClassifier, .pictureMaker, .pictureFeatures, .questionAnswering, .textGenerator, .tabularClassifier,
         .tabularRegressor,
     ]
 
-    /// Whether a model that has the features of a kind is one, where features alone do not tell.
+    /// Whether a model with a kind's features really is of that kind, where features alone do not decide.
     private static func isLikely(_ kind: PreviewKind, _ model: SpecModel) -> Bool {
         let outputs = model.description_p.output
         func isNamed(_ words: String...) -> Bool {
@@ -125,7 +125,7 @@ package struct PreviewPlan: Sendable, Equatable {
         }
     }
 
-    /// The features that a kind needs; `nil` when the model lacks them.
+    /// The features that a kind needs; `nil` when the model lacks some.
     private static func roles(_ kind: PreviewKind, _ model: SpecModel) -> [Role: String]? {
         let interface = model.description_p
         let picture = interface.input.first(where: \.isImage)?.name
@@ -197,7 +197,7 @@ package struct PreviewPlan: Sendable, Equatable {
             ? [:] : roles
     }
 
-    /// Vision's form: `confidence` [boxes, classes] and `coordinates` [boxes, 4].
+    /// Vision's object detectors: `confidence` [boxes, classes] and `coordinates` [boxes, 4].
     private static func detectorRoles(_ interface: SpecModelDescription, _ picture: String?) -> [Role: String]? {
         func output(_ word: String) -> String? {
             interface.output.first { $0.isArray && $0.name.lowercased().contains(word) }?.name
@@ -214,7 +214,7 @@ package struct PreviewPlan: Sendable, Equatable {
         return roles
     }
 
-    /// PoseNet's form: `heatmap` [joints, rows, columns] and `offsets` [2 · joints, rows, columns]; or a list of points.
+    /// PoseNet: `heatmap` [joints, rows, columns] and `offsets` [2 · joints, rows, columns]; or a list of points.
     private static func poseRoles(_ interface: SpecModelDescription, _ picture: String?) -> [Role: String]? {
         func output(_ words: String...) -> String? {
             interface.output.first { output in
@@ -233,7 +233,7 @@ package struct PreviewPlan: Sendable, Equatable {
         return roles
     }
 
-    /// Tokens of a question and a text in, scores of each token as the answer's first and last out.
+    /// Question answering: tokens of a question and a text in; scores of each token as the answer's first and last out.
     private static func questionRoles(_ interface: SpecModelDescription) -> [Role: String]? {
         func output(_ word: String) -> String? {
             interface.output.first { $0.isArray && $0.name.lowercased().contains(word) }?.name
@@ -252,7 +252,7 @@ package struct PreviewPlan: Sendable, Equatable {
         return roles
     }
 
-    /// Numbers of tokens in, a score of each token of the vocabulary out.
+    /// Text generation: token ids in; a score of each token of the vocabulary out.
     private static func generatorRoles(_ interface: SpecModelDescription) -> [Role: String]? {
         let isCached = !interface.state.isEmpty
         let tokens = interface.input.filter { input in
@@ -293,7 +293,7 @@ extension SpecFeatureDescription {
         }
     }
 
-    /// Whether a form has a field for it: numbers, texts, small arrays, dictionaries.
+    /// Whether a form can have a field for it: numbers, texts, small arrays, dictionaries.
     var isPlain: Bool {
         switch type.type {
         case .doubleType?, .int64Type?, .stringType?, .dictionaryType?: true
@@ -306,10 +306,10 @@ extension SpecFeatureDescription {
     /// The extents that are not 1.
     private var extents: [Int64] { type.multiArrayType.shape.filter { $0 != 1 } }
 
-    /// Whether it is an array of rows and columns, of one number each.
+    /// Whether it is a two-dimensional array with one number per element.
     var isPlane: Bool { isArray && extents.count == 2 && extents.allSatisfy { $0 >= 8 } }
 
-    /// Whether it is an array of rows and columns, with a number for each class or without.
+    /// Whether it is a two-dimensional array, with or without a channel for each class.
     var isMap: Bool {
         guard isArray else { return false }
         if isPlane { return true }

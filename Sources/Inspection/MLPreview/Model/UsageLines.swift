@@ -1,12 +1,12 @@
 package import MLSpecification
 
-/// Lines of code that do what the page does, made from a model's interface.
+/// Example code that makes the same prediction as the page, generated from a model's interface.
 package struct UsageLines: Sendable {
     private let path: String
     private let interface: SpecModelDescription
     private let kind: PreviewKind
 
-    /// - Parameter path: of the model's file or folder.
+    /// - Parameter path: The model's file or folder.
     package init(path: String, interface: SpecModelDescription, kind: PreviewKind) {
         self.path = path
         self.interface = interface
@@ -192,7 +192,7 @@ package struct UsageLines: Sendable {
 
     // MARK: Parts
 
-    /// A shape that the input takes.
+    /// An allowed shape of the input.
     package static func sampleShape(_ array: SpecArrayFeatureType) -> [Int] {
         if !array.shape.isEmpty { return array.shape.map { Int(clamping: $0) } }
         switch array.shapeFlexibility {
@@ -202,7 +202,7 @@ package struct UsageLines: Sendable {
         }
     }
 
-    /// A literal that Swift and Python read alike.
+    /// A string literal in both Swift and Python.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 import CPreviewPage
 
-/// The files of the page, which the program carries in itself.
+/// The page's files, which are embedded in the executable.
 package enum PageAssets {
     /// The file at a path of the page, such as "/page.css".
     package static func response(_ path: String) -> PageResponse? {

@@ -1,17 +1,17 @@
 package import MLFiles
 package import MLNumerics
 
-/// JSON with blobs of bytes beside it, as the page and the server exchange values.
+/// JSON with binary blobs, as the page and the server exchange values.
 ///
-/// The form: a 32-bit little-endian length, so many bytes of JSON, padding to a multiple of 8, the blobs.  JSON names a blob
-/// by `{"offset": …, "length": …}`, counted from the first blob; offsets are multiples of 8, so that a browser sees numbers
-/// in place.
+/// The format: a 32-bit little-endian length, so many bytes of JSON, padding to a multiple of 8, the blobs. JSON refers
+/// to a blob by `{"offset": …, "length": …}`, relative to the first blob; offsets are multiples of 8, so that a browser
+/// can access numbers in place.
 package struct Parcel: Sendable {
     package let json: JSONValue
     private let bytes: [UInt8]
     private let start: Int
 
-    /// - Throws: for bytes that are no parcel.
+    /// - Throws: For bytes that are not a parcel.
     package init(_ bytes: [UInt8]) throws(ModelError) {
         guard bytes.count >= 4 else { throw ModelError(.malformed, "The request is cut off.") }
         let length = (0..<4).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
@@ -21,7 +21,7 @@ package struct Parcel: Sendable {
         self.bytes = bytes
     }
 
-    /// The bytes that a member of the JSON names.
+    /// The bytes that a JSON member refers to.
     package func blob(_ value: JSONValue) throws(ModelError) -> ArraySlice<UInt8> {
         guard case .integer(let offset)? = value["offset"], case .integer(let length)? = value["length"],
             offset >= 0, length >= 0, start <= bytes.count, offset <= Int64(bytes.count - start),
@@ -31,14 +31,15 @@ package struct Parcel: Sendable {
         return bytes[first..<first + Int(length)]
     }
 
-    /// A parcel in the making.
+    /// Builds a parcel.
     package struct Builder {
         private var blobs: [UInt8] = []
 
         package init() {}
 
         /// Adds bytes.
-        /// - Returns: what names them in the JSON.
+        ///
+        /// - Returns: The JSON members that refer to them.
         package mutating func add(_ bytes: some Collection<UInt8>) -> [JSONValue.Member] {
             blobs.append(contentsOf: [UInt8](repeating: 0, count: (8 - blobs.count % 8) % 8))
             let offset = blobs.count

@@ -1,14 +1,15 @@
-/// Who may ask: whoever has the token, from the page itself.
+/// Access control: requests need the token and must come from the page itself.
 ///
-/// Other users of the machine and other pages in the same browser reach the port, too.  The first lack the token; the
-/// second are told apart by `Host` (a name of theirs that leads here), `Origin` and `Sec-Fetch-Site`.
+/// Other users of the machine and other pages in the same browser can reach the port, too. The former lack the token;
+/// the latter are recognised by `Host` (a domain of theirs that resolves to this machine), `Origin` and
+/// `Sec-Fetch-Site`.
 package struct PageAccess: Sendable {
     /// 128 random bits in hexadecimal digits.
     package let token: String
     package let port: UInt16
 
     package init(port: UInt16) {
-        // The system's generator is one for secrets.
+        // The system's generator is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         self.init(port: port, token: bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
@@ -18,10 +19,10 @@ package struct PageAccess: Sendable {
 
     package var link: String { "http://127.0.0.1:\(port)/?token=\(token)" }
 
-    /// Cookies are shared by all ports of a host: each server has its own name.
+    /// Cookies are shared by all ports of a host: each server has its own cookie name.
     private var cookieName: String { "coreml-preview-\(port)" }
 
-    /// What the page answers with, so that the browser brings the token from then on.
+    /// The cookie that the page's response sets, so that the browser sends the token from then on.
     var cookie: String { "\(cookieName)=\(token); Path=/; HttpOnly; SameSite=Strict" }
 
     func check(_ request: PageRequest) throws(PageRequest.Refusal) {
@@ -37,7 +38,7 @@ package struct PageAccess: Sendable {
             )
         }
         if let site = request.headers["sec-fetch-site"], !["same-origin", "none"].contains(site) {
-            // The link may stand anywhere, such as in a chat; nothing else is for other pages.
+            // The link may be anywhere, such as in a chat; other pages may request nothing else.
             guard request.method == .get, request.path == "/", request.headers["sec-fetch-mode"] == "navigate" else {
                 throw PageRequest.Refusal(403, "Other pages may not ask.")
             }
@@ -66,7 +67,7 @@ package struct PageAccess: Sendable {
         }
     }
 
-    /// Whether a text is the token; takes equally long for all texts of its length.
+    /// Whether a text is the token, compared in constant time for texts of its length.
     private func isNamed(_ text: String?) -> Bool {
         guard let text, text.utf8.count == token.utf8.count else { return false }
         var difference: UInt8 = 0

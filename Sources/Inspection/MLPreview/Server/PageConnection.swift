@@ -1,32 +1,33 @@
 import Glibc
 import Synchronization
 
-/// One request and its answer.
+/// One request and its response.
 ///
-/// A connection serves one request: none can hide in the body of another, and a client that goes away is noticed.
+/// A connection serves one request: none can be smuggled in the body of another, and a client that disconnects is
+/// noticed.
 package final class PageConnection: Sendable {
     private let socket: Int32
     private let watch = Mutex<(isOver: Bool, whenAbandoned: (@Sendable () -> Void)?)>((false, nil))
-    /// Linux's POLLRDHUP, which Swift's Glibc hides: the other side sends no more.
+    /// Linux's POLLRDHUP, which Swift's Glibc hides: the peer has shut down writing.
     private static let hungUp: Int16 = 0x2000
 
     init(_ socket: Int32) { self.socket = socket }
 
-    /// Whether the client closed its side: nobody waits for the answer.
+    /// Whether the client closed its side: nobody waits for the response.
     package var isAbandoned: Bool {
         var place = pollfd(fd: socket, events: Self.hungUp, revents: 0)
         guard poll(&place, 1, 0) > 0 else { return false }
         return place.revents & (Self.hungUp | Int16(POLLHUP) | Int16(POLLERR)) != 0
     }
 
-    /// Runs `body`; when the client goes away meanwhile, `cancel` is called once, on another thread.
+    /// Runs `body`; if the client disconnects meanwhile, `cancel` is called once, on another thread.
     package func watching<R>(_ cancel: @escaping @Sendable () -> Void, _ body: () throws -> R) rethrows -> R {
         watch.withLock { $0.whenAbandoned = cancel }
         defer { watch.withLock { $0.whenAbandoned = nil } }
         return try body()
     }
 
-    /// Tells whoever watches that the client is gone, if it is.
+    /// Notifies the watcher if the client has disconnected.
     func lookAfter() {
         let cancel = watch.withLock { watch -> (@Sendable () -> Void)? in
             guard !watch.isOver, let cancel = watch.whenAbandoned, isAbandoned else { return nil }
@@ -36,8 +37,9 @@ package final class PageConnection: Sendable {
         cancel?()
     }
 
-    /// Reads up to the empty line, and what came behind it.
-    /// - Throws: for heads that are too long or take longer than `seconds`.
+    /// Reads up to the empty line, and whatever follows in the buffer.
+    ///
+    /// - Throws: For heads that are too long or take longer than `seconds`.
     func head(seconds: Double) throws(PageRequest.Refusal) -> (head: [UInt8], rest: [UInt8]) {
         let end = Self.now + seconds
         var bytes: [UInt8] = []
@@ -69,7 +71,7 @@ package final class PageConnection: Sendable {
         return bytes
     }
 
-    /// - Returns: false when the client went away or takes nothing for `seconds`.
+    /// - Returns: False when the client disconnected or accepts no data for `seconds`.
     @discardableResult func send(_ bytes: [UInt8], seconds: Double = 30) -> Bool {
         var end = Self.now + seconds
         return bytes.withUnsafeBytes { buffer in
@@ -93,7 +95,7 @@ package final class PageConnection: Sendable {
         }
     }
 
-    /// Ends the connection so that the client still gets what was sent, though it may go on sending.
+    /// Closes the connection so that the client still receives what was sent, even if it is still sending.
     func close() {
         shutdown(socket, Int32(SHUT_WR))
         var discarded = [UInt8](repeating: 0, count: 1 << 16)
@@ -101,14 +103,14 @@ package final class PageConnection: Sendable {
         while wait(Int16(POLLIN), until: end) {
             guard recv(socket, &discarded, discarded.count, Int32(MSG_DONTWAIT)) > 0 else { break }
         }
-        // The number may belong to another connection from now on.
+        // From now on the descriptor may belong to another connection.
         watch.withLock { watch in
             watch.isOver = true
             Glibc.close(socket)
         }
     }
 
-    /// - Returns: false at the end of what the client sends.
+    /// - Returns: False at the end of the client's data.
     private func append(to bytes: inout [UInt8], atMost count: Int, until end: Double) throws(PageRequest.Refusal)
         -> Bool
     {
@@ -150,12 +152,12 @@ package final class PageConnection: Sendable {
     }
 }
 
-/// An answer that is sent piece by piece: server-sent events.
+/// A response that is sent in parts: server-sent events.
 package struct PageEvents: Sendable {
     let connection: PageConnection
 
-    /// - Parameter data: one line, such as JSON without line feeds.
-    /// - Returns: false when nobody listens any more.
+    /// - Parameter data: One line, such as JSON without line feeds.
+    /// - Returns: False when the client has disconnected.
     @discardableResult package func send(_ name: String, _ data: String) -> Bool {
         guard !connection.isAbandoned else { return false }
         return connection.send(Array("event: \(name)\ndata: \(data)\n\n".utf8))

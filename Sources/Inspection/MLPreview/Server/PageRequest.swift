@@ -1,17 +1,17 @@
-/// The head of a request, as far as this server looks at it.
+/// The head of a request, as far as this server uses it.
 package struct PageRequest: Sendable, Equatable {
     package enum Method: String, Sendable { case get = "GET", post = "POST" }
 
     package let method: Method
-    /// Of printable ASCII without percent signs, begins with a slash.
+    /// Printable ASCII without percent signs, beginning with a slash.
     package let path: String
-    /// What follows the question mark; names stand once.
+    /// The query parameters; each name occurs once.
     package let query: [String: String]
-    /// By names in lower case; names stand once.
+    /// The headers by names in lower case; each name occurs once.
     package let headers: [String: String]
     package let contentLength: Int
 
-    /// Why a head is refused, as a status and a sentence.
+    /// The reason for rejecting a request, as a status and a sentence.
     package struct Refusal: Error, Equatable {
         package let status: Int
         package let reason: String
@@ -19,14 +19,14 @@ package struct PageRequest: Sendable, Equatable {
         package init(_ status: Int, _ reason: String) { (self.status, self.reason) = (status, reason) }
     }
 
-    /// The longest head that is read.
+    /// The maximum size of a head in bytes.
     package static let longestHead = 16_384
     private static let mostHeaders = 100
 
-    /// Reads a head that ends with an empty line.
+    /// Parses a head that ends with an empty line.
     ///
-    /// The form is stricter than RFC 9112 where browsers never need more: lines end in CR LF, bodies have a length, names
-    /// stand once, the path is plain.  What two programs could read in two ways is refused.
+    /// The syntax is stricter than RFC 9112 where browsers never need more: lines end in CR LF, bodies have a length,
+    /// each name occurs once, the path is plain. Anything that two programs could interpret differently is rejected.
     package init(head: [UInt8]) throws(Refusal) {
         guard head.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 13 || $0 == 10 || $0 == 9 || $0 >= 0x80 }) else {
             throw Refusal(400, "The request holds control characters.")

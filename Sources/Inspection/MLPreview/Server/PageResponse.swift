@@ -1,22 +1,22 @@
-/// An answer with all its bytes.
+/// A complete response.
 package struct PageResponse: Sendable {
     package var status: Int
     package var type: String
     package var body: [UInt8]
-    /// Headers beside those that every answer has.
+    /// Headers in addition to those of every response.
     package var headers: [(name: String, value: String)] = []
 
     package init(_ status: Int = 200, type: String, _ body: [UInt8]) {
         (self.status, self.type, self.body) = (status, type, body)
     }
 
-    /// A sentence, for people and programs.
+    /// A response with a sentence, for people and programs.
     package init(_ status: Int, text: String) {
         self.init(status, type: "text/plain; charset=utf-8", Array("\(text)\n".utf8))
     }
 
-    /// What browsers are told with every answer: nothing is fetched from elsewhere, kept, framed, guessed or told to
-    /// others; camera and microphone are for this page alone.
+    /// The security headers of every response: nothing is loaded from elsewhere, cached, framed, sniffed or disclosed
+    /// to other sites; camera and microphone are available to this page alone.
     static let commonHeaders: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
@@ -38,7 +38,7 @@ package struct PageResponse: Sendable {
         ("Connection", "close"),
     ]
 
-    /// - Parameter length: of the body; `nil` when it ends with the connection.
+    /// - Parameter length: The length of the body; `nil` when it ends with the connection.
     func head(length: Int?) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.phrase(status))", "Content-Type: \(type)"]
         if let length { lines.append("Content-Length: \(length)") }

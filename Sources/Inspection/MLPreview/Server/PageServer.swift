@@ -4,25 +4,25 @@ import Synchronization
 
 /// A small HTTP server for one page on the loopback interface.
 ///
-/// Each connection has a thread, for answers are computed rather than waited for.  Connections, heads, bodies and times are
-/// bounded before anything is known about the client, bodies are read only from who has the token.
+/// Each connection has a thread, because responses are computed rather than waited for. Connections, heads, bodies and
+/// times are limited before anything is known about the client; bodies are only read from clients with the token.
 package final class PageServer: Sendable {
     package struct Limits: Sendable {
         package var connections = 64
-        /// Seconds for the head of a request.
+        /// The time limit for a request's head, in seconds.
         package var headSeconds = 10.0
-        /// Bytes of a body.
+        /// The maximum size of a body in bytes.
         package var bodyBytes = 256 << 20
-        /// Bytes of all bodies at a time.
+        /// The maximum size of all bodies at a time in bytes.
         package var allBodyBytes = 768 << 20
-        /// Seconds for a body, and one more for each so many bytes.
+        /// The time limit for a body in seconds, and one more second for each so many bytes.
         package var bodySeconds = 30.0
         package var bytesPerSecond = 1 << 18
 
         package init() {}
     }
 
-    /// What an answer is.
+    /// A response.
     package enum Answer: Sendable {
         case response(PageResponse)
         /// Events that the closure sends, one after the other.
@@ -37,7 +37,8 @@ package final class PageServer: Sendable {
     private let load = Mutex((open: [ObjectIdentifier: PageConnection](), bodyBytes: 0))
 
     /// Listens on 127.0.0.1.
-    /// - Parameter port: 0 for one that is free.
+    ///
+    /// - Parameter port: 0 for any free port.
     package init(port: UInt16 = 0, limits: Limits = Limits()) throws(ModelError) {
         self.limits = limits
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -69,8 +70,8 @@ package final class PageServer: Sendable {
         ModelError(.io, "The server \(what): \(String(cString: strerror(errno))).")
     }
 
-    /// Answers requests until `isOver` says so, which is asked several times a second; then waits a moment for answers
-    /// that are on their way.
+    /// Serves requests until `isOver` returns true, which is called several times a second; then waits a moment for
+    /// responses in progress.
     package func run(until isOver: () -> Bool, _ handler: @escaping Handler) {
         while !isOver() {
             var place = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
@@ -79,7 +80,7 @@ package final class PageServer: Sendable {
             guard isAsked else { continue }
             let client = accept(listener, nil, nil)
             guard client >= 0 else {
-                // Out of descriptors: wait until some are free.
+                // Out of file descriptors: wait until some are free.
                 if errno == EMFILE || errno == ENFILE { usleep(50_000) }
                 continue
             }
@@ -152,8 +153,9 @@ package final class PageServer: Sendable {
         guard isReserved else { throw PageRequest.Refusal(503, "Too much is being sent at once; try again.") }
     }
 
-    /// Runs `body` on a thread of its own.
-    /// - Returns: whether there is one.
+    /// Runs `body` on a new thread.
+    ///
+    /// - Returns: Whether the thread could be created.
     private static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
         final class Work {
             let body: @Sendable () -> Void

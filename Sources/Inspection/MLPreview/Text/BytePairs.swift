@@ -1,11 +1,11 @@
 import MLFiles
 package import MLNumerics
 
-/// A vocabulary of pairs of bytes, as GPT-2 has it: texts to numbers of tokens and back.
+/// A byte-level BPE vocabulary like GPT-2's: encodes texts to token ids and decodes them.
 ///
-/// Source: Radford and others, "Language Models are Unsupervised Multitask Learners" (2019), and the form of its files:
-/// `vocab.json` numbers the tokens, `merges.txt` lists the pairs in the order in which they are joined; each byte is written
-/// as a character that can be seen.
+/// Source: Radford and others, "Language Models are Unsupervised Multitask Learners" (2019), and the format of its
+/// files: `vocab.json` maps tokens to ids, `merges.txt` lists the pairs in the order in which they are merged; each
+/// byte is written as a printable character.
 package struct BytePairs: Sendable {
     private let numbers: [String: Int32]
     private let tokens: [Int32: [UInt8]]
@@ -16,7 +16,7 @@ package struct BytePairs: Sendable {
         let second: String
     }
 
-    /// - Parameter path: of `vocab.json`; `merges.txt` lies beside it.
+    /// - Parameter path: The path of `vocab.json`; `merges.txt` is in the same folder.
     package init(contentsOf path: String) throws {
         let folder = FileAccess.folder(of: path)
         try self.init(
@@ -51,19 +51,19 @@ package struct BytePairs: Sendable {
         (self.numbers, self.tokens, self.ranks) = (numbers, tokens, ranks)
     }
 
-    /// The numbers of a text's tokens.  Bytes that the vocabulary lacks are left out.
+    /// The token ids of a text. Bytes that the vocabulary lacks are dropped.
     package func numbers(of text: String) -> [Int32] {
         Self.words(text).flatMap { word in
             joined(word.utf8.map { String(Self.seen[Int($0)]) }).compactMap { numbers[$0] }
         }
     }
 
-    /// The text of tokens; numbers that are none say nothing.
+    /// The text of tokens; invalid ids are ignored.
     package func text(of numbers: some Sequence<Int32>) -> String {
         String(decoding: numbers.flatMap { tokens[$0] ?? [] }, as: UTF8.self)
     }
 
-    /// Joins neighbours, the pair that stands first in the list first, until no pair is left.
+    /// Merges neighbouring tokens, the pair that comes first in the list first, until no listed pair is left.
     private func joined(_ characters: [String]) -> [String] {
         var parts = characters
         while parts.count > 1 {
@@ -78,7 +78,7 @@ package struct BytePairs: Sendable {
         return parts
     }
 
-    /// Words with the space before them, numbers, other signs, and spaces, each apart.
+    /// Splits a text into words with the space before them, numbers, other characters, and spaces.
     static func words(_ text: String) -> [String] {
         enum Kind { case letters, digits, spaces, signs }
         func kind(_ scalar: Unicode.Scalar) -> Kind {
@@ -111,14 +111,14 @@ package struct BytePairs: Sendable {
             let present = kind(scalars[first])
             var end = first
             while end < scalars.count, kind(scalars[end]) == present { end += 1 }
-            // The last of several spaces belongs to the word behind them.
+            // The last of several spaces belongs to the following word.
             if present == .spaces, end < scalars.count, end - place > 1 { end -= 1 }
             take(end)
         }
         return words
     }
 
-    /// For each byte a character that can be seen: itself, or one from U+0100 on.
+    /// A printable character for each byte: itself, or one from U+0100 on.
     private static let seen: [Unicode.Scalar] = {
         var next: UInt32 = 0x100
         return (0...255).map { (byte: UInt32) in

@@ -3,12 +3,12 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Asks a model that finds answers in a text.
+/// Extracts answers from a text with a question answering model.
 package struct QuestionAsking: Sendable {
     package struct Answer: Sendable, Equatable {
-        /// In the text, counted in characters.
+        /// The position in the text, counted in characters.
         package let range: Range<Int>
-        /// A probability among all answers.
+        /// The probability among all answers.
         package let score: Double
     }
 
@@ -19,10 +19,10 @@ package struct QuestionAsking: Sendable {
     private let startScores: String
     private let endScores: String
     private let length: Int
-    /// The most pieces of an answer.
+    /// The maximum number of pieces in an answer.
     private static let longestAnswer = 30
 
-    /// - Throws: for a model that is none of questions and texts.
+    /// - Throws: When the model is not a question answering model.
     package init(
         _ plan: PreviewPlan,
         _ interface: SpecModelDescription,
@@ -61,7 +61,7 @@ package struct QuestionAsking: Sendable {
         guard !asked.isEmpty, !read.isEmpty else { return [] }
         let room = length - asked.count - 3
         var candidates: [(range: Range<Int>, score: Double)] = []
-        // A text that is too long is read in parts that overlap by half.
+        // A text that is too long is processed in parts that overlap by half.
         for first in stride(from: 0, to: max(read.count - room / 2, 1), by: max(room / 2, 1)) {
             let part = Array(read[first..<min(first + room, read.count)])
             let outputs = try predict(features(asked, part))
@@ -107,7 +107,7 @@ package struct QuestionAsking: Sendable {
         return spans
     }
 
-    /// The three best that do not overlap, with their share among all.
+    /// The three best answers that do not overlap, with their probabilities among all.
     private static func best(_ candidates: [(range: Range<Int>, score: Double)]) -> [Answer] {
         guard let greatest = candidates.map(\.score).max() else { return [] }
         let sum = candidates.reduce(0) { $0 + exp($1.score - greatest) }

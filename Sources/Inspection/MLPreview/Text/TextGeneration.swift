@@ -3,13 +3,14 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Makes a model that scores the next token go on with a text.
+/// Generates text with a model that scores the next token.
 package struct TextGeneration: Sendable {
-    /// How the next token is chosen.
+    /// The sampling of the next token.
     package struct Choice: Sendable {
-        /// 0 takes the likeliest; higher numbers the less likely more often.
+        /// The sampling temperature: 0 takes the most probable token; higher values choose less probable ones more
+        /// often.
         package var temperature: Double
-        /// Of how many of the likeliest one is drawn.
+        /// The number of most probable tokens from which one is drawn (top-k).
         package var width: Int
         package var seed: UInt64
 
@@ -28,13 +29,13 @@ package struct TextGeneration: Sendable {
 
     private let input: SpecFeatureDescription
     private let output: String
-    /// The most tokens that the model takes, and whether it takes fewer.
+    /// The maximum number of input tokens, and whether fewer are allowed.
     package let length: Int
     private let isFlexible: Bool
-    /// The most tokens that a model of flexible length is given.
+    /// The maximum number of tokens that are passed to a model of flexible length.
     private static let longest = 1024
 
-    /// - Throws: for a model that is none of tokens.
+    /// - Throws: When the model does not take token ids.
     package init(_ plan: PreviewPlan, _ interface: SpecModelDescription) throws(ModelError) {
         guard let input = interface.input.first(where: { $0.name == plan.roles[.tokens] }),
             let output = plan.roles[.tokenScores]
@@ -56,8 +57,9 @@ package struct TextGeneration: Sendable {
         }
     }
 
-    /// The likeliest tokens behind `tokens`, the likeliest first.
-    /// - Parameter width: how many at most.
+    /// The most probable tokens after `tokens`, by descending probability.
+    ///
+    /// - Parameter width: The maximum number of candidates.
     package func next<E: Error>(
         after tokens: [Int32],
         width: Int,
@@ -65,7 +67,7 @@ package struct TextGeneration: Sendable {
     ) throws -> [Candidate] {
         let given = Array(tokens.suffix(length))
         guard !given.isEmpty else { throw ModelError(.invalidInput, "The text has no tokens of this vocabulary.") }
-        // What stands behind the last token does not reach its scores: such models look back only.
+        // Padding after the last token does not affect its scores: such models are causal.
         let padded = isFlexible ? given : given + [Int32](repeating: 0, count: length - given.count)
         let rank = UsageLines.sampleShape(input.type.multiArrayType).count
         let shape = [Int](repeating: 1, count: max(rank - 1, 0)) + [padded.count]
@@ -85,7 +87,7 @@ package struct TextGeneration: Sendable {
             .map { Candidate(token: Int32(clamping: $0.offset), share: exp($0.element - greatest) / sum) }
     }
 
-    /// One of the candidates.
+    /// Samples one of the candidates.
     package static func chosen(
         _ candidates: [Candidate],
         _ choice: Choice,

@@ -1,15 +1,15 @@
 import MLFiles
 package import MLNumerics
 
-/// A vocabulary of word pieces, as BERT has it, and the division of texts into them.
+/// A WordPiece vocabulary like BERT's, and its tokenizer.
 ///
-/// Source: Devlin and others, "BERT" (2018), and the form of `vocab.txt`: a piece a line, its number is that of the line;
-/// pieces that go on a word begin with `##`.
+/// Source: Devlin and others, "BERT" (2018), and the format of `vocab.txt`: one piece per line, whose id is the line's
+/// index; pieces that continue a word begin with `##`.
 package struct WordPieces: Sendable {
     /// A piece of a text.
     package struct Piece: Sendable, Equatable {
         package let number: Int32
-        /// Where it stands in the text, counted in characters.
+        /// The position in the text, counted in characters.
         package let range: Range<Int>
     }
 
@@ -19,7 +19,7 @@ package struct WordPieces: Sendable {
     package let separator: Int32
     package let padding: Int32
     private let unknown: Int32
-    /// Words that are longer are unknown as a whole.
+    /// Longer words are unknown as a whole.
     private static let longestWord = 100
 
     package init(contentsOf path: String) throws {
@@ -93,7 +93,7 @@ package struct WordPieces: Sendable {
         return pieces
     }
 
-    /// A character as the vocabulary has it: in lower case and without accents, when the vocabulary is.
+    /// A character in the vocabulary's normalisation: in lower case and without accents, if the vocabulary is uncased.
     private func plain(_ character: Character) -> String {
         guard isLowerCase else { return String(character) }
         let kept = String(character).lowercased().decomposedScalars.filter {
@@ -104,7 +104,7 @@ package struct WordPieces: Sendable {
 }
 
 extension String {
-    /// The scalars with accents apart from their letters, as far as the letter without them is another case of the name.
+    /// The scalars with accents separated from Latin letters.
     fileprivate var decomposedScalars: [Unicode.Scalar] {
         unicodeScalars.flatMap { scalar -> [Unicode.Scalar] in
             guard !scalar.isASCII, let name = scalar.properties.name, let place = name.firstRange(of: " WITH ") else {

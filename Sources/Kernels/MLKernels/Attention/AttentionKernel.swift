@@ -2,8 +2,8 @@ import CMLKernels
 
 /// Scaled dot-product attention, fused: the scores never leave the cache.
 package enum AttentionKernel {
-    /// An operand: where element `[batch][head][position][i]` lies, `i` being contiguous.  `[B, S, H, D]` and
-    /// `[B, H, S, D]` differ in their strides only; strides count elements.
+    /// An operand with element `[batch][head][position][i]`, where `i` is contiguous. `[B, S, H, D]` and `[B, H, S, D]`
+    /// only differ in their strides, which count elements.
     package struct Operand {
         package var address: UnsafePointer<Float>
         package var batchStride: Int
@@ -20,7 +20,8 @@ package enum AttentionKernel {
         var strides: (Int, Int, Int) { (batchStride, headStride, positionStride) }
     }
 
-    /// What is added to, or hides, scores `[batch][head][query][key]`; a stride of 0 repeats, that of the key is 0 or 1.
+    /// A mask that is added to, or hides, scores `[batch][head][query][key]`; a stride of 0 repeats, that of the key is
+    /// 0 or 1.
     package struct Mask {
         package enum Values {
             case added(UnsafePointer<Float>)
@@ -43,9 +44,9 @@ package enum AttentionKernel {
         package var keyHeads: Int
         package var queries: Int
         package var keys: Int
-        /// Length of a query and a key.
+        /// The length of a query and a key.
         package var size: Int
-        /// Length of a value and a result.
+        /// The length of a value and a result.
         package var valueSize: Int
 
         package init(
@@ -67,9 +68,9 @@ package enum AttentionKernel {
         }
     }
 
-    /// `out = softmax(scale·q·kᵀ + mask)·v`.  `out` is written with the batch, head and position strides given.
+    /// `out = softmax(scale·q·kᵀ + mask)·v`. `out` is written with the given batch, head and position strides.
     ///
-    /// With `isCausal`, query i sees the keys up to `i + keys − queries`.  A query whose keys are all hidden gives
+    /// With `isCausal`, query i sees the keys up to `i + keys − queries`. A query whose keys are all hidden gives
     /// zeros.
     package static func attend(
         _ shape: Shape,

@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// Where a convolution's window moves: sizes of up to three spatial axes, outermost first (1-D: `[width]`, 2-D:
+/// The geometry of a convolution's window: sizes of up to three spatial axes, outermost first (1-D: `[width]`, 2-D:
 /// `[height, width]`, 3-D: `[depth, height, width]`).
 package struct ConvolutionGeometry: Hashable, Sendable {
     package var batch: Int
@@ -8,7 +8,7 @@ package struct ConvolutionGeometry: Hashable, Sendable {
     package var outputSize: [Int]
     package var strides: [Int]
     package var dilations: [Int]
-    /// Implicit zeros before the first element; what is needed behind the last follows from `outputSize`.
+    /// The number of implicit zeros before the first element; the number after the last follows from `outputSize`.
     package var paddingBefore: [Int]
 
     package init(
@@ -29,14 +29,14 @@ package struct ConvolutionGeometry: Hashable, Sendable {
     }
 }
 
-/// Up to three values as the C array of three, unused leading places holding `filler`.
+/// Up to three values as a C array of three, with unused leading places holding `filler`.
 func triple(_ values: [Int], filler: Int) -> (Int, Int, Int) {
     let padded = Array(repeating: filler, count: 3 - values.count) + values
     return (padded[0], padded[1], padded[2])
 }
 
 extension cml_conv_shape {
-    /// Takes over the sizes, strides, dilations and padding.
+    /// Sets the sizes, strides, dilations and padding.
     mutating func setGeometry(_ geometry: ConvolutionGeometry) {
         batch = geometry.batch
         self.in = triple(geometry.inputSize, filler: 1)

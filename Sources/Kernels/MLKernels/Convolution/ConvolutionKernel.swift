@@ -2,12 +2,12 @@ import CMLKernels
 
 /// Convolutions of channels-last tensors.
 package enum ConvolutionKernel {
-    /// `y = epilogue(convolution(x, weights))` for `x` of `[batch, spatial…, inputChannels]` and `y` of
-    /// `[batch, spatial…, outputChannels]`, both contiguous.
+    /// `y = epilogue(convolution(x, weights))` for `x` of `[batch, spatial…, inputChannels]` and `y` of `[batch,
+    /// spatial…, outputChannels]`, both contiguous.
     ///
-    /// The epilogue's bias and slope have one number an output channel, its residual the layout of `y`, which it may
-    /// be.  A transposed convolution gives output `o = stride·i − paddingBefore + dilation·k` the products of input
-    /// `i` and tap `k`.
+    /// The epilogue's bias and slope have one number per output channel, its residual has the layout of `y` and may be
+    /// `y`. A transposed convolution adds the product of input `i` and tap `k` to output `o = stride·i − paddingBefore
+    /// + dilation·k`.
     package static func convolve(
         _ x: UnsafePointer<Float>,
         _ weights: ConvolutionWeights,

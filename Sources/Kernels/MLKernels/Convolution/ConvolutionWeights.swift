@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// The packed weights of a convolution or transposed convolution.  Immutable after it is made.
+/// The packed weights of a convolution or transposed convolution. Immutable.
 package final class ConvolutionWeights: PackedForm {
     package let inputChannels: Int
     package let outputChannels: Int
@@ -8,7 +8,7 @@ package final class ConvolutionWeights: PackedForm {
     /// Window size, outermost axis first.
     package let kernel: [Int]
     package let isTransposed: Bool
-    /// True when stored as half floats; arithmetic is single precision either way.
+    /// Whether they are stored as half floats; arithmetic is single precision either way.
     package let isHalf: Bool
 
     let method: cml_conv_method
@@ -16,14 +16,15 @@ package final class ConvolutionWeights: PackedForm {
     package let memory: AlignedMemory
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
-    /// The bytes the packed form takes.
+    /// The size of the packed form in bytes.
     package var byteCount: Int { memory.byteCount }
 
     /// Packs `source`: `[outputChannels, inputChannels/groups, kernel…]`, or, for a transposed convolution,
-    /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as MIL's `conv` and `conv_transpose` have it.
+    /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as in MIL's `conv` and `conv_transpose`.
     ///
-    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for
-    /// 3×3 windows), which makes them larger; they then serve every input size, but only these strides and dilations.
+    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for 3×3
+    /// windows), which makes them larger; they can then be used with every input size, but only with these strides and
+    /// dilations.
     package convenience init(
         _ source: UnsafePointer<Float>,
         inputChannels: Int,
@@ -67,7 +68,7 @@ package final class ConvolutionWeights: PackedForm {
         )
     }
 
-    /// Tells apart the packed forms that weights take for different geometries: 0 for the plain one.
+    /// Distinguishes the packed forms for different geometries: 0 for the plain one.
     package static func form(
         _ geometry: ConvolutionGeometry,
         inputChannels: Int,
@@ -86,8 +87,8 @@ package final class ConvolutionWeights: PackedForm {
         return Int(cml_conv_choose(&shape).rawValue)
     }
 
-    /// Weights that were packed before, for the current instruction set and this geometry; `nil` when `memory` has
-    /// another size than they take, or the backend wants the source.
+    /// Weights that were packed before, for the current instruction set and this geometry; `nil` when `memory` has the
+    /// wrong size, or the backend needs the source.
     package init?(
         stored memory: AlignedMemory,
         isHalf: Bool,

@@ -1,8 +1,9 @@
 import CMLKernels
 
-/// A convolution of row-major tensors, `[batch, channels, spatial…]`, with its weights.  Immutable after it is made.
+/// A convolution of row-major tensors, `[batch, channels, spatial…]`, with its weights. Immutable.
 ///
-/// It spares a lone convolution the way to channels-last and back; among others channels-last kernels are faster.
+/// It avoids the conversion to channels-last and back for a single convolution; among other convolutions channels-last
+/// kernels are faster.
 package final class PlaneConvolution: PackedForm {
     private let inputChannels: Int
     private let outputChannels: Int
@@ -37,8 +38,7 @@ package final class PlaneConvolution: PackedForm {
         )
     }
 
-    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has another size than they
-    /// take.
+    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has the wrong size.
     package init?(stored memory: AlignedMemory, inputChannels: Int, outputChannels: Int, kernel: [Int], groups: Int) {
         guard memory.byteCount == Self.byteCount(inputChannels, outputChannels, kernel, groups) else { return nil }
         self.inputChannels = inputChannels
@@ -53,8 +53,8 @@ package final class PlaneConvolution: PackedForm {
         max(4, inputChannels / groups * outputChannels * kernel.reduce(1, *) * 4)
     }
 
-    /// True when a convolution between row-major neighbours is faster than turning its operands: its products are few
-    /// for the elements that would be turned, and no faster method serves it.
+    /// Whether a convolution between row-major neighbours is faster than transposing its operands: it has few products
+    /// per transposed element, and no faster method applies.
     package static func isFaster(
         _ geometry: ConvolutionGeometry,
         inputChannels: Int,
@@ -77,7 +77,7 @@ package final class PlaneConvolution: PackedForm {
         return form == 0 && weights <= 1 << 18 && weights * outputs < 240 * turned
     }
 
-    /// `y = epilogue(convolution(x))`; the epilogue's residual has the layout of `y`, which it may be.
+    /// `y = epilogue(convolution(x))`; the epilogue's residual has the layout of `y` and may be `y`.
     package func run(
         _ x: UnsafePointer<Float>,
         _ geometry: ConvolutionGeometry,

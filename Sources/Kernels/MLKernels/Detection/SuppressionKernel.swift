@@ -6,11 +6,11 @@ package struct SuppressionKernel: Sendable {
     package var classCount: Int
     /// True for `[4][boxes]` and `[classes][boxes]`, false for `[boxes][4]` and `[boxes][classes]`.
     package var boxesLast: Bool
-    /// Boxes that share more than this part of their union with a picked one are dropped.
+    /// Boxes whose intersection over union with a selected one is greater are dropped.
     package var overlapThreshold: Double
     /// Boxes whose best score is not above this are dropped; `nil` keeps all.
     package var scoreThreshold: Double?
-    /// Only boxes with the same best class drop each other.
+    /// Whether only boxes with the same best class suppress each other.
     package var isPerClass: Bool
 
     package init(
@@ -29,8 +29,8 @@ package struct SuppressionKernel: Sendable {
         self.isPerClass = isPerClass
     }
 
-    /// Writes the places of at most `count` boxes to `places`, best first, and gives their number; the best box is picked
-    /// even when all are dropped.
+    /// Writes the indices of at most `count` boxes to `places`, best first, and returns their number; the best box is
+    /// selected even when all are dropped.
     package func run(
         boxes: UnsafePointer<Float>,
         scores: UnsafePointer<Float>,

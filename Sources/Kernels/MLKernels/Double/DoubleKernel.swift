@@ -4,7 +4,7 @@ import CMLKernels
 package enum DoubleKernel {
     /// result[i][j] = a[i] · b[j] for `m` rows of `a` and `n` rows of `b`, `k` terms each.
     ///
-    /// Strides are elements from one row to the next; 0 means rows without gaps.  Runs on the calling thread.
+    /// Strides are elements from one row to the next; 0 means contiguous rows. Runs on the calling thread.
     package static func dots(
         _ a: UnsafePointer<Double>,
         rows m: Int,

@@ -4,20 +4,20 @@ extension ElementwiseKernel {
     /// A function of two numbers, as `BinaryKernel` applies it.
     package enum BinaryFunction: Hashable, Sendable, CaseIterable {
         case add, subtract, multiply
-        /// Of integers: towards zero, 0 when dividing by 0.
+        /// Integer division truncates towards zero, and gives 0 when dividing by 0.
         case divide
-        /// NaN when either is.
+        /// NaN when either operand is.
         case maximum, minimum
         case power
-        /// ⌊a/b⌋; of integers 0 when dividing by 0.
+        /// ⌊a/b⌋; for integers 0 when dividing by 0.
         case floorDivide
-        /// a − b·⌊a/b⌋, with the sign of b; of integers 0 when dividing by 0.
+        /// a − b·⌊a/b⌋, with the sign of b; for integers 0 when dividing by 0.
         case modulo
         /// (a − b)²
         case squaredDifference
-        /// Comparisons give bytes 0 or 1.
+        /// Comparisons, whose results are bytes 0 or 1.
         case equal, notEqual, less, lessEqual, greater, greaterEqual
-        /// Of bytes, any value but 0 being true.
+        /// Functions of bytes, where any value but 0 is true.
         case and, or, xor
 
         package var isComparison: Bool { lowered.rawValue >= CML_EQUAL.rawValue }

@@ -2,8 +2,8 @@ import CMLKernels
 
 /// A function of two arrays with broadcasting, prepared for their shapes.
 ///
-/// Shapes are aligned at their last axes, as in NumPy; operands and result are contiguous.  The result of arithmetic
-/// may be the memory of an operand of the same shape.
+/// Shapes are aligned at their last axes, as in NumPy; operands and result are contiguous. The result of arithmetic may
+/// share the memory of an operand of the same shape.
 package struct BinaryKernel: Sendable {
     package enum Element: Sendable {
         case float32
@@ -19,7 +19,7 @@ package struct BinaryKernel: Sendable {
     private let element: Element
     private let then: UnaryFunction
 
-    /// `then` is applied to the results of float arithmetic.  At most 8 axes.
+    /// `then` is applied to the results of float arithmetic. At most 8 axes.
     package init(
         _ function: ElementwiseKernel.BinaryFunction,
         _ first: [Int],
@@ -38,7 +38,7 @@ package struct BinaryKernel: Sendable {
         )
     }
 
-    /// The same with explicit strides of the operands over the result's `sizes`; 0 repeats.
+    /// The same with explicit operand strides over the result's `sizes`; a stride of 0 repeats.
     package init(
         _ function: ElementwiseKernel.BinaryFunction,
         sizes: [Int],
@@ -83,7 +83,7 @@ package struct BinaryKernel: Sendable {
     }
 }
 
-/// The common shape of operands aligned at their last axes.
+/// The broadcast shape of operands aligned at their last axes.
 func broadcastShape(_ shapes: [[Int]]) -> [Int] {
     let rank = shapes.map(\.count).max() ?? 0
     precondition(rank <= 8, "at most 8 axes")
@@ -99,7 +99,7 @@ func broadcastShape(_ shapes: [[Int]]) -> [Int] {
     }
 }
 
-/// Strides of a contiguous operand seen in the result's shape: 0 where it is repeated.
+/// The strides of a contiguous operand in the result's shape: 0 where it is repeated.
 func broadcastStrides(_ shape: [Int], to result: [Int]) -> [Int] {
     let strides = contiguousStrides(shape)
     let missing = result.count - shape.count

@@ -13,7 +13,7 @@ package enum ElementwiseKernel {
         cml_unary_map(cml_isa_current(), function, alpha, beta, x, y, count)
     }
 
-    /// A function of 32-bit integers; results are held in the type.
+    /// A function of 32-bit integers; results saturate.
     package enum IntegerFunction: Hashable, Sendable {
         /// |x|
         case absolute
@@ -49,8 +49,8 @@ package enum ElementwiseKernel {
 
     /// `z = x ∘ y` over `sizes` (rank at most `maximumRank`); `z` is contiguous.
     ///
-    /// Strides count elements, one for each axis; 0 repeats an operand along it.  `z` may be an operand whose strides
-    /// are those of `z`.  Comparisons write bytes.
+    /// Strides count elements, one for each axis; 0 repeats an operand along it. `z` may be an operand with the same
+    /// strides. Comparisons write bytes.
     package static func combine(
         _ function: BinaryFunction,
         sizes: [Int],
@@ -82,7 +82,7 @@ package enum ElementwiseKernel {
     /// `y[o][c][i] = function(x[o][c][i]·scale[c] + shift[c])` for `[outer][channels][inner]`: batch normalisation of
     /// either layout, scale and bias layers, and with the function `prelu` and its `slope[c]` that activation.
     ///
-    /// Channels-last tensors have `inner` 1.  `y` may be `x`, no scale is 1, no shift is 0.
+    /// Channels-last tensors have `inner` 1. `y` may be `x`; no scale means 1, no shift 0.
     package static func scaleShift(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,

@@ -1,18 +1,18 @@
 import CMLKernels
 
-/// What happens to a result before it is stored: `function(result + bias[column] + residual[row][column])`.
+/// The operations that are fused into storing a result: `function(result + bias[column] + residual[row][column])`.
 ///
-/// Columns are the columns of a matrix product, or the output channels of a convolution.  Pointers must stay valid
+/// Columns are the columns of a matrix product, or the output channels of a convolution. Pointers must stay valid
 /// during the call.
 package struct Epilogue {
-    /// One number a column.
+    /// One number per column.
     package var bias: UnsafePointer<Float>?
     /// Numbers of the result's shape; may be the result's own memory.
     package var residual: UnsafePointer<Float>?
-    /// Elements from one row of `residual` to the next; 0 means as in the result.
+    /// The distance in elements between rows of `residual`; 0 means the same as in the result.
     package var residualStride: Int
     package var function: UnaryFunction
-    /// One number a column, for `UnaryFunction.prelu`.
+    /// One number per column, for `UnaryFunction.prelu`.
     package var slope: UnsafePointer<Float>?
 
     package init(

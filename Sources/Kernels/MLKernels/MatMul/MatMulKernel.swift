@@ -2,7 +2,7 @@ import CMLKernels
 
 /// Matrix products of single-precision rows.
 package enum MatMulKernel {
-    /// What of a product oneDNN's preparation depends on.
+    /// The properties of a product that determine oneDNN's preparation.
     struct PlainShape: Hashable, Sendable {
         var rows: Int
         var stride: Int
@@ -10,8 +10,8 @@ package enum MatMulKernel {
 
     /// `c[rows, N] = epilogue(a[rows, K] · weights[K, N])`.
     ///
-    /// `aStride` and `cStride` are elements from one row to the next; 0 means contiguous.  `c` must not overlap `a`;
-    /// it may be the residual.  One row is a matrix-vector product that streams the weights once.
+    /// `aStride` and `cStride` are elements from one row to the next; 0 means contiguous. `c` must not overlap `a`; it
+    /// may be the residual. A single row is a matrix-vector product that streams the weights once.
     package static func multiply(
         _ a: UnsafePointer<Float>,
         rows: Int,
@@ -62,8 +62,8 @@ package enum MatMulKernel {
         cml_gemm(weights.instructionSet, &call)
     }
 
-    /// A right-hand side known only at run time: element (k, n) lies at `k·termStride + n·columnStride`; one of the
-    /// two strides should be 1, other strides are slower.
+    /// A right-hand side that is only known at run time: element (k, n) is at `k·termStride + n·columnStride`; one of
+    /// the two strides should be 1, other strides are slower.
     package struct RightHandSide {
         package var address: UnsafePointer<Float>
         package var termStride: Int
@@ -78,8 +78,8 @@ package enum MatMulKernel {
 
     /// `c[i][rows, columns] = epilogue(a[i][rows, terms] · b[i][terms, columns])` for every item of a batch.
     ///
-    /// The offsets count elements from the addresses given, one for each item (empty: a single item at offset 0);
-    /// equal neighbouring offsets of `b` share one packing.  The residual moves with `c`.
+    /// The offsets count elements from the given addresses, one for each item (empty: a single item at offset 0); equal
+    /// successive offsets of `b` share one packing. The residual is offset like `c`.
     package static func multiply(
         _ a: UnsafePointer<Float>,
         _ b: RightHandSide,

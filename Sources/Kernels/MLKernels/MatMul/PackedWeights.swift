@@ -1,9 +1,9 @@
 import CMLKernels
 
-/// A constant matrix of `terms` × `columns` laid out for the micro-kernels of one instruction set, in the storage type
-/// it came in.  Immutable after it is made.
+/// A constant matrix of `terms` × `columns` packed for the micro-kernels of one instruction set, in the source's
+/// storage type. Immutable.
 package final class PackedWeights: PackedForm {
-    /// How the source matrix lies in memory.
+    /// The layout of the source matrix.
     package enum Layout: Sendable {
         /// `[terms][columns]`: MIL's `matmul` without transposition.
         case termsByColumns
@@ -13,18 +13,18 @@ package final class PackedWeights: PackedForm {
 
     /// The length of the sums: K.
     package let terms: Int
-    /// The number of results a row: N.
+    /// The number of results per row: N.
     package let columns: Int
-    /// True when the weights are stored as half floats; arithmetic is single precision either way.
+    /// Whether the weights are stored as half floats; arithmetic is single precision either way.
     package let isHalf: Bool
 
     package let memory: AlignedMemory
-    /// The source as oneDNN takes it, with its strides from term to term and from column to column.
+    /// The source for oneDNN, with its strides from term to term and from column to column.
     let plain: OneDNNWeights<MatMulKernel.PlainShape>?
     let plainStrides: (term: Int, column: Int)
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
-    /// The bytes the packed form takes.
+    /// The size of the packed form in bytes.
     package var byteCount: Int { memory.byteCount }
 
     /// Packs `source`, whose rows are `rowStride` elements apart (0: contiguous).
@@ -49,10 +49,10 @@ package final class PackedWeights: PackedForm {
         self.init(raw: source, storage: CML_F16, terms: terms, columns: columns, layout: layout, rowStride: rowStride)
     }
 
-    /// Packs a contiguous matrix some rows at a time, so that not all of the source need be at hand.
+    /// Packs a contiguous matrix some rows at a time, so that the source need not be in memory as a whole.
     ///
-    /// - Parameter lend: lends the bytes of some rows of the source, which is `[columns][terms]` or `[terms][columns]` as
-    ///   `layout` says; called with all rows at once where they cannot be packed apart.
+    /// - Parameter lend: Gives access to the bytes of some rows of the source, which is `[columns][terms]` or
+    ///   `[terms][columns]` according to `layout`; called with all rows at once where they cannot be packed separately.
     package init(
         isHalf: Bool,
         terms: Int,
@@ -91,11 +91,11 @@ package final class PackedWeights: PackedForm {
         instructionSet = isa
     }
 
-    /// The bytes of the source that are packed at a time.
+    /// The number of source bytes that are packed at a time.
     private static let pieceByteCount = 16 << 20
 
-    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has another size than they
-    /// take, or the backend wants the source.
+    /// Weights that were packed before, for the current instruction set; `nil` when `memory` has the wrong size, or the
+    /// backend needs the source.
     package init?(stored memory: AlignedMemory, isHalf: Bool, terms: Int, columns: Int, layout: Layout) {
         let isa: OpaquePointer = cml_isa_current()
         guard Backend.current == .native, memory.byteCount == cml_packed_count(isa, terms, columns) * (isHalf ? 2 : 4)

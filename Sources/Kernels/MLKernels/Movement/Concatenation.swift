@@ -1,7 +1,7 @@
-/// Parts of one array along an axis, written from or read into arrays of their own.
+/// Parts of an array along an axis, copied from or to separate arrays.
 ///
 /// The whole is `[outer, Σ widths]`, part `i` is `[outer, widths[i]]`, all contiguous; a width is the part's extent
-/// along the axis times everything inside it.
+/// along the axis times the extents of all inner axes.
 package struct Concatenation: Sendable {
     private let joins: [StridedCopy]
     private let splits: [StridedCopy]

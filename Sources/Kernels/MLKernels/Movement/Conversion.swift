@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// Numbers of one type as another.
+/// Converts numbers between types.
 package enum Conversion {
     package enum Number: Sendable, CaseIterable {
         case float32, float16, int32, int16, uint16, int8, uint8
@@ -21,8 +21,10 @@ package enum Conversion {
         }
     }
 
-    /// Converts `count` contiguous numbers.  From floating point to integers it cuts towards zero and saturates, NaN
-    /// becomes 0; integers outside the target's range become its nearest number; to `bool` it asks whether the number differs from 0.
+    /// Converts `count` contiguous numbers.
+    ///
+    /// Floating point to integers truncates towards zero and saturates, NaN becomes 0; integers out of the target's
+    /// range saturate; `bool` is whether the number differs from 0.
     package static func run(
         _ source: UnsafeRawPointer,
         _ sourceType: Number,

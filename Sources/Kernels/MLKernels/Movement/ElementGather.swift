@@ -1,8 +1,8 @@
 import CMLKernels
 
-/// Taking single elements or slices by indices known only at run time.
+/// Gathers single elements or slices by indices that are only known at run time.
 ///
-/// Negative indices count from the end; indices that are still outside take the nearest place inside.
+/// Negative indices count from the end; indices that are still out of range are clamped.
 package enum ElementGather {
     /// `target[o][c][i] = source[o][indices[o][c][i]][i]` for contiguous `[outer, axis, inner]` and `[outer, count, inner]`.
     package static func alongAxis(
@@ -18,8 +18,8 @@ package enum ElementGather {
         cml_gather_elements(elementByteCount, source, outer, axis, inner, indices, count, target)
     }
 
-    /// `target[b][n][:]` is the slice of item `b` of `source` that the `extents.count` indices of `indices[b][n]` name in
-    /// an array of `extents` slices of `slice` elements.  At most 8 extents.
+    /// `target[b][n][:]` is the slice of item `b` of `source` at the `extents.count` indices of `indices[b][n]` in an
+    /// array of `extents` slices of `slice` elements. At most 8 extents.
     package static func slices(
         _ source: UnsafeRawPointer,
         batch: Int,

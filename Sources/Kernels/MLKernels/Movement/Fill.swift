@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// Writing one value everywhere.
+/// Fills memory with one value.
 package enum Fill {
     /// Writes the element at `value` (1, 2, 4 or 8 bytes) `count` times.
     package static func run(

@@ -1,8 +1,8 @@
 import CMLKernels
 
-/// Taking slices along one axis by numbers known only at run time: embeddings, MIL's `gather`.
+/// Gathers slices along one axis by indices that are only known at run time: embeddings, MIL's `gather`.
 ///
-/// Negative indices count from the end; indices that are still outside take the nearest slice inside.
+/// Negative indices count from the end; indices that are still out of range are clamped.
 package enum GatherKernel {
     /// `target[b][o][i][:] = source[b][o][indices[b][i]][:]` for contiguous `[batch, outer, axis, inner]`.
     package static func run(

@@ -1,7 +1,7 @@
 import CMLKernels
 
-/// A copy that takes, along each axis, source elements by number: padding of every kind, slices with steps, reversal,
-/// repetition, rolling, nearest-neighbour enlargement, gathering by constant indices.
+/// A copy with a list of source indices for each axis: padding of every kind, slices with steps, reversal, repetition,
+/// rolling, nearest-neighbour enlargement, gathering by constant indices.
 package final class IndexedCopy: Sendable {
     nonisolated(unsafe) private let shape: UnsafeMutablePointer<cml_remap_shape>
     nonisolated(unsafe) private let tables: UnsafeMutablePointer<Int>
@@ -15,7 +15,7 @@ package final class IndexedCopy: Sendable {
         self.elementByteCount = elementByteCount
         var strides = contiguousStrides(sourceShape)
         var selections = selections
-        // Inner axes taken whole are one run of the axis outside them.
+        // Inner axes taken whole are merged with the axis outside them.
         while selections.count > 1, let inner = selections.last, let outer = selections.dropLast().last,
             inner.enumerated().allSatisfy({ $0.offset == $0.element }),
             inner.count == sourceShape[selections.count - 1],

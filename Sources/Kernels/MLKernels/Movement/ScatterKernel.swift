@@ -1,9 +1,9 @@
 import CMLKernels
 
-/// Joining updates to what is in an array, one after another, at places known only at run time.
+/// Combines updates with an array's elements, one after another, at indices that are only known at run time.
 ///
-/// Indices are held inside as those of `ElementGather`.  `update` moves elements of 1, 2, 4 or 8 bytes; the other modes
-/// take floats or 32-bit integers, whose results are held in their type.
+/// Indices are treated like those of `ElementGather`. `update` moves elements of 1, 2, 4 or 8 bytes; the other modes
+/// take floats or 32-bit integers, whose results saturate.
 package struct ScatterKernel: Sendable {
     package enum Mode: Sendable, CaseIterable {
         case update, add, subtract, multiply, divide, maximum, minimum
@@ -31,7 +31,7 @@ package struct ScatterKernel: Sendable {
         self.isInteger = isInteger
     }
 
-    /// `target[o][indices[o][c][i]][i]` joins `updates[o][c][i]`.
+    /// Combines `target[o][indices[o][c][i]][i]` with `updates[o][c][i]`.
     package func alongAxis(
         _ target: UnsafeMutableRawPointer,
         outer: Int,
@@ -55,7 +55,7 @@ package struct ScatterKernel: Sendable {
         )
     }
 
-    /// `target[o][indices[c]][:]` joins `updates[o][c][:]`.
+    /// Combines `target[o][indices[c]][:]` with `updates[o][c][:]`.
     package func rows(
         _ target: UnsafeMutableRawPointer,
         outer: Int,
@@ -79,16 +79,15 @@ package struct ScatterKernel: Sendable {
         )
     }
 
-    /// The memory that `replaced` needs for an axis of this extent.
+    /// The size of the scratch buffer that `replaced` needs for an axis of this extent.
     package static func ownerByteCount(axis: Int) -> Int { axis * MemoryLayout<Int32>.stride }
 
-    /// `target` as `source` with `rows` of mode `update` in it, each of its elements written once.
-    /// `source` does not overlap it.
+    /// Writes `source` with `rows` of mode `update` applied to `target`, each element once. `source` does not overlap
+    /// it.
     ///
     /// - Parameters:
-    ///   - leavesOutOutside: whether a row with an index outside `0..<axis` replaces nothing; else indices are held
-    ///     inside.
-    ///   - owners: scratch memory of `ownerByteCount`.
+    ///   - leavesOutOutside: Whether a row with an index outside `0..<axis` is skipped; otherwise indices are clamped.
+    ///   - owners: A scratch buffer of `ownerByteCount`.
     package func replaced(
         _ source: UnsafeRawPointer,
         into target: UnsafeMutableRawPointer,
@@ -112,7 +111,7 @@ package struct ScatterKernel: Sendable {
         cml_replace_slices(elementByteCount, outer, axis, inner, owners, count, source, updates, target)
     }
 
-    /// As `rows`, but what has an index outside `0..<axis` joins nothing.
+    /// Like `rows`, but skips updates with an index outside `0..<axis`.
     package func rowsInside(
         _ target: UnsafeMutableRawPointer,
         outer: Int,
@@ -150,7 +149,7 @@ package struct ScatterKernel: Sendable {
         }
     }
 
-    /// The slice that the `extents.count` indices of `indices[n]` name joins `updates[n][:]`.  At most 8 extents.
+    /// Combines the slice at the `extents.count` indices of `indices[n]` with `updates[n][:]`. At most 8 extents.
     package func slices(
         _ target: UnsafeMutableRawPointer,
         extents: [Int],

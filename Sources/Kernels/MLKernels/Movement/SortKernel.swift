@@ -1,10 +1,12 @@
 import CMLKernels
 
-/// The order of elements along one axis.
+/// Sorts elements along one axis.
 package enum SortKernel {
-    /// For each line along the middle axis of `[outer, axis, inner]` the `count` largest elements, or smallest ones,
-    /// in order; equal elements keep theirs.  Elements are floats or, with `isInteger`, 32-bit integers; values and
-    /// places of `[outer, count, inner]` are written where given.
+    /// For each line along the middle axis of `[outer, axis, inner]` the `count` largest or smallest elements, in
+    /// order; equal elements keep their order.
+    ///
+    /// Elements are floats or, with `isInteger`, 32-bit integers; values and indices of `[outer, count, inner]` are
+    /// written if requested.
     package static func run(
         _ x: UnsafeRawPointer,
         outer: Int,

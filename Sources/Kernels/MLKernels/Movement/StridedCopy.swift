@@ -8,8 +8,8 @@ package struct StridedCopy: Sendable {
     private var shape = cml_copy_shape()
     private let elementByteCount: Int
 
-    /// Source strides may be 0 (repetition) or negative (reversal, from an address inside); target strides are
-    /// positive and let no two elements meet.  At most 8 axes with an extent other than 1.
+    /// Source strides may be 0 (repetition) or negative (reversal, from an inner address); target strides are positive
+    /// and elements must not overlap. At most 8 axes with an extent other than 1.
     package init(extents: [Int], sourceStrides: [Int], targetStrides: [Int], elementByteCount: Int) {
         precondition([1, 2, 4, 8].contains(elementByteCount), "elements of 1, 2, 4 or 8 bytes")
         self.elementByteCount = elementByteCount
@@ -21,7 +21,8 @@ package struct StridedCopy: Sendable {
         shape.target = octet(axes.map { targetStrides[$0] })
     }
 
-    /// Contiguous `source` of `shape` to contiguous target whose axis `i` is the source's axis `permutation[i]`.
+    /// Copies contiguous `source` of `shape` to a contiguous target whose axis `i` is the source's axis
+    /// `permutation[i]`.
     package init(permuting shape: [Int], by permutation: [Int], elementByteCount: Int) {
         let strides = contiguousStrides(shape)
         let extents = permutation.map { shape[$0] }
@@ -38,7 +39,7 @@ package struct StridedCopy: Sendable {
     }
 }
 
-/// Elements from one index to the next along each axis of a contiguous array.
+/// The strides of a contiguous array, in elements.
 func contiguousStrides(_ shape: [Int]) -> [Int] {
     var strides = shape
     var step = 1
@@ -51,7 +52,7 @@ func contiguousStrides(_ shape: [Int]) -> [Int] {
 
 typealias Octet = (Int, Int, Int, Int, Int, Int, Int, Int)
 
-/// Up to eight values as the C array of eight.
+/// Up to eight values as a C array of eight.
 func octet(_ values: [Int]) -> Octet {
     precondition(values.count <= 8, "at most 8 axes")
     var result = (1, 1, 1, 1, 1, 1, 1, 1)

@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// Transposing the planes of a batch: between `[N, C, H·W]` and `[N, H·W, C]`.
+/// Transposes the planes of a batch: between `[N, C, H·W]` and `[N, H·W, C]`.
 package enum Transposition {
     /// `target[b][c][r] = source[b][r][c]` for contiguous `[batch, rows, columns]`; the two must not overlap.
     package static func run(

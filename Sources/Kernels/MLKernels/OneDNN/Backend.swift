@@ -1,19 +1,19 @@
 import CMLKernels
 import Glibc
 
-/// Who computes matrix products and convolutions with constant weights.
+/// The implementation of matrix products and convolutions with constant weights.
 package enum Backend: String, Sendable {
     /// The kernels of this package.
     case native
-    /// Debian's oneDNN, as far as it is installed and takes the operation; all else is native.
+    /// Debian's oneDNN, as far as it is installed and supports the operation; everything else is native.
     case onednn
 
-    /// What the environment's `COREML_BACKEND` names; native without it.
+    /// The backend that the environment variable `COREML_BACKEND` names; native by default.
     package static let chosen: Backend = {
         guard let name = getenv("COREML_BACKEND") else { return .native }
         return Backend(rawValue: String(cString: name)) ?? .native
     }()
 
-    /// The one weights packed from now on will use; differs from `chosen` only in tests.
+    /// The backend for weights packed from now on; differs from `chosen` only in tests.
     package nonisolated(unsafe) static var current: Backend = chosen
 }

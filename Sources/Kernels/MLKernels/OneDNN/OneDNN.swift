@@ -1,18 +1,18 @@
 import COneDNN
 import Synchronization
 
-/// Debian's oneDNN, when it is installed: a second opinion for tests and measurements, and a provider of products and
-/// convolutions when the environment has `COREML_BACKEND=onednn`.
+/// Debian's oneDNN, when it is installed: a reference for tests and measurements, and an implementation of products and
+/// convolutions with the environment `COREML_BACKEND=onednn`.
 package enum OneDNN {
-    /// The major version of the library, 0 when there is none.  The first use opens it.
+    /// The major version of the library, 0 when it is not installed. The first use loads it.
     package static var version: Int { Int(codnn_version()) }
 
-    /// Its threads serve one call at a time; several calling threads would each get a team of their own.
+    /// Its threads execute one call at a time; several calling threads would each create their own team.
     static let lock = Mutex(())
 
     /// A product or convolution with constant weights, prepared for one shape.
     ///
-    /// Unchecked because every use of the handle holds `OneDNN.lock`.
+    /// `@unchecked Sendable`: every use of the handle holds `OneDNN.lock`.
     package final class Operation: @unchecked Sendable {
         private let handle: OpaquePointer
 
@@ -21,8 +21,8 @@ package enum OneDNN {
             self.handle = handle
         }
 
-        /// Channels-last convolution of single-precision weights `[output, input/groups, kernel…]`; `nil` when the
-        /// library is absent or refuses.
+        /// Channels-last convolution with single-precision weights `[output, input/groups, kernel…]`; `nil` when the
+        /// library is not installed or does not support it.
         package static func convolution(
             _ geometry: ConvolutionGeometry,
             weights: UnsafePointer<Float>,
@@ -93,7 +93,7 @@ package enum OneDNN {
 
         deinit { OneDNN.lock.withLock { _ in codnn_destroy(handle) } }
 
-        /// True when the library reported success.
+        /// Whether the library reported success.
         package func run(_ x: UnsafePointer<Float>, into y: UnsafeMutablePointer<Float>) -> Bool {
             OneDNN.lock.withLock { _ in codnn_run(handle, x, y) }
         }

@@ -1,12 +1,12 @@
 import CMLKernels
 import Synchronization
 
-/// The plain weights of a product or convolution, and the operations prepared from them, one for each shape.
+/// The plain weights of a product or convolution, and the operations prepared with them, one for each shape.
 final class OneDNNWeights<Shape: Hashable & Sendable>: Sendable {
     private let values: [Float]
     private let prepared = Mutex<[Shape: OneDNN.Operation]>([:])
 
-    /// Weights of either storage type, widened; `nil` unless oneDNN is the backend and there.
+    /// Weights of either storage type, widened; `nil` unless oneDNN is the backend and installed.
     init?(_ source: UnsafeRawPointer, storage: cml_storage, count: Int) {
         guard Backend.current == .onednn, OneDNN.version > 0 else { return nil }
         if storage == CML_F32 {
@@ -19,8 +19,8 @@ final class OneDNNWeights<Shape: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Computes with the operation for `shape`, making it if need be, and applies the epilogue; false when oneDNN
-    /// refuses.
+    /// Computes with the operation for `shape`, preparing it if necessary, and applies the epilogue; false when oneDNN
+    /// does not support it.
     func run(
         _ shape: Shape,
         _ x: UnsafePointer<Float>,

@@ -1,14 +1,14 @@
 import CMLKernels
 
-/// Points of planes as weighted sums of their elements: what sampling at arbitrary places comes to.
+/// Computes points of planes as weighted sums of their elements, for sampling at arbitrary positions.
 package enum BlendKernel {
-    /// The most elements that make one point.
+    /// The maximum number of elements per point.
     package static let maximumTaps = 8
 
     /// `y[p][i] = added[i] + Σₜ shares[t][i]·x[p][places[t][i]]` for `planes` planes of `plane` elements.
     ///
-    /// `places`, `shares` hold `taps` rows of `count` numbers.  An element whose share is 0 does not
-    /// count, whatever it is, but exists.
+    /// `places` and `shares` hold `taps` rows of `count` numbers. An element with the share 0 is ignored, even if it is
+    /// not finite, but must exist.
     package static func run(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,

@@ -21,9 +21,10 @@ package enum PoolingKernel {
         }
     }
 
-    /// Pools `x` of `[batch][spatial…][inner]` into `y`.  Channels-last tensors have `inner` channels; channels-first
-    /// tensors have `batch·channels` items and `inner` 1.  `geometry.batch` counts the items; what lies beyond the
-    /// output size is not read.
+    /// Pools `x` of `[batch][spatial…][inner]` into `y`.
+    ///
+    /// Channels-last tensors have `inner` channels; channels-first tensors have `batch·channels` items and `inner` 1.
+    /// `geometry.batch` counts the items; elements beyond the output size are not read.
     package static func pool(
         _ operation: Operation,
         _ x: UnsafePointer<Float>,

@@ -2,7 +2,7 @@ import CMLKernels
 
 /// Linear and nearest-neighbour resizing of two axes.
 package enum ResizeKernel {
-    /// How one axis is sampled: output `i` is `(1 − weight[i])·x[low[i]] + weight[i]·x[high[i]]`.  Nearest neighbour
+    /// The sampling of one axis: output `i` is `(1 − weight[i])·x[low[i]] + weight[i]·x[high[i]]`. Nearest neighbour
     /// has weights of 0.
     package struct Axis: Sendable {
         package var inputSize: Int
@@ -18,7 +18,7 @@ package enum ResizeKernel {
             self.weight = weight
         }
 
-        /// Linear interpolation at fractional input `positions`, held at the ends.
+        /// Linear interpolation at fractional input `positions`, clamped to the ends.
         package init(inputSize: Int, linearAt positions: [Double]) {
             let last = Double(inputSize - 1)
             let held = positions.map { min(max($0, 0), last) }
@@ -30,7 +30,7 @@ package enum ResizeKernel {
             )
         }
 
-        /// The input elements `positions`, held at the ends.
+        /// Nearest neighbours at `positions`, clamped to the ends.
         package init(inputSize: Int, nearestAt positions: [Int]) {
             let held = positions.map { Int32(min(max($0, 0), inputSize - 1)) }
             self.init(inputSize: inputSize, low: held, high: held, weight: held.map { _ in 0 })

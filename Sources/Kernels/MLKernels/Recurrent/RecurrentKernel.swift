@@ -9,13 +9,13 @@ package enum RecurrentKernel {
         package var batch: Int
         /// `[steps][batch][inputSize]`, contiguous.
         package var x: UnsafePointer<Float>
-        /// Last step first; results stay at their steps.
+        /// Whether the last step is processed first; results keep the positions of their steps.
         package var isReverse = false
-        /// `[batch][hiddenSize]`: the first state, replaced by the last one.
+        /// `[batch][hiddenSize]`: the initial state, replaced by the last one.
         package var h: UnsafeMutablePointer<Float>
-        /// The same for the cell state of an LSTM.
+        /// The same for an LSTM's cell state.
         package var c: UnsafeMutablePointer<Float>?
-        /// Every state, `[steps][batch]` rows of `yStride` elements; `nil` when only the last is wanted.
+        /// Every state, `[steps][batch]` rows of `yStride` elements; `nil` when only the last is needed.
         package var y: UnsafeMutablePointer<Float>?
         package var yStride: Int
         /// Every cell state, laid out like `y`.
@@ -23,7 +23,7 @@ package enum RecurrentKernel {
         package var gateFunction: UnaryFunction = .sigmoid
         package var cellFunction: UnaryFunction = .tanh
         package var outputFunction: UnaryFunction = .tanh
-        /// Bounds the cell state to ±cellClip; 0 for no bound.
+        /// Clamps the cell state to ±cellClip; 0 for no limit.
         package var cellClip: Float = 0
 
         package init(
@@ -47,8 +47,8 @@ package enum RecurrentKernel {
         }
     }
 
-    /// Runs the layers, beside one another when there are several: the two directions of a bidirectional layer write
-    /// the halves of their rows of `y`.
+    /// Runs the layers, concurrently when there are several: the two directions of a bidirectional layer write the
+    /// halves of their rows of `y`.
     package static func run(_ layers: [Layer]) {
         guard let first = layers.first else { return }
         precondition(

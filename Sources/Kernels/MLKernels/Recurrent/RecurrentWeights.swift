@@ -1,12 +1,12 @@
 import CMLKernels
 
-/// The packed weights of one direction of one recurrent layer.  Immutable after it is made.
+/// The packed weights of one direction of a recurrent layer. Immutable.
 package final class RecurrentWeights: Sendable {
     package enum Cell: Hashable, Sendable {
         /// Gates in the order input, forget, output, cell.
         case lstm
-        /// Gates in the order update, reset, output.  With `resetAfter` the reset gate multiplies the product of
-        /// recurrent weights and state; without, the state itself.
+        /// Gates in the order update, reset, output. With `resetAfter` the reset gate multiplies the product of
+        /// recurrent weights and state; otherwise the state itself.
         case gru(resetAfter: Bool)
 
         package var gateCount: Int { self == .lstm ? 4 : 3 }
@@ -15,7 +15,7 @@ package final class RecurrentWeights: Sendable {
     /// A matrix `[gates·hidden, terms]`, row-major, as MIL stores recurrent weights.
     package enum Source {
         case single(UnsafePointer<Float>)
-        /// Bit patterns of half floats; they stay half floats.
+        /// Bit patterns of half floats, which are not widened.
         case half(UnsafePointer<UInt16>)
     }
 
@@ -29,12 +29,12 @@ package final class RecurrentWeights: Sendable {
     let recurrentBias: [Float]
     let peepholes: [Float]
 
-    /// The bytes the packed matrices take.
+    /// The size of the packed matrices in bytes.
     package var byteCount: Int { input.byteCount + recurrent.byteCount }
 
-    /// `gateOrder[g]` is the place of gate g (in the order of `cell`) within the sources and biases, for models that
-    /// order them differently.  `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has
-    /// `[3·hidden]` for input, forget and output, or none.
+    /// `gateOrder[g]` is the index of gate g (in the order of `cell`) in the sources and biases, for models with
+    /// another order. `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has `[3·hidden]`
+    /// for input, forget and output, or none.
     package convenience init(
         _ cell: Cell,
         inputSize: Int,
@@ -60,7 +60,7 @@ package final class RecurrentWeights: Sendable {
         )
     }
 
-    /// A matrix of `terms` columns in the order in which the kernels take the gates.
+    /// A matrix of `terms` columns in the kernels' order of gates.
     package static func packed(
         _ source: Source,
         terms: Int,
@@ -80,7 +80,7 @@ package final class RecurrentWeights: Sendable {
         }
     }
 
-    /// The same when it was packed before; see `PackedWeights.init(stored:…)`.
+    /// The same for a matrix that was packed before; see `PackedWeights.init(stored:…)`.
     package static func stored(
         _ memory: AlignedMemory,
         isHalf: Bool,
@@ -110,7 +110,7 @@ package final class RecurrentWeights: Sendable {
         return places
     }
 
-    /// Joins matrices of `packed` with what is added to their products.
+    /// Combines matrices of `packed` with biases and peepholes.
     package init(
         _ cell: Cell,
         inputSize: Int,
@@ -139,7 +139,7 @@ package final class RecurrentWeights: Sendable {
         }
         var total = placed(bias)
         var stateBias = placed(recurrentBias)
-        // Only under a reset gate does it matter which of the two products a bias belongs to.
+        // The product that a bias belongs to only matters under a reset gate.
         for unit in 0..<gates * hiddenSize {
             let column = places[unit]
             let isReset = cell == .gru(resetAfter: true) && unit / hiddenSize == order[2]

@@ -1,8 +1,8 @@
 import CMLKernels
 
-/// Normalisation by mean and variance; results may replace their operands.
+/// Normalisation by mean and variance; results may share the operands' memory.
 package enum NormalizationKernel {
-    /// `(x − mean)/√(variance + epsilon)·gamma[i] + beta[i]` for each row of `length`; no gamma is 1, no beta 0.
+    /// `(x − mean)/√(variance + epsilon)·gamma[i] + beta[i]` for each row of `length`; no gamma means 1, no beta 0.
     package static func layerNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
@@ -27,8 +27,8 @@ package enum NormalizationKernel {
         cml_normalize_rows(cml_isa_current(), x, y, rows, length, epsilon, 1, gamma, nil, 1, 1)
     }
 
-    /// Group norm of channels-first `[batch][channels][space]`: mean and variance over each of `groups` neighbouring
-    /// sets of channels, gamma and beta one number a channel.  `groups == channels` is instance norm.
+    /// Group norm of channels-first `[batch][channels][space]`: mean and variance over each of `groups` sets of
+    /// adjacent channels, gamma and beta one number per channel. `groups == channels` is instance norm.
     package static func groupNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
@@ -55,7 +55,7 @@ package enum NormalizationKernel {
         )
     }
 
-    /// Instance norm of channels-last `[batch][pixels][channels]`, then the function.
+    /// Instance norm of channels-last `[batch][pixels][channels]`, followed by the function.
     package static func instanceNormChannelsLast(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
@@ -98,8 +98,8 @@ package enum NormalizationKernel {
         cml_normalize_columns(cml_isa_current(), x, y, outer, axis, inner, epsilon, gamma, beta)
     }
 
-    /// `x/(bias + factor·Σ x²)^exponent` over `[outer][channels][inner]`, summed over `before` channels in front to
-    /// `after` behind; `y` must not be `x`.
+    /// `x/(bias + factor·Σ x²)^exponent` over `[outer][channels][inner]`, summed over the channels from `before` in
+    /// front to `after` behind; `y` must not be `x`.
     package static func neighbourNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,

@@ -43,7 +43,7 @@ package enum ReductionKernel {
         cml_reduce(cml_isa_current(), operation.lowered, x, y, outer, axis, inner)
     }
 
-    /// The first position of the largest, or smallest, element along the axis.
+    /// The index of the first largest, or smallest, element along the axis.
     package static func extremePosition(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Int32>,
@@ -55,7 +55,7 @@ package enum ReductionKernel {
         cml_arg_extreme(cml_isa_current(), CML_ELEMENT_F32, x, y, outer, axis, inner, smallest ? 1 : 0)
     }
 
-    /// The same of integers.
+    /// The same for integers.
     package static func extremePosition(
         integers x: UnsafePointer<Int32>,
         into y: UnsafeMutablePointer<Int32>,
@@ -67,7 +67,7 @@ package enum ReductionKernel {
         cml_arg_extreme(cml_isa_current(), CML_ELEMENT_I32, x, y, outer, axis, inner, smallest ? 1 : 0)
     }
 
-    /// The reduction of integers by one of `integerOperations`: means are cut towards zero, results held in the type.
+    /// The reduction of integers by one of `integerOperations`: means are truncated towards zero, results saturate.
     package static func reduce(
         _ operation: Operation,
         integers x: UnsafePointer<Int32>,
@@ -83,8 +83,7 @@ package enum ReductionKernel {
         .sum, .mean, .maximum, .minimum, .product, .sumOfSquares, .l1Norm,
     ]
 
-    /// Running sums along the axis, of floats or (with `isInteger`) of 32-bit integers held in their type; `y` may be
-    /// `x`.
+    /// Running sums along the axis, of floats or (with `isInteger`) of 32-bit integers, which saturate; `y` may be `x`.
     package static func cumulativeSum(
         _ x: UnsafeRawPointer,
         into y: UnsafeMutableRawPointer,
@@ -108,7 +107,7 @@ package enum ReductionKernel {
         )
     }
 
-    /// Softmax along the axis; `y` has the shape of `x` and may be it.
+    /// Softmax along the axis; `y` has the shape of `x` and may be `x`.
     package static func softmax(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,

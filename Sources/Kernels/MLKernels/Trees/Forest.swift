@@ -1,18 +1,18 @@
 import CMLKernels
 
-/// Decision trees laid out for evaluation: the children of a node stand side by side, each tree's nodes together.
+/// Decision trees laid out for evaluation: the children of a node are adjacent, and so are each tree's nodes.
 ///
-/// `@unchecked Sendable`: immutable once made.
+/// `@unchecked Sendable`: immutable.
 package final class Forest: @unchecked Sendable {
-    /// A node; a leaf is its own `left`.
+    /// A node; a leaf is its own left child.
     package struct Node {
         /// Rows whose value of `feature` is at most `threshold` (or equal to it, when `comparesEqual`) go left.
         package var threshold: Double
         package var feature: Int32
-        /// The node on the left; the one on the right is next to it.
+        /// The index of the left child; the right child follows it.
         package var left: Int32
         package var comparesEqual: Bool
-        /// Whether rows without a value (NaN) go left.
+        /// Whether rows with a missing value (NaN) go left.
         package var missingGoesLeft: Bool
 
         package init(threshold: Double, feature: Int32, left: Int32, comparesEqual: Bool, missingGoesLeft: Bool) {
@@ -23,7 +23,7 @@ package final class Forest: @unchecked Sendable {
             self.missingGoesLeft = missingGoesLeft
         }
 
-        /// The leaf at place `index`.
+        /// The leaf at index `index`.
         package static func leaf(_ index: Int32) -> Node {
             Node(threshold: .infinity, feature: 0, left: index, comparesEqual: false, missingGoesLeft: true)
         }
@@ -40,17 +40,17 @@ package final class Forest: @unchecked Sendable {
     private let entryValues: [Double]
     private let base: [Double]
     private let isSpecial: Bool
-    /// Features of a row.
+    /// The number of features in a row.
     package let width: Int
-    /// Sums of a row.
+    /// The number of sums per row.
     package var outputs: Int { base.count }
     package var treeCount: Int { roots.count }
     package var nodeCount: Int { nodes.count }
 
     /// - Parameters:
-    ///   - depths: by tree, the longest way from the root to a leaf.
-    ///   - leaves: by node, the sums that a leaf adds to and what it adds; empty for branches.
-    ///   - trees: the range of each tree's nodes; the first is its root.
+    ///   - depths: For each tree the longest path from the root to a leaf.
+    ///   - leaves: For each node the indices of the sums that a leaf adds to and the values; empty for branches.
+    ///   - trees: The range of each tree's nodes; the first is its root.
     package init(
         nodes: [Node],
         trees: [Range<Int>],

@@ -1,9 +1,9 @@
 import CMLKernels
 
-/// Memory for kernels, aligned to 64 bytes, or to a huge page when it has one: an allocation, or bytes that somebody
-/// lends, such as those of a mapped file.
+/// Memory for kernels, aligned to 64 bytes, or to a huge page when it contains one: an allocation, or borrowed bytes,
+/// such as those of a mapped file.
 ///
-/// `@unchecked Sendable`: whoever allocates writes before anybody else reads; lent bytes are never written.
+/// `@unchecked Sendable`: an allocation is written before it is shared; borrowed bytes are never written.
 package final class AlignedMemory: @unchecked Sendable {
     package static let alignment = 64
 
@@ -30,7 +30,7 @@ package final class AlignedMemory: @unchecked Sendable {
     deinit { if lender == nil { cml_free(address, byteCount) } }
 }
 
-/// Weights laid out for kernels in one block of memory, which can be kept in a file and lent from there.
+/// Weights packed for kernels in one block of memory, which can be stored in a file and used from there.
 package protocol PackedForm: AnyObject, Sendable {
     var memory: AlignedMemory { get }
 }

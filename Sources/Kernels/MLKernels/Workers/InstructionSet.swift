@@ -7,18 +7,19 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     case avx512 = 2
     case neon = 3
 
-    /// The one whose kernels run: the best of this processor, or what the environment's `COREML_ISA` names.
+    /// The instruction set in use: the best of this processor, or the one that the environment variable `COREML_ISA`
+    /// names.
     package static var current: InstructionSet {
         InstructionSet(rawValue: Int(cml_isa_identifier(cml_isa_current()))) ?? .sse2
     }
 
-    /// Makes this the current one; false when the processor lacks it.  For tests and benchmarks only: weights that
-    /// are already packed keep theirs.
+    /// Selects this instruction set; false when the processor lacks it. For tests and benchmarks only: weights that are
+    /// already packed keep theirs.
     @discardableResult
     package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
 
-    /// Floating-point operations per second that `threads` threads of this process reach in registers alone, measured
-    /// now with the current instruction set.
+    /// The floating-point operations per second that `threads` threads of this process achieve in registers alone,
+    /// measured now with the current instruction set.
     package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
 
     package var description: String {

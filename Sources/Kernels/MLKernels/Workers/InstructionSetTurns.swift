@@ -3,15 +3,15 @@
 #endif
 
 extension InstructionSet {
-    /// Runs `body` while nobody switches the process's instruction set: for whoever compares results bit for bit, which
-    /// differ from set to set.  Not to be nested in `switching`.
+    /// Runs `body` while the process's instruction set cannot be switched, for comparing results bit for bit, which
+    /// differ between sets. Not to be nested in `switching`.
     package static func held<Result>(_ body: () throws -> Result) rethrows -> Result {
         turns.withShared { pthread_rwlock_rdlock($0) }
         defer { turns.withShared { pthread_rwlock_unlock($0) } }
         return try body()
     }
 
-    /// Runs `body`, which selects instruction sets and restores the first one, while nobody holds them.
+    /// Runs `body`, which selects instruction sets and restores the first one, while no `held` body runs.
     package static func switching<Result>(_ body: () throws -> Result) rethrows -> Result {
         turns.withShared { pthread_rwlock_wrlock($0) }
         defer { turns.withShared { pthread_rwlock_unlock($0) } }
@@ -21,9 +21,9 @@ extension InstructionSet {
     private static let turns = Turns()
 }
 
-/// A lock of the system's, which threads share or have alone.
+/// A system read-write lock.
 ///
-/// Unchecked because the lock orders its users itself, and its memory lives as long as the process.
+/// `@unchecked Sendable`: the lock synchronises its users itself, and its memory lives as long as the process.
 private final class Turns: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 

@@ -151,7 +151,7 @@ struct Bench: ParsableCommand {
         }
     }
 
-    /// Writes a line at once, whoever listens.
+    /// Writes a line at once, without buffering.
     private func answer(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     /// The largest resident size so far, in bytes.
@@ -162,7 +162,7 @@ struct Bench: ParsableCommand {
     }
 }
 
-/// Gathers what threads measured.
+/// Collects measurements from several threads.
 ///
 /// `@unchecked Sendable`: the condition guards the contents.
 private final class Results: @unchecked Sendable {

@@ -2,7 +2,7 @@ import ArgumentParser
 import MLFiles
 import MLNumerics
 
-/// Reads a model and writes it again: how scripts prove that nothing is lost on the way.
+/// Reads a model and writes it again, for scripts that verify that nothing is lost.
 struct ConvertWire: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert-wire",

@@ -76,7 +76,7 @@ struct Edit: ParsableCommand {
     }
 }
 
-/// What a model says about itself.
+/// The options for a model's metadata.
 struct MetadataOptions: ParsableArguments {
     @Option var author: String?
     @Option var license: String?

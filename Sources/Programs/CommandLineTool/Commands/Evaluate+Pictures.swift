@@ -3,8 +3,9 @@ import MLNumerics
 import MLSpecification
 
 extension Evaluate {
-    /// Holds a model that takes one picture against a folder with a folder of pictures for each label.
-    /// - Returns: how many pictures there are.
+    /// Evaluates a model with one image input on a folder that contains a folder of images for each label.
+    ///
+    /// - Returns: The number of images.
     func evaluatePictures(_ engine: any ModelEngine, _ report: inout TrainingReport) throws -> Int {
         let interface = engine.interface
         let needed = interface.input.filter { !$0.type.isOptional }

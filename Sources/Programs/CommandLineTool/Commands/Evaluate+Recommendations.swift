@@ -7,9 +7,10 @@ import MLSpecification
 import TabularData
 
 extension Evaluate {
-    /// Recommends to each user of the data, by what the user chose before, and holds the recommendations against what
-    /// the data say that the user chose then.
-    /// - Returns: how many rows there are.
+    /// Recommends items to each user from the user's earlier choices, and compares the recommendations with the choices
+    /// in the data.
+    ///
+    /// - Returns: The number of rows.
     func evaluateRecommendations(
         _ engine: any ModelEngine,
         _ model: SpecModel,
@@ -34,7 +35,7 @@ extension Evaluate {
         for (row, choice) in try Self.pairs(earlier, reader, observed).enumerated() {
             choices[choice.user, default: [:]][choice.item] = try Self.rating(earlier, row, reader, observed)
         }
-        // The rating of what they chose then is not asked for.
+        // The ratings of the later choices are not used.
         let wanted = ChoiceData(
             userColumn: reader.userColumn,
             itemColumn: reader.itemColumn,
@@ -98,11 +99,11 @@ extension Evaluate {
     }
 }
 
-/// A recommender's model, asked with items named by texts.
+/// A recommender model whose items are given as text.
 private struct Recommender {
     private let engine: any ModelEngine
     private let names: SpecItemSimilarityRecommender
-    /// The items that it knows by numbers; `nil` when it knows them by texts.
+    /// The items of a model that identifies them by number; `nil` when it identifies them by text.
     private let isOfNumbers: Bool
     private let known: Set<String>
 
@@ -113,7 +114,8 @@ private struct Recommender {
         known = Set(parameters.itemStringIds.vector + parameters.itemInt64Ids.vector.map(String.init))
     }
 
-    /// The items to recommend to whom chose these, the best first.  What the model does not know says nothing.
+    /// The best recommendations for a user with these choices, the best first. Choices that the model does not know are
+    /// ignored.
     func best(_ chosen: [String: Double], count: Int) throws -> [String] {
         let ratings = chosen.filter { known.contains($0.key) || known.isEmpty && Int64($0.key) != nil }
         let items: FeatureDictionary

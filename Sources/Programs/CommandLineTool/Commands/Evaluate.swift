@@ -86,7 +86,7 @@ struct Evaluate: ParsableCommand {
         try ReportFile.validate(report)
     }
 
-    /// What a model predicts, as far as it decides what the data look like.
+    /// The kind of a model's prediction, as far as it determines the form of the data.
     private enum Kind {
         case text, words, sound, activity, choices, other
 
@@ -109,7 +109,7 @@ struct Evaluate: ParsableCommand {
             }
         }
 
-        /// The options that it alone has.
+        /// The options that only this kind has.
         var options: Set<String> {
             switch self {
             case .text: ["--text"]
@@ -156,7 +156,7 @@ struct Evaluate: ParsableCommand {
         print(try JSONFeature.text(object))
     }
 
-    /// - Returns: how many examples there are.
+    /// - Returns: The number of examples.
     private func evaluate(_ kind: Kind, _ model: MLModel, _ report: inout TrainingReport) throws -> Int {
         let metrics: MLClassifierMetrics
         let unit: String
@@ -214,7 +214,7 @@ struct Evaluate: ParsableCommand {
         return counts.total
     }
 
-    /// - Returns: how many rows there are.
+    /// - Returns: The number of rows.
     private func evaluateRows(_ engine: any ModelEngine, _ report: inout TrainingReport) throws -> Int {
         let interface = engine.interface
         let predicted = try predictedFeature(interface)
@@ -235,7 +235,8 @@ struct Evaluate: ParsableCommand {
     }
 
     /// Adds the scores of predictions to the report.
-    /// - Returns: what they are measured by.
+    ///
+    /// - Returns: The measure that was used.
     @discardableResult
     func score(
         _ feature: SpecFeatureDescription,
@@ -256,7 +257,7 @@ struct Evaluate: ParsableCommand {
         }
     }
 
-    /// The class label, or the only number or label that the model gives.
+    /// The class label, or the only number or label among the outputs.
     func predictedFeature(_ interface: SpecModelDescription) throws -> SpecFeatureDescription {
         if let feature = interface.output.first(where: { $0.name == interface.predictedFeatureName }) { return feature }
         let candidates = interface.output.filter { output in
@@ -297,7 +298,7 @@ struct Evaluate: ParsableCommand {
         return value
     }
 
-    /// How much each column matters to a model of a table.
+    /// The permutation importance of each column for a tabular model.
     private func importance(
         _ measure: PermutationImportance.Measure,
         _ engine: any ModelEngine,
@@ -319,7 +320,7 @@ struct Evaluate: ParsableCommand {
         }
     }
 
-    /// Predictions beside the truth.
+    /// Predictions together with the true values.
     private enum Scored {
         case numbers(RegressionRows)
         case labels(ConfusionCounts)

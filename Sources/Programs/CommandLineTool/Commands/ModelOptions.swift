@@ -23,7 +23,7 @@ struct ModelOptions: ParsableArguments {
     }
 }
 
-/// The inputs that stand on the command line.
+/// The inputs given on the command line.
 struct InputOptions: ParsableArguments {
     @Option(
         name: [.short, .long],
@@ -47,7 +47,7 @@ struct InputOptions: ParsableArguments {
     static func limitWorkers(to threads: Int) { Workers.limit(to: threads) }
 }
 
-/// Runs `body`; its error becomes one that is printed as it is.
+/// Runs `body`; prints its error unchanged.
 func failing<R>(_ body: () throws(ModelError) -> R) throws -> R {
     do { return try body() } catch { throw Failure("\(error)") }
 }

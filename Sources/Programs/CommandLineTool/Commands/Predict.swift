@@ -97,13 +97,13 @@ struct Predict: ParsableCommand {
         for index in sinks.indices { try sinks[index].finish() }
     }
 
-    /// - Throws: when the outputs do not go into the file, before anything is written.
+    /// - Throws: When the outputs do not fit the file's format, before anything is written.
     private func pictures(of answers: some AnswerSource) throws -> PictureFiles {
         if let output { try AnswerFormat(output).check(answers, output) }
         return try PictureFiles(beside: output, answers)
     }
 
-    /// What is asked.
+    /// The predictions that the command line asks for.
     private func answers(of file: ModelFile) throws -> any AnswerSource {
         let subject = ModelSubject(file.specification)
         let given =
@@ -134,7 +134,7 @@ struct Predict: ParsableCommand {
             let list = try FileList(files, .texts)
             return FileAnswers(predictor: predictor, files: list, input: input, arguments: inputs.input)
         case .pictures(let input) where !files.isEmpty:
-            // The image among the inputs is one more.
+            // The image is an additional input.
             let own = inputs.input.filter { $0.hasPrefix(input.name + "=") }
             return FileAnswers(
                 predictor: predictor,
@@ -159,7 +159,7 @@ struct Predict: ParsableCommand {
         }
     }
 
-    /// What is asked about files that are cut into windows; `nil` for other models.
+    /// The predictions for files that are divided into windows; `nil` for other models.
     private func answers(
         about kind: FileList.Kind,
         _ subject: ModelSubject,

@@ -74,7 +74,7 @@ struct Preview: ParsableCommand {
         if !json { print("") }
     }
 
-    /// Opens a link in the browser that the desktop knows; without one, standard error says so.
+    /// Opens a link in the desktop's browser; when that fails, standard error says so.
     private static func show(_ link: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

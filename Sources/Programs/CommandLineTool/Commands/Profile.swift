@@ -90,7 +90,7 @@ struct Profile: ParsableCommand {
 }
 
 extension Profile {
-    /// The time of each model of a pipeline; of another model that is no graph, its own.
+    /// The time of each model in a pipeline, or of a single model that is not a graph.
     private func profileStages(_ engine: any ModelEngine) throws {
         let features = try SampleInputs.features(engine.interface, inputs.input)
         let pipeline = engine as? Pipeline
@@ -146,7 +146,7 @@ private struct Entry {
     let nanoseconds: Double
 }
 
-/// Collects the times of steps, run by run; a step is known by its place in the run.
+/// Collects the times of steps, run by run; a step is identified by its position in the run.
 private final class Recorder: StepObserver {
     private var steps: [Plan.Step] = []
     private var times: [[UInt64]] = []

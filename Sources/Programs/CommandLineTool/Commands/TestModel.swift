@@ -74,7 +74,7 @@ struct TestModel: ParsableCommand {
         if results?.contains(where: { !$0.hasPassed }) == true { throw ExitCode.failure }
     }
 
-    /// What became of the cases; `nil` after recording.
+    /// The results of the cases; `nil` after recording.
     private func results() throws -> [CaseResult]? {
         let engine = try source.engine()
         var read: TestVectors?
@@ -152,7 +152,7 @@ struct TestModel: ParsableCommand {
         if !json { Swift.print("\(recorded.cases.count) cases written to \(path)") }
     }
 
-    /// The tolerances of the command line.
+    /// The tolerances given on the command line.
     private func tolerances() throws -> ToleranceTable {
         var table = ToleranceTable()
         func numbers(_ text: some StringProtocol, _ option: String) throws -> (Double, Double?) {

@@ -18,7 +18,7 @@ struct Train: ParsableCommand {
     )
 }
 
-/// What all kinds of training take.
+/// The options common to all kinds of training.
 struct TrainingOptions: ParsableArguments {
     @Option(name: [.short, .long], help: "Where the model goes: a .mlmodel file or a .mlpackage.")
     var output: String?
@@ -43,7 +43,7 @@ struct TrainingOptions: ParsableArguments {
     }
 }
 
-/// What a model is held against while it is trained and after.
+/// The options for validation data.
 struct ValidationOptions: ParsableArguments {
     @Option(help: "Data in the form of DATA to validate with; by default a part of DATA is set aside.")
     var validation: String?
@@ -61,7 +61,7 @@ struct ValidationOptions: ParsableArguments {
         }
     }
 
-    /// What was asked for, as a task takes it.
+    /// The requested validation, in the task's form.
     func choice<Choice>(
         none: Choice,
         split: (MLSplitStrategy) -> Choice,

@@ -64,7 +64,7 @@ struct TrainActivity: ParsableCommand {
         }
     }
 
-    /// Samples of a window.
+    /// The number of samples in a window.
     private var samples: Int {
         if let seconds, let frequency { return Int((seconds * frequency).rounded()) }
         return window ?? 100
@@ -124,7 +124,7 @@ struct TrainActivity: ParsableCommand {
     }
 }
 
-/// The table that labels recordings by times.
+/// The options for a table that labels recordings by time ranges.
 struct AnnotationOptions: ParsableArguments {
     @Option(help: "The table in DATA, a folder of recordings, that says from when to when which label holds.")
     var annotationFile: String?
@@ -153,7 +153,7 @@ struct AnnotationOptions: ParsableArguments {
     }
 }
 
-/// Where labels and recordings are in a table of samples.
+/// The options for the columns of labels and recordings in a table of samples.
 struct SensorColumnOptions: ParsableArguments {
     @Option(help: "The column of the labels.")
     var label = "label"

@@ -116,7 +116,7 @@ struct TrainRecommender: ParsableCommand {
         )
     }
 
-    /// The rows to learn from, those to validate with, and what is said of the latter.
+    /// The training rows, the validation rows, and a description of the latter.
     private func parts(
         _ frame: DataFrame,
         _ reader: ChoiceData
@@ -138,7 +138,7 @@ struct TrainRecommender: ParsableCommand {
     }
 }
 
-/// Where users, items and ratings are in a table of choices.
+/// The options for the columns of users, items and ratings in a table of choices.
 struct ChoiceColumnOptions: ParsableArguments {
     @Option(help: "The column of those who chose.")
     var user = "user"

@@ -75,7 +75,7 @@ struct TrainSound: ParsableCommand {
     }
 }
 
-/// Where files and labels are in a table of sounds, and how sounds are divided into windows.
+/// The options for the columns of files and labels in a table of sounds, and for the division of sounds into windows.
 struct SoundColumnOptions: ParsableArguments {
     @Option(help: "The column of the files in a table.")
     var file = "file"

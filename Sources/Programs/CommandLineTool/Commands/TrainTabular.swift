@@ -98,7 +98,7 @@ struct TrainTabular: ParsableCommand {
         if classifier, algorithm == .linear { throw ValidationError("a linear model is a regressor; use logistic") }
     }
 
-    /// The options that some algorithms have and others do not.
+    /// The options that only some algorithms have.
     private var options: [(name: String, isGiven: Bool, algorithms: Set<Algorithm>)] {
         let (trees, linear): (Set<Algorithm>, Set<Algorithm>) = (
             [.decisionTree, .boostedTree, .randomForest], [.linear, .logistic]
@@ -247,7 +247,7 @@ struct TrainTabular: ParsableCommand {
         }
     }
 
-    /// Adds the features that matter.
+    /// Adds the permutation importance of the features.
     private func add(_ trained: _TrainedTable, to report: inout TrainingReport) throws {
         let rows = trained.samplesTraining ? "training" : "validation"
         report.add(try trained.importance(seed: held.seed ?? 42), rows: rows)
@@ -255,7 +255,7 @@ struct TrainTabular: ParsableCommand {
 
     private var chosen: [String]? { features.isEmpty ? nil : features }
 
-    /// The rows to validate with.
+    /// The validation rows.
     private func rows() throws -> _TabularValidation {
         try held.choice(none: .none, split: { .split(strategy: $0) }) {
             .dataFrame(try TableFile.read($0, delimiter: cells.delimiter))

@@ -152,7 +152,7 @@ struct TrainText: ParsableCommand {
     }
 }
 
-/// Where texts and labels are in a table.
+/// The options for the columns of texts and labels in a table.
 struct TextColumnOptions: ParsableArguments {
     @Option(
         help: "The column of the texts, 'text' by default; of a tagger's tokens, 'tokens' (with --sentence 'token')."

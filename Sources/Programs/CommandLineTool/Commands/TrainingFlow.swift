@@ -3,24 +3,24 @@ import CreateML
 import Foundation
 import MLKernels
 
-/// What happens in every training: progress, checkpoints, interruption, the model's file, the report.
+/// The steps common to all kinds of training: progress, checkpoints, interruption, the model's file, the report.
 struct TrainingFlow {
-    /// A trained model, and what there is to say of it.
+    /// A trained model and its report.
     struct Outcome {
-        /// What was trained, as in "boosted-tree regressor of 'price'".
+        /// A description of the model, as in "boosted-tree regressor of 'price'".
         var title: String
-        /// What stands in JSON for the kind of model.
+        /// The kind of model in JSON.
         var algorithm: String
-        /// What was done with what: name and value.
+        /// The settings and data of the training: name and value.
         var facts: [(name: String, value: String)] = []
-        /// The same for machines.
+        /// The same facts for JSON.
         var json: [String: Any] = [:]
         var report: TrainingReport
         /// Writes the model to a path.
         var write: (String) throws -> Void
     }
 
-    /// What there is to say of a classifier: its metrics, and the facts that the arguments name.
+    /// The report of a classifier: its metrics, and the given facts.
     static func outcome(
         of classifier: String,
         _ metrics: (training: MLClassifierMetrics, validation: MLClassifierMetrics),
@@ -38,7 +38,7 @@ struct TrainingFlow {
     private let progress: TrainingProgress
     private let start = ContinuousClock.now
 
-    /// From now on signals end the training in good order.
+    /// Catches signals from now on, so that they end the training cleanly.
     init(_ options: TrainingOptions) {
         self.options = options
         progress = TrainingProgress(json: options.json)
@@ -46,13 +46,14 @@ struct TrainingFlow {
         Interruption.watch()
     }
 
-    /// Says what is done before there are figures, on a terminal.
+    /// Shows the current activity before there are figures, on a terminal.
     func announce(_ text: String) { progress.announce(text) }
 
     /// Trains as a job, with progress and checkpoints.
+    ///
     /// - Parameters:
-    ///   - iterations: the most that the task was asked for.
-    ///   - make: makes the job.
+    ///   - iterations: The maximum number of iterations of the task.
+    ///   - make: Creates the job.
     /// - Throws: `ExitCode` after a signal.
     func train<Product>(
         iterations: Int? = nil,
@@ -73,7 +74,7 @@ struct TrainingFlow {
         }
     }
 
-    /// - Throws: `ExitCode` after a signal, which is said.
+    /// - Throws: `ExitCode` after a signal, with a message.
     func endIfInterrupted() throws {
         guard Interruption.signal != 0 else { return }
         progress.close()
@@ -84,7 +85,8 @@ struct TrainingFlow {
     }
 
     /// Writes the model and the report, and prints the latter.
-    /// - Parameter name: of the model's file when no output is given.
+    ///
+    /// - Parameter name: The name of the model's file when no output is given.
     func finish(_ outcome: Outcome, name: String) throws {
         progress.close()
         let path = options.output ?? name + ".mlmodel"

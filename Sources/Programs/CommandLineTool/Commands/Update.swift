@@ -125,7 +125,7 @@ struct Update: ParsableCommand {
         display.finished(target, examples: count, seconds: (ContinuousClock.now - start) / .seconds(1))
     }
 
-    /// Ends the run early; the model stays as it is.
+    /// Ends the run early; the model is not changed.
     private func stop(_ session: UpdateSession, signal: Int32) throws -> Never {
         let cause = signal == 0 ? "the time budget is used up" : "interrupted"
         var text = "\(cause); the model is unchanged"
@@ -145,12 +145,12 @@ enum Interruption {
     /// The number of the signal; 0 when there was none.
     static var signal: Int32 { received.load(ordering: .relaxed) }
 
-    /// From now on SIGINT and SIGTERM are noted instead of ending the process; a second one ends it.
+    /// From now on SIGINT and SIGTERM are recorded instead of ending the process; a second one ends it.
     static func watch() {
         _ = signal
-        // A file that grows beyond the limit is an error of writing it, not the end of the process.
+        // Exceeding the file size limit is a write error, rather than the end of the process.
         _ = Foundation.signal(SIGXFSZ, SIG_IGN)
-        // Whoever starts the process may have blocked them.
+        // The parent process may have blocked them.
         var signals = sigset_t()
         sigemptyset(&signals)
         for number in [SIGINT, SIGTERM] {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CoreMLExtras
 
-/// How a model is to be updated on the device.
+/// The options for a model's on-device updates.
 struct UpdatingOptions: ParsableArguments {
     enum Loss: String, ExpressibleByArgument, CaseIterable {
         case crossEntropy = "cross-entropy"
@@ -101,7 +101,7 @@ struct UpdatingOptions: ParsableArguments {
         }
     }
 
-    /// `present` with what the command line changes.
+    /// `present` with the changes from the command line.
     private func wantedOptimizer(_ present: UpdateOptimizer) throws -> UpdateOptimizer {
         var wanted = optimizer
         if wanted == nil, case .sgd = present { wanted = .sgd }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How recordings are read and cut into windows, for models of sounds and activities.
+/// The options for reading recordings and dividing them into windows, for models of sounds and activities.
 struct WindowOptions: ParsableArguments {
     @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
     var overlap: Double?
@@ -25,6 +25,6 @@ struct WindowOptions: ParsableArguments {
 
     var overlapFactor: Double { overlap ?? 0.5 }
     var recordingColumn: String { recording ?? "recording" }
-    /// `nil` for those that the model names.
+    /// `nil` for the columns that the model names.
     var featureColumns: [String]? { features.isEmpty ? nil : features }
 }

@@ -1,14 +1,14 @@
 import MLEngine
 import MLSpecification
 
-/// What a model says of one row, file or window.
+/// A prediction for one row, file or window.
 struct Answer {
-    /// Which one it is: the file, the window, the user, by name.
+    /// Identifies it by name: the file, the window, the user.
     var keys: [(name: String, value: FeatureData)] = []
     var outputs: [String: FeatureData]
 
-    /// The keys, and the outputs in the order of `names`, those that are not among them last.  A key that is called like
-    /// an output gets another name.
+    /// The keys, and the outputs in the order of `names`, those not among them last. A key with the name of an output
+    /// is renamed.
     func members(_ names: [String]) -> [(name: String, value: FeatureData)] {
         var result = keys.map { key in
             (name: outputs[key.name] == nil ? key.name : "input." + key.name, value: key.value)
@@ -21,30 +21,30 @@ struct Answer {
     }
 }
 
-/// Where answers come from: inputs on the command line, rows of a table, files.
+/// A source of predictions: inputs on the command line, rows of a table, files.
 protocol AnswerSource {
-    /// Whether the answers are a list, however many there are.
+    /// Whether the predictions form a list, even if there is only one.
     var isList: Bool { get }
-    /// The outputs that answers have, in the order in which they are shown.
+    /// The outputs of the predictions, in the order in which they are shown.
     var outputs: [SpecFeatureDescription] { get }
-    /// Gives one answer after the other.
+    /// Passes on one prediction after the other.
     func answers(_ receive: (Answer) throws -> Void) throws
 }
 
-/// Where answers go: the terminal or a file.
+/// A destination of predictions: the terminal or a file.
 protocol AnswerSink {
     mutating func receive(_ answer: Answer) throws
-    /// Completes what is written; without it nothing is left of a file.
+    /// Completes the output; otherwise no file remains.
     mutating func finish() throws
 }
 
 extension SpecModelDescription {
-    /// What a classifier's answers hold: the class, and the probabilities when it gives them.
+    /// The outputs of a classifier's predictions: the class, and the probabilities if there are any.
     var classOutputs: [SpecFeatureDescription] {
         [predictedFeatureName, predictedProbabilitiesName].compactMap { name in output.first { $0.name == name } }
     }
 
-    /// The outputs of a classifier for classes with probabilities, the likeliest first.
+    /// The outputs of a classifier for classes with probabilities, the most probable first.
     func outputs(of results: [(label: String, confidence: Double)]) -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
         guard let best = results.first else { return outputs }

@@ -4,7 +4,7 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// The forms in which answers are written to a file.
+/// The file formats of predictions.
 enum AnswerFormat {
     case csv, json, jsonLines, arrays, picture, pictures
 
@@ -12,7 +12,7 @@ enum AnswerFormat {
         ".csv, .json, .jsonl (a JSON object a line), .npz (NumPy), .png (one picture), "
         + "or a folder for pictures, whose name ends in '/'"
 
-    /// - Throws: `ValidationError` for a name that tells no form.
+    /// - Throws: `ValidationError` for a file name without a known extension.
     init(_ path: String) throws {
         if path.hasSuffix("/") || FileAccess.kind(of: path) == .folder {
             self = .pictures
@@ -31,7 +31,7 @@ enum AnswerFormat {
         }
     }
 
-    /// - Throws: when the form does not hold what the source gives, naming the output.
+    /// - Throws: When the format cannot represent the source's outputs, naming the output.
     func check(_ source: some AnswerSource, _ path: String) throws {
         func requirePictures(_ what: String) throws {
             for output in source.outputs {
@@ -64,7 +64,7 @@ enum AnswerFormat {
         }
     }
 
-    /// What writes answers to `path`; begins the file, so that a place where none can be is found out first.
+    /// Creates the writer of `path`; starts the file, so that an impossible path is detected first.
     func sink(_ path: String, of source: some AnswerSource, _ pictures: PictureFiles) throws -> any AnswerSink {
         let names = source.outputs.map(\.name)
         switch self {

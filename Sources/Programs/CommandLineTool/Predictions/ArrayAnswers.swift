@@ -3,12 +3,12 @@ import MLFeatureFiles
 import MLFiles
 import MLNumerics
 
-/// Answers as arrays in a NumPy archive: a list's arrays have a first axis of as many rows.
+/// Writes predictions as arrays in a NumPy archive; a list's arrays have the rows as their first axis.
 ///
-/// Arrays are as the model gives them, labels strings or int64.  A dictionary is an array of its values, float64, NaN
-/// where a row lacks a key, and the keys are the array `NAME.labels`.  A sequence is an array; in a list those of all rows
-/// follow one another, and `NAME.lengths` says how long each is.  Pictures are uint8: [height, width, 4] with red, green,
-/// blue and alpha, or [height, width]; those of half precision float16.
+/// Arrays are unchanged, labels are strings or int64. A dictionary is an array of its values, float64, NaN where a row
+/// lacks a key, and the keys are the array `NAME.labels`. A sequence is an array; in a list those of all rows are
+/// concatenated, and `NAME.lengths` has the length of each. Images are uint8: [height, width, 4] with red, green, blue
+/// and alpha, or [height, width]; those of half precision float16.
 struct ArrayAnswers: AnswerSink {
     private let file: NewFile
     private let path: String

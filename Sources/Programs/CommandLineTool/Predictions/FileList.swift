@@ -1,16 +1,16 @@
 import Foundation
 
-/// Files that a command line names, themselves or by the folders that they are in.
+/// The files named on a command line, directly or by their folders.
 struct FileList {
     let paths: [String]
-    /// Whether the answers are a list: there are several files, or a folder may hold several.
+    /// Whether the files form a list: there are several, or a folder may contain several.
     let isList: Bool
 
-    /// What is asked of files in folders; files that are named themselves may be called anything.
+    /// The kind of files to look for in folders; files that are named directly may have any name.
     struct Kind {
         /// The plural, as in "sounds".
         let name: String
-        /// In lower case.
+        /// The file name extensions, in lower case.
         let endings: [String]
 
         static let pictures = Kind(
@@ -29,10 +29,11 @@ struct FileList {
         static let texts = Kind(name: "texts", endings: ["txt", "text", "md"])
     }
 
-    /// The files, and those in the folders and the folders within, by name; links are followed, hidden files left out.
+    /// The files, and those in the folders and their subfolders, by name; links are followed, hidden files ignored.
     ///
-    /// A folder's files of other kinds are left out, which standard error is told.
-    /// - Throws: when a path names nothing, or a folder holds no file of the kind.
+    /// A folder's files of other kinds are ignored, with a note on standard error.
+    ///
+    /// - Throws: When a path does not exist, or a folder contains no file of the kind.
     init(_ arguments: [String], _ kind: Kind) throws {
         var paths: [String] = []
         var hasFolder = false
@@ -64,7 +65,7 @@ struct FileList {
         isList = hasFolder || paths.count > 1
     }
 
-    /// - Parameter above: the folders that this one is in, to notice links that lead back.
+    /// - Parameter above: The enclosing folders, to detect cyclic links.
     private static func walk(
         _ folder: String,
         _ kind: Kind,

@@ -1,16 +1,16 @@
 import MLEngine
 import MLNumerics
 
-/// The values of an output, row by row, on their way into NumPy arrays.
+/// Collects the values of an output, row by row, for NumPy arrays.
 struct GatheredColumn {
-    /// What the values of all rows have in common.
+    /// The common form of all rows' values.
     private enum Form: Equatable {
         case doubles, integers, strings, scores, numberedScores, textSequences, numberSequences
         case elements(ScalarType, shape: [Int])
         case texts(shape: [Int])
     }
 
-    /// Dictionaries: the keys that there are so far, and the values of each row in that order.
+    /// Dictionaries: the keys so far, and the values of each row in that order.
     private struct Scores<Key: Hashable & Comparable> {
         private var places: [Key: Int] = [:]
         private var rows: [[Double]] = []
@@ -42,7 +42,7 @@ struct GatheredColumn {
     private var scores = Scores<String>()
     private var numberedScores = Scores<Int64>()
 
-    /// The column for values like this one, without any.
+    /// An empty column for values like this one.
     init(_ value: FeatureData) {
         kind = value.kind
         form = Self.form(value)
@@ -63,7 +63,7 @@ struct GatheredColumn {
         }
     }
 
-    /// - Returns: false, with nothing done, for a value of another kind or shape.
+    /// - Returns: False, without any change, for a value of another kind or shape.
     mutating func append(_ value: FeatureData) -> Bool {
         guard Self.form(value) == form else { return false }
         switch value {
@@ -92,8 +92,9 @@ struct GatheredColumn {
         }
     }
 
-    /// The arrays by what follows the output's name in theirs.
-    /// - Parameter isList: whether rows are the first axis; otherwise there is one.
+    /// The arrays by the suffix of their names after the output's.
+    ///
+    /// - Parameter isList: Whether rows are the first axis; otherwise there is a single row.
     func arrays(isList: Bool) -> [String: Tensor] {
         let rows = isList ? [count] : []
         func lengthened(_ tensor: Tensor) -> [String: Tensor] {
@@ -132,7 +133,7 @@ struct GatheredColumn {
 }
 
 extension Tensor {
-    /// The type of the array that holds the elements: NumPy has none of fewer than 8 bits.
+    /// The type of the array with the elements: NumPy has none of fewer than 8 bits.
     fileprivate var arrayType: ScalarType {
         switch scalarType {
         case .int4: .int8

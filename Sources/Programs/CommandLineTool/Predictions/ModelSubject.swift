@@ -5,13 +5,13 @@ import MLFiles
 import MLModels
 import MLSpecification
 
-/// What a model was made for, as far as it decides what it can be asked about from the command line.
+/// The task of a model, as far as it determines the inputs that the command line accepts.
 enum ModelSubject {
     case sounds, activities, keypoints
     case recommendations(SpecItemSimilarityRecommender)
-    /// The input is the only one.
+    /// Text models, whose only input is the text.
     case texts(SpecFeatureDescription)
-    /// The first of the inputs that are pictures.
+    /// Image models; the first of the image inputs.
     case pictures(SpecFeatureDescription)
     case rows
 
@@ -38,7 +38,7 @@ enum ModelSubject {
         }
     }
 
-    /// The files that it is asked about; `nil` when none make an input.
+    /// The kind of files that are inputs; `nil` when files are not.
     var files: FileList.Kind? {
         switch self {
         case .sounds: .sounds
@@ -50,7 +50,7 @@ enum ModelSubject {
         }
     }
 
-    /// The options that it alone has.
+    /// The options that only this task has.
     var options: Set<String> {
         switch self {
         case .sounds: ["--windows", "--overlap"]

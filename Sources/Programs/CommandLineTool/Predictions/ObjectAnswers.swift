@@ -3,14 +3,14 @@ import MLEngine
 import MLFiles
 import MLNumerics
 
-/// Answers as JSON objects, in a file or on the terminal.
+/// Writes predictions as JSON objects, to a file or the terminal.
 struct ObjectAnswers: AnswerSink {
     enum Form {
         /// One object.
         case single
         /// A list of objects.
         case list
-        /// An object a line.
+        /// One object per line.
         case lines
     }
 
@@ -18,11 +18,11 @@ struct ObjectAnswers: AnswerSink {
     private let names: [String]
     private let pictures: PictureFiles
     private let file: NewFile?
-    /// What is printed at the end, in pieces: a program that reads it gets all or nothing.
+    /// The output for the terminal, in pieces: a program that reads it gets all or nothing.
     private var printed: [[UInt8]] = []
     private var count = 0
 
-    /// - Parameter file: where the objects go; `nil` for the terminal.
+    /// - Parameter file: The output file; `nil` for the terminal.
     init(_ file: NewFile?, _ form: Form, _ names: [String], _ pictures: PictureFiles) {
         (self.file, self.form, self.names, self.pictures) = (file, form, names, pictures)
     }
@@ -42,7 +42,7 @@ struct ObjectAnswers: AnswerSink {
         case .lines: break
         }
         if let file { return try failing { () throws(ModelError) in try file.finish() } }
-        // What was printed before comes first.
+        // Earlier output comes first.
         fflush(nil)
         for piece in printed { try FileHandle.standardOutput.write(contentsOf: Data(piece)) }
     }
@@ -51,7 +51,7 @@ struct ObjectAnswers: AnswerSink {
         if let file { try file.add(text) } else { printed.append(Array(text.utf8)) }
     }
 
-    /// Adds an object's JSON piece by piece: the elements of large arrays take more bytes than anything else here.
+    /// Adds an object's JSON piece by piece: the elements of large arrays use more memory than anything else here.
     private mutating func add(_ object: [String: Any]) throws {
         let pieces = Pieces()
         let writer = JSONWriter { [file] (bytes) throws(ModelError) in
@@ -67,8 +67,10 @@ struct ObjectAnswers: AnswerSink {
     private final class Pieces { var list: [[UInt8]] = [] }
 }
 
-/// Answers as the rows of a CSV table.  Arrays, dictionaries and sequences are JSON, as the command line takes them as
-/// inputs; arrays of one element are numbers, missing numbers empty cells, pictures the paths of their files.
+/// Writes predictions as the rows of a CSV table.
+///
+/// Arrays, dictionaries and sequences are JSON, in the form in which the command line accepts them as inputs; arrays of
+/// one element are numbers, missing numbers empty cells, images the paths of their files.
 struct TableAnswers: AnswerSink {
     private let file: NewFile
     private let names: [String]
@@ -113,10 +115,11 @@ struct TableAnswers: AnswerSink {
     }
 }
 
-/// Answers and their parts as text for programs.
+/// Converts predictions and their parts to text for programs.
 enum AnswerText {
     /// An object for `JSONFeature`.
-    /// - Parameter isRelative: whether pictures are named as seen from their folder.
+    ///
+    /// - Parameter isRelative: Whether paths of images are relative to their folder.
     static func object(
         _ answer: Answer,
         _ names: [String],
@@ -137,7 +140,7 @@ enum AnswerText {
         return object
     }
 
-    /// The cell of a table.
+    /// The table cell of a value.
     static func cell(
         _ value: FeatureData,
         _ name: String,

@@ -5,25 +5,25 @@ import MLFiles
 import MLImages
 import MLNumerics
 
-/// Writes the pictures among outputs as PNG files, each once, whoever asks for its path.
+/// Writes the images among outputs as PNG files, each once, however often its path is requested.
 final class PictureFiles {
     private enum Place {
-        /// Files in a folder, "" for the working folder, whose names begin with a text.
+        /// Files in a folder, "" for the working folder, with names that begin with a prefix.
         case folder(String, prefix: String)
-        /// This file.
+        /// A single file.
         case file(String)
     }
 
     private let place: Place
     private let isList: Bool
-    /// Whether a model gives one picture only, whose name then says nothing when the answers have names.
+    /// Whether a model has a single image output, whose name is then left out when the predictions have names.
     private let isSole: Bool
     private var number = 0
     private var current: [String: String] = [:]
     private var used: Set<String> = []
 
-    /// - Parameter output: where the answers go: pictures of a table go beside it; `nil` for the terminal, whose
-    ///   pictures go to the working folder.
+    /// - Parameter output: The file of the predictions: images of a table are written beside it; `nil` for the
+    ///   terminal, with images in the working folder.
     init(beside output: String?, _ source: some AnswerSource) throws {
         isList = source.isList
         guard let output, let format = try? AnswerFormat(output) else {
@@ -40,7 +40,7 @@ final class PictureFiles {
             isSole = source.outputs.count == 1 && source.isList
             try failing { () throws(ModelError) in try FileAccess.makeFolder(output) }
         case .arrays:
-            // The archive holds the pixels.
+            // The archive contains the pixels.
             place = .folder("", prefix: "")
             isSole = false
         case .csv, .json, .jsonLines:
@@ -51,15 +51,16 @@ final class PictureFiles {
         }
     }
 
-    /// What follows belongs to the next answer.
+    /// Starts the next prediction.
     func next() {
         number += 1
         current = [:]
     }
 
-    /// Writes a picture unless it is written already.
-    /// - Parameter name: of the output.
-    /// - Returns: the path.
+    /// Writes an image unless it is already written.
+    ///
+    /// - Parameter name: The name of the output.
+    /// - Returns: The path.
     func write(_ image: ImageBuffer, named name: String, of answer: Answer) throws -> String {
         if let path = current[name] { return path }
         let path = path(name, answer)
@@ -95,7 +96,7 @@ final class PictureFiles {
     }
 }
 
-/// Writes answers that are pictures.
+/// Writes predictions that are images.
 struct PictureAnswers: AnswerSink {
     let files: PictureFiles
     let names: [String]
@@ -113,7 +114,7 @@ struct PictureAnswers: AnswerSink {
 }
 
 extension ImageBuffer {
-    /// The picture as files have it: grey, or opaque colours; half-precision numbers are rounded to 0 … 255.
+    /// The image in the form of files: grey, or opaque colours; half-precision numbers are rounded to 0 … 255.
     fileprivate var bitmap: Bitmap {
         let order: [Int]? =
             switch format {

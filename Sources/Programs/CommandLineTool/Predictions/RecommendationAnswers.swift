@@ -7,7 +7,7 @@ import MLNumerics
 import MLSpecification
 import TabularData
 
-/// For whom a recommender recommends.
+/// The options for the users to recommend to.
 struct RecommendationOptions: ParsableArguments {
     @Option(
         help:
@@ -38,7 +38,7 @@ struct RecommendationOptions: ParsableArguments {
         ]
     }
 
-    /// Whether they say for whom.
+    /// Whether the users are given.
     var areComplete: Bool { observed != nil || !items.isEmpty }
 
     func validate() throws {
@@ -59,18 +59,18 @@ struct RecommendationOptions: ParsableArguments {
     }
 }
 
-/// What a recommender recommends to users, by what they chose.
+/// Recommends items to users, from their choices.
 struct RecommendationAnswers: AnswerSource {
     let predictor: Predictor
     let parameters: SpecItemSimilarityRecommender
     let options: RecommendationOptions
     let delimiter: String?
-    /// `name=value` arguments of other inputs, such as items to leave out.
+    /// `name=value` arguments of other inputs, such as items to exclude.
     let arguments: [String]
     var isList: Bool { options.observed != nil && options.user == nil }
     var outputs: [SpecFeatureDescription] { predictor.engine.interface.output }
 
-    /// Items and ratings.
+    /// Items and their ratings.
     private typealias Choices = [(item: String, rating: Double)]
 
     func answers(_ receive: (Answer) throws -> Void) throws {
@@ -96,7 +96,7 @@ struct RecommendationAnswers: AnswerSource {
         }
     }
 
-    /// The users in the order of the table with what they chose; one without a name for `--items`.
+    /// The users in the order of the table with their choices; one without a name for `--items`.
     private func users() throws -> [(name: String?, choices: Choices)] {
         guard let path = options.observed else {
             let known = Set(parameters.itemStringIds.vector + parameters.itemInt64Ids.vector.map(String.init))
@@ -154,7 +154,7 @@ struct RecommendationAnswers: AnswerSource {
         }
     }
 
-    /// `item` or `item=rating`; an item may hold an equals sign.
+    /// Parses `item` or `item=rating`; an item may contain an equals sign.
     private static func choice(_ argument: String, _ known: Set<String>) throws -> (item: String, rating: Double) {
         guard !known.contains(argument), let sign = argument.lastIndex(of: "=") else { return (argument, 1) }
         guard let rating = Double(argument[argument.index(after: sign)...]) else {
@@ -163,7 +163,7 @@ struct RecommendationAnswers: AnswerSource {
         return (String(argument[..<sign]), rating)
     }
 
-    /// Choices as the input takes them; of an item that was chosen twice the last rating counts.
+    /// Choices in the input's form; for an item that was chosen twice the last rating counts.
     private static func value(_ choices: Choices, for input: SpecFeatureDescription) throws -> FeatureData {
         func number(_ item: String) throws -> Int64 {
             guard let number = Int64(item) else {

@@ -4,12 +4,12 @@ import MLNumerics
 import MLSpecification
 import TabularData
 
-/// Predicts from sets of inputs, over and over when that is measured.
+/// Predicts from sets of inputs, repeatedly when measuring.
 struct Predictor {
     let engine: any ModelEngine
     var repetitions = 1
 
-    /// - Parameter place: what errors are put down to.
+    /// - Parameter place: The location to name in errors.
     func outputs(_ features: [String: FeatureData], at place: String? = nil) throws -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
         let state = engine.makeState()
@@ -29,7 +29,7 @@ struct Predictor {
     }
 }
 
-/// The answer to the inputs on the command line.
+/// The prediction for the inputs on the command line.
 struct InputAnswers: AnswerSource {
     let predictor: Predictor
     let arguments: [String]
@@ -42,7 +42,7 @@ struct InputAnswers: AnswerSource {
     }
 }
 
-/// Answers to the rows of a table whose columns are the inputs; some rows are in memory at a time.
+/// Predictions for the rows of a table whose columns are the inputs; only some rows are in memory at a time.
 struct TableRowAnswers: AnswerSource {
     let engine: any ModelEngine
     let path: String
@@ -50,7 +50,7 @@ struct TableRowAnswers: AnswerSource {
     let isList = true
     var outputs: [SpecFeatureDescription] { engine.interface.output }
 
-    /// Rows that are predicted as one batch.
+    /// The number of rows in a batch.
     private static let batchSize = 2048
 
     func answers(_ receive: (Answer) throws -> Void) throws {
@@ -64,7 +64,7 @@ struct TableRowAnswers: AnswerSource {
                 for index in 0..<results.count { try receive(Answer(outputs: results.features(at: index))) }
                 continue
             }
-            // A batch fails as a whole: one by one the row that is wrong is found.
+            // A batch fails as a whole: predicting one by one finds the row with the error.
             let predictor = Predictor(engine: engine)
             for (row, features) in zip(range, rows) {
                 try receive(Answer(outputs: try predictor.outputs(features, at: "\(path): row \(row)")))
@@ -73,11 +73,11 @@ struct TableRowAnswers: AnswerSource {
     }
 }
 
-/// Answers to files, each the value of one input: pictures, texts.
+/// Predictions for files, each the value of one input: images, texts.
 struct FileAnswers: AnswerSource {
     let predictor: Predictor
     let files: FileList
-    /// The input that takes the files.
+    /// The input whose values the files are.
     let input: SpecFeatureDescription
     /// `name=value` arguments of the other inputs.
     let arguments: [String]
@@ -100,7 +100,7 @@ struct FileAnswers: AnswerSource {
     }
 }
 
-/// Answers to texts on the command line.
+/// Predictions for texts on the command line.
 struct TextAnswers: AnswerSource {
     let predictor: Predictor
     let texts: [String]

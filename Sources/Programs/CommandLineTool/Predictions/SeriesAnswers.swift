@@ -5,11 +5,11 @@ import MLEngine
 import MLSpecification
 import TabularData
 
-/// Answers of a classifier of sounds, file by file or window by window.
+/// Predictions of a sound classifier, file by file or window by window.
 struct SoundAnswers: AnswerSource {
     let model: MLModel
     let files: FileList
-    /// The part of a window that the next one repeats.
+    /// The fraction of a window that overlaps the next one.
     let overlap: Double
     let areWindows: Bool
     var isList: Bool { files.isList || areWindows }
@@ -30,7 +30,7 @@ struct SoundAnswers: AnswerSource {
     }
 }
 
-/// Answers of a classifier of actions or poses about tables of key points, file by file or window by window.
+/// Predictions of an action or pose classifier for tables of key points, file by file or window by window.
 struct KeypointAnswers: AnswerSource {
     let model: MLModel
     let files: FileList
@@ -52,7 +52,7 @@ struct KeypointAnswers: AnswerSource {
 }
 
 extension AnswerSource {
-    /// Gives the answer to a file, or to each of its windows.
+    /// Passes on the prediction for a file, or for each of its windows.
     fileprivate func deliver(
         _ file: String,
         _ windows: [WindowPrediction],
@@ -73,7 +73,7 @@ extension AnswerSource {
     }
 }
 
-/// Answers of a classifier of activities about recordings, sample by sample or window by window.
+/// Predictions of an activity classifier for recordings, sample by sample or window by window.
 struct ActivityAnswers: AnswerSource {
     let model: MLModel
     let files: FileList
@@ -88,7 +88,7 @@ struct ActivityAnswers: AnswerSource {
     func answers(_ receive: (Answer) throws -> Void) throws {
         for file in files.paths {
             let table = try TableFile.read(file, delimiter: delimiter, types: [recordingColumn: .string])
-            // Of many recordings some may be empty.
+            // Among several recordings some may be empty.
             guard table.shape.rows > 0 || files.isList else { throw Failure("\(file) has no rows") }
             guard table.shape.rows > 0 else { continue }
             let recordings: [MLActivityClassifier.RecordingPrediction]
@@ -121,7 +121,7 @@ struct ActivityAnswers: AnswerSource {
         }
     }
 
-    /// In the order of the table.
+    /// The predictions in the order of the table.
     private func rows(
         _ recordings: [MLActivityClassifier.RecordingPrediction],
         _ file: String,

@@ -8,7 +8,7 @@ import MLPreview
 import MLSpecification
 import MLTraining
 
-/// What the page is told about the model when it opens.
+/// The description of the model for the page.
 struct PreviewDescription {
     private let session: PreviewSession
 
@@ -57,7 +57,7 @@ struct PreviewDescription {
         }
     }
 
-    /// The members of the preview parameters in the metadata; `nil` when there are none, or they are no JSON.
+    /// The members of the preview parameters in the metadata; `nil` when there are none, or they are not JSON.
     private var parameters: JSONValue? {
         guard let text = specification.description_p.metadata.userDefined[PreviewPlan.parametersKey],
             case .object(let members)? = try? JSONFeature.value(text)
@@ -73,7 +73,8 @@ struct PreviewDescription {
         }
     }
 
-    /// The labels of a detector: of its suppression of overlaps, or metadata as Turi Create and YOLO write them.
+    /// The labels of a detector: from its non-maximum suppression, or from metadata in the form of Turi Create and
+    /// YOLO.
     private var detectorLabels: JSONValue {
         for stage in specification.stages {
             if case .nonMaximumSuppression(let suppression)? = stage.type {

@@ -4,12 +4,12 @@ import MLFiles
 import MLNumerics
 import MLPreview
 
-/// What turns texts into the numbers that a model takes.
+/// The tokenizer that converts texts to a model's token ids.
 enum PreviewVocabulary: Sendable {
     case wordPieces(WordPieces)
     case bytePairs(BytePairs)
 
-    /// - Parameter path: a list of word pieces (`.txt`), or GPT-2's `vocab.json` with `merges.txt` beside it.
+    /// - Parameter path: A WordPiece vocabulary (`.txt`), or GPT-2's `vocab.json` with `merges.txt` beside it.
     init(contentsOf path: String) throws {
         if path.hasSuffix(".json") {
             self = .bytePairs(try BytePairs(contentsOf: path))
@@ -19,7 +19,7 @@ enum PreviewVocabulary: Sendable {
     }
 }
 
-/// A text that a model goes on with, token by token.
+/// Text generation, token by token.
 struct PreviewGeneration: Sendable {
     private let session: PreviewSession
     private let generation: TextGeneration
@@ -27,7 +27,7 @@ struct PreviewGeneration: Sendable {
     private let choice: TextGeneration.Choice
     private let count: Int
 
-    /// - Throws: for a text without tokens.
+    /// - Throws: For a text without tokens.
     init(_ session: PreviewSession, _ parcel: Parcel) throws {
         self.session = session
         generation = try failing { () throws(ModelError) in
@@ -49,7 +49,7 @@ struct PreviewGeneration: Sendable {
         count = min(max(Int(saturating: number("count") ?? 40), 1), 500)
     }
 
-    /// Numbers as such where there is no vocabulary.
+    /// Token ids, given as numbers when there is no vocabulary.
     private static func tokens(_ text: String, _ vocabulary: PreviewVocabulary?) throws -> [Int32] {
         switch vocabulary {
         case .bytePairs(let pairs)?: return pairs.numbers(of: text)
@@ -71,7 +71,7 @@ struct PreviewGeneration: Sendable {
         return pairs.text(of: [token])
     }
 
-    /// Sends each token with those that were as likely; ends early when nobody listens.
+    /// Sends each token with its most probable alternatives; ends early when the client disconnects.
     func run(_ events: PageEvents) {
         do {
             var all = tokens
@@ -107,7 +107,7 @@ struct PreviewGeneration: Sendable {
         }
     }
 
-    /// Bytes of a character may lie in several tokens: the text of all of them together.
+    /// Bytes of a character may be split over several tokens: decodes all of them together.
     private func whole(_ new: ArraySlice<Int32>) -> String {
         guard case .bytePairs(let pairs)? = session.vocabulary else { return new.map { " \($0)" }.joined() }
         return pairs.text(of: new)

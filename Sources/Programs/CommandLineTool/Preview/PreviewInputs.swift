@@ -7,18 +7,19 @@ import MLNumerics
 import MLPreview
 import MLSpecification
 
-/// What is wrong with one input that the page sent.
+/// An error in one input that the page sent.
 struct InputFailure: Error {
     let input: String
     let message: String
 }
 
-/// Turns what the page sends into the features that a model takes.
+/// Converts the page's data to a model's input features.
 struct PreviewInputs {
     let interface: SpecModelDescription
 
     /// The value of each input that was sent.
-    /// - Throws: `InputFailure` for a value that does not fit, and for an input that is missing.
+    ///
+    /// - Throws: `InputFailure` for a value that does not fit, and for a missing input.
     func features(_ parcel: Parcel, _ json: JSONValue?) throws -> [String: FeatureData] {
         guard case .object(let members)? = json else { throw Failure("the request has no inputs") }
         var features: [String: FeatureData] = [:]

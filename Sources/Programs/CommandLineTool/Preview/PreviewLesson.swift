@@ -6,14 +6,14 @@ import MLPreview
 import MLSpecification
 import MLTraining
 
-/// Examples that a model is taught, and how.
+/// A training run of the page: examples and settings.
 struct PreviewLesson: Sendable {
     private let session: PreviewSession
     private let file: ModelFile
     private let examples: [[String: FeatureData]]
     private let options: [UpdateOption]
 
-    /// - Throws: for examples and options that do not fit, before anything is learnt.
+    /// - Throws: For examples and options that do not fit, before training starts.
     init(_ session: PreviewSession, _ parcel: Parcel) throws {
         self.session = session
         guard session.file.specification.isUpdatable else {
@@ -47,7 +47,7 @@ struct PreviewLesson: Sendable {
         }
     }
 
-    /// Learns, and tells about it; nothing is kept of a lesson whose listener goes away.
+    /// Trains and reports progress; when the client disconnects, the result is discarded.
     func run(_ events: PageEvents) {
         do {
             try session.learning {
@@ -70,7 +70,7 @@ struct PreviewLesson: Sendable {
         }
     }
 
-    /// - Returns: false when nobody listens any more.
+    /// - Returns: False when the client has disconnected.
     private func tell(
         _ event: UpdateSession.Event,
         _ update: UpdateSession,
@@ -80,7 +80,7 @@ struct PreviewLesson: Sendable {
         switch event {
         case .trainingBegin: return true
         case .miniBatchEnd(let epoch, _, let loss):
-            // An eye follows some ten pictures a second.
+            // The eye follows some ten images per second.
             guard ContinuousClock.now - last > .milliseconds(100) else { return true }
             last = .now
             return send(events, "batch", ["epoch": epoch, "loss": loss, "fraction": update.fraction])
@@ -89,7 +89,7 @@ struct PreviewLesson: Sendable {
         }
     }
 
-    /// What the page shows when an event cannot be written as JSON.
+    /// The page's message when an event cannot be written as JSON.
     static let unwritable = #"{"error":"What happened cannot be written as JSON."}"#
 
     @discardableResult private func send(_ events: PageEvents, _ name: String, _ object: [String: Any]) -> Bool {

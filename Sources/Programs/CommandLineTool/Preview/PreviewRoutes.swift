@@ -12,7 +12,7 @@ import MLPreview
 import MLSpecification
 import MLTraining
 
-/// What the page asks, and the answers.
+/// Handles the page's requests.
 struct PreviewRoutes: Sendable {
     let session: PreviewSession
 
@@ -116,7 +116,7 @@ struct PreviewRoutes: Sendable {
         )
     }
 
-    /// How long the model takes, again and again: at most `runs` times and about three seconds.
+    /// The model's prediction time, measured at most `runs` times and for about three seconds.
     private func measure(_ body: [UInt8], _ connection: PageConnection) throws -> PageResponse {
         let parcel = try failing { () throws(ModelError) in try Parcel(body) }
         let engine = try session.engine(try variant(parcel))
@@ -141,7 +141,7 @@ struct PreviewRoutes: Sendable {
 
     // MARK: Files
 
-    /// A picture of any form that this program reads as one that every browser shows: upright, at most 2,048 pixels wide.
+    /// Converts an image in any supported format to one that every browser shows: upright, at most 2,048 pixels wide.
     private func picture(_ body: [UInt8]) throws -> PageResponse {
         let file = try failing { () throws(ModelError) in try ImageFile(Data(body)) }
         return try failing { () throws(ModelError) in
@@ -158,7 +158,7 @@ struct PreviewRoutes: Sendable {
         }
     }
 
-    /// Runs `body` with a file that holds a blob of the request, and is gone afterwards.
+    /// Runs `body` with a temporary file that contains a blob of the request.
     private func withFile<R>(_ parcel: Parcel, _ body: (String) throws -> R) throws -> R {
         guard let json = parcel.json["file"] else { throw Failure("the request has no file") }
         let bytes = Array(try failing { () throws(ModelError) in try parcel.blob(json) })
@@ -184,10 +184,10 @@ struct PreviewRoutes: Sendable {
 
     // MARK: Windows
 
-    /// What is said of a part of a file.
+    /// The prediction for a part of a file.
     private struct Window {
         var range: Range<Int>
-        /// The likeliest first.
+        /// The classes, the most probable first.
         var results: [(label: String, confidence: Double)]
 
         init(range: Range<Int>, results: [(label: String, confidence: Double)]) {
@@ -196,7 +196,7 @@ struct PreviewRoutes: Sendable {
 
         init(_ window: WindowPrediction) { self.init(range: window.range, results: window.results) }
 
-        /// The classes of all windows, each with the mean of its probabilities.
+        /// The classes of all windows, each with its mean probability.
         static func mean(_ windows: [Window]) -> [(label: String, confidence: Double)] {
             var sums: [String: Double] = [:]
             for window in windows {
@@ -207,7 +207,7 @@ struct PreviewRoutes: Sendable {
         }
     }
 
-    /// What a model of sounds, sensors or key points says of a file, window by window.
+    /// The predictions of a model of sounds, sensors or key points for a file, window by window.
     private func windows(_ parcel: Parcel) throws -> PageResponse {
         guard let model = session.series else { throw Failure("the model takes no such files") }
         let start = ContinuousClock.now
@@ -275,10 +275,10 @@ struct PreviewRoutes: Sendable {
 
     // MARK: Tables
 
-    /// The most rows that the page shows.
+    /// The maximum number of rows that the page shows.
     private static let mostRows = 5000
 
-    /// Answers to the rows of a CSV table, or of a list of JSON objects, whose names are those of the inputs.
+    /// Predictions for the rows of a CSV table, or of a list of JSON objects, whose names are those of the inputs.
     private func table(_ parcel: Parcel, _ cancellation: Cancellation) throws -> PageResponse {
         let engine = try session.engine(try variant(parcel))
         let reader = InputReader(interface: engine.interface)
@@ -349,7 +349,7 @@ struct PreviewRoutes: Sendable {
         }
     }
 
-    /// The greatest numbers of a dictionary.
+    /// The greatest values of a dictionary.
     private static func best(_ values: [(key: String, value: Double)]) -> JSONValue {
         let sorted = values.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return .string(
@@ -360,7 +360,7 @@ struct PreviewRoutes: Sendable {
 
     // MARK: Questions
 
-    /// Where in a text the answer to a question stands.
+    /// The positions in a text of the answers to a question.
     private func question(_ parcel: Parcel) throws -> PageResponse {
         let pieces: WordPieces
         if let json = parcel.json["vocabulary"] {
@@ -424,7 +424,7 @@ struct PreviewRoutes: Sendable {
         return response
     }
 
-    /// Writes what was learnt into the folder of `--save`, beside what was saved before.
+    /// Writes the trained model to the folder of `--save`, beside those saved before.
     private func save() throws -> PageResponse {
         guard let folder = session.saveFolder else { throw Failure("start with --save FOLDER to save models here") }
         guard let taught = session.taughtFile else { throw Failure("the model has not been taught yet") }

@@ -9,16 +9,16 @@ import MLSpecification
 import MLTraining
 import Synchronization
 
-/// A loaded model with what the page keeps between requests.
+/// A loaded model with the state that the page keeps between requests.
 final class PreviewSession: Sendable {
-    /// Which of the models answers: the file's, or what it became on the page.
+    /// The model that predicts: the file's, or the one trained on the page.
     enum Variant: String { case original, taught }
 
     let file: ModelFile
     let function: String?
     let plan: PreviewPlan
     let engine: any ModelEngine
-    /// What windows of sounds, samples and key points are asked.
+    /// The model for windows of sounds, samples and key points.
     let series: MLModel?
     let vocabulary: PreviewVocabulary?
     let saveFolder: String?
@@ -28,7 +28,7 @@ final class PreviewSession: Sendable {
     private struct Kept {
         var taught: (file: ModelFile, engine: any ModelEngine)?
         var isLearning = false
-        /// The states by the names that the page gave them, and when each was used last.
+        /// The states by the names that the page gave them, and when each was last used.
         var states: [String: (state: ModelState, turn: Int)] = [:]
         var turn = 0
     }
@@ -68,7 +68,7 @@ final class PreviewSession: Sendable {
 
     var taughtFile: ModelFile? { kept.withLock { $0.taught?.file } }
 
-    /// The state of a name; a new one when it is unknown.  Of many the least used are forgotten.
+    /// The state of a name; a new one when it is unknown. When there are many, the least recently used are dropped.
     func state(_ name: String) -> ModelState {
         kept.withLock { kept in
             kept.turn += 1
@@ -83,10 +83,10 @@ final class PreviewSession: Sendable {
 
     func forgetState(_ name: String) { kept.withLock { $0.states[name] = nil } }
 
-    /// Forgets what was learnt.
+    /// Discards the trained model.
     func reset() { kept.withLock { $0.taught = nil } }
 
-    /// Runs `body` unless another lesson is on its way.
+    /// Runs `body` unless another training run is in progress.
     func learning<R>(_ body: () throws -> R) throws -> R {
         let isFree = kept.withLock { kept in
             defer { kept.isLearning = true }
@@ -103,7 +103,7 @@ final class PreviewSession: Sendable {
     }
 }
 
-/// Lets a few predictions run at a time; the others wait their turn.
+/// Lets a few predictions run at a time; the others wait.
 final class PredictionQueue: Sendable {
     private let running: Mutex<Int>
     private let width: Int
@@ -113,7 +113,7 @@ final class PredictionQueue: Sendable {
         running = Mutex(0)
     }
 
-    /// - Throws: `.cancelled` when `cancellation` says so before it is the turn of `body`.
+    /// - Throws: `.cancelled` when `cancellation` is requested before `body` starts.
     func run<R>(_ cancellation: Cancellation, _ body: () throws -> R) throws -> R {
         while true {
             try failing { () throws(ModelError) in try cancellation.check() }

@@ -2,16 +2,16 @@ import Foundation
 
 /// Round numbers for the axis of a plot.
 struct Axis {
-    /// What the axis shows.
+    /// The range of the axis.
     let range: ClosedRange<Double>
     /// Round numbers within the range, with their labels.
     let ticks: [(value: Double, label: String)]
 
     /// - Parameters:
-    ///   - values: what is to be shown; finite.
-    ///   - count: about how many ticks there are to be.
-    ///   - isWhole: whether only whole numbers are marked.
-    ///   - isExact: whether the axis ends with the values, not with the round numbers around them.
+    ///   - values: The range to show; finite.
+    ///   - count: The approximate number of ticks.
+    ///   - isWhole: Whether ticks must be whole numbers.
+    ///   - isExact: Whether the axis ends at the values rather than at round numbers around them.
     init(_ values: ClosedRange<Double>, count: Int = 5, isWhole: Bool = false, isExact: Bool = false) {
         var (low, high) = (values.lowerBound, values.upperBound)
         if low == high {
@@ -40,6 +40,6 @@ struct Axis {
         return isWhole ? max(1, step.rounded()) : step
     }
 
-    /// Where a value stands, from 0 at the lower end to 1.
+    /// The position of a value, from 0 at the lower end to 1.
     func share(_ value: Double) -> Double { (value - range.lowerBound) / (range.upperBound - range.lowerBound) }
 }

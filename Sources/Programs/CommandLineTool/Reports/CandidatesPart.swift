@@ -2,21 +2,20 @@ import CreateML
 import Foundation
 import MLFeatures
 
-/// What an automatic choice tried, and how well each did.
+/// The candidates of an automatic choice of algorithm, and their scores.
 struct CandidatesPart {
-    /// On what the scores were measured, as in "5-fold cross-validation".
+    /// The rows on which the scores were measured, as in "5-fold cross-validation".
     let rows: String
-    /// A head and a row for each candidate, the best first; numbers stand in all columns but the first.
+    /// A header and a row for each candidate, the best first; all columns but the first are numbers.
     let table: [[String]]
     /// The row of the table that was chosen.
     let chosenRow: Int?
-    /// Whether the table takes the whole width of a picture: names have parameters behind them when rows are held out by
-    /// turns.
+    /// Whether the table takes the whole width of a picture: names include parameters with cross-validation.
     let isWide: Bool
-    /// The same for machines: an object for each candidate.
+    /// The candidates for JSON: an object for each.
     let json: [[String: Any]]
 
-    /// - Returns: `nil` when there were too few rows to try anything.
+    /// - Returns: `nil` when there were too few rows to compare candidates.
     init?(_ choice: AlgorithmChoice) {
         guard !choice.trials.isEmpty else { return nil }
         let isAccuracy = choice.measure == .accuracy
@@ -51,7 +50,7 @@ struct CandidatesPart {
 
     var title: String { "algorithms tried (\(rows))" }
 
-    /// The table with a mark at what was chosen.
+    /// The table with a mark at the chosen candidate.
     var text: String {
         let marked = table.enumerated().map { number, row in row + [number == chosenRow ? "chosen" : ""] }
         return title + "\n" + TrainingReport.aligned(marked)
@@ -69,7 +68,7 @@ extension AlgorithmChoice.Rows {
 }
 
 extension AlgorithmChoice {
-    /// How the algorithm was chosen.
+    /// The method of the choice.
     var method: String {
         switch rows {
         case .crossValidation where trials.isEmpty: "without a trial: there are too few rows to hold some out"
@@ -80,7 +79,8 @@ extension AlgorithmChoice {
         }
     }
 
-    /// For machines: into how many parts the rows were divided, how often; empty where they were divided once.
+    /// For JSON: the number of parts that the rows were divided into, and of repetitions; empty where they were divided
+    /// once.
     var divisions: [String: Any] {
         guard case .crossValidation(let folds, let repeats) = rows else { return [:] }
         return ["crossValidation": ["folds": folds, "repeats": repeats]]

@@ -3,16 +3,17 @@ import Foundation
 import MLDrawing
 import MLEngine
 
-/// How often each class was taken for each, and on which rows.
+/// The confusion matrix of a classifier.
 struct ConfusionPart {
-    /// Which rows these are, as in "validation".
+    /// The rows on which it was measured, as in "validation".
     let rows: String
     let counts: ConfusionCounts
     let names: [String]
 
-    /// The most classes whose matrix is printed whole.
+    /// The maximum number of classes for which the whole matrix is printed.
     private static let mostColumns = 12
-    /// The most classes whose matrix has names and numbers, and whose precision and recall are listed in drawings.
+    /// The maximum number of classes for which the matrix has names and numbers, and precision and recall are listed in
+    /// drawings.
     static let mostClasses = 40
 
     init(_ counts: ConfusionCounts, rows: String) {
@@ -78,7 +79,7 @@ struct ConfusionPart {
         return result
     }
 
-    /// The confusion matrix, darker where there is more of a row.
+    /// The confusion matrix in HTML, with darker cells for greater shares of a row.
     private var htmlMatrix: String {
         let head = "<tr><th></th>" + names.map { "<th>\(HTMLText.escaped($0))</th>" }.joined() + "</tr>"
         let rows = names.indices.map { truth in
@@ -98,7 +99,7 @@ struct ConfusionPart {
 
     /// The matrix.
     var drawing: Drawing {
-        // Few classes leave room for a table beside the matrix, many need the whole width.
+        // With few classes there is room for a table beside the matrix, with many it needs the whole width.
         let isWide = hasNames && names.count > 16
         return Drawing(title: "confusion matrix", isWide: isWide) { canvas, x, y, width in
             hasNames
@@ -123,7 +124,7 @@ struct ConfusionPart {
         let label = min(longest + 1, 130)
         let left = x + 24 + label + 8
         let side = min((x + width - left) / Double(max(names.count, 1)), 64)
-        // Names that are wider than a cell stand upright.
+        // Names that are wider than a cell are rotated.
         let isUpright = longest > side - 6
         let top =
             Drawing.head(canvas, "confusion matrix", rows, x: x, y: y, width) + 20 + (isUpright ? label : size) + 6
@@ -164,7 +165,7 @@ struct ConfusionPart {
         return top + side * Double(names.count)
     }
 
-    /// The matrix of many classes: a picture of where the mistakes are.
+    /// The matrix of many classes as an image of the errors.
     private func cells(_ canvas: Canvas, x: Double, y: Double, _ width: Double) -> Double {
         let note = "\(names.count) classes, \(rows)"
         let top = Drawing.head(canvas, "confusion matrix", note, x: x, y: y, width) + 22
@@ -174,7 +175,7 @@ struct ConfusionPart {
         canvas.write("predicted", x: left + extent / 2, y: top - 8, size: 12, .grey, alignment: .centre)
         canvas.write("true", x: x + 12, y: top + extent / 2, size: 12, .grey, alignment: .centre, isUpright: true)
         let side = extent / Double(names.count)
-        // Cells smaller than a pixel would vanish.
+        // Cells smaller than a pixel would be invisible.
         let shown = max(side, 1)
         for truth in names.indices {
             let total = total(truth)

@@ -1,20 +1,20 @@
 import MLDrawing
 import MLNumerics
 
-/// A part of a report that is drawn: in a picture among others, or in a page by itself.
+/// A drawn part of a report, in a picture with others or on its own.
 struct Drawing {
-    /// What it shows; stands above it.
+    /// The title, which is written above it.
     let title: String
-    /// Whether it takes the whole width of a picture, not a half.
+    /// Whether it takes the whole width of a picture rather than half.
     var isWide = false
-    /// Draws the part with its top left corner at a point, in a width; gives where it ends.
+    /// Draws the part with its top left corner at a point, in a width; returns its bottom edge.
     let draw: (_ canvas: Canvas, _ x: Double, _ y: Double, _ width: Double) -> Double
 
     /// The part alone, as an SVG file.
     func svg() throws -> [UInt8] {
         let width = isWide ? 860.0 : 560
         let bytes = try failing { () throws(ModelError) in
-            // Drawn twice: how high it becomes is known at the end.
+            // Drawn twice: the height is known at the end.
             let height = draw(try Canvas(width: width, height: 1, form: .svg), 2, 2, width - 4) + 2
             let canvas = try Canvas(width: width, height: height, form: .svg)
             _ = draw(canvas, 2, 2, width - 4)
@@ -23,8 +23,9 @@ struct Drawing {
         return bytes
     }
 
-    /// Writes the title of a part, and at the right what is to be known beside.
-    /// - Returns: where the part goes on.
+    /// Writes the title of a part, and a note at the right.
+    ///
+    /// - Returns: The top of the part's contents.
     static func head(
         _ canvas: Canvas,
         _ title: String,
@@ -45,7 +46,7 @@ struct Drawing {
     }
 }
 
-/// The axes of a plot, with what lies behind the data.
+/// The axes of a plot, with the grid behind the data.
 struct PlotFrame {
     let across: Axis
     let up: Axis
@@ -56,13 +57,14 @@ struct PlotFrame {
 
     private static let height = 240.0
 
-    /// Where the plot ends below its axis.
+    /// The bottom edge of the plot, below its axis.
     var end: Double { bottom + 42 }
 
     /// Draws axes with a grid.
+    ///
     /// - Parameters:
-    ///   - y: where the plot begins.
-    ///   - names: of the horizontal and of the vertical axis; nothing is written for an empty one.
+    ///   - y: The top of the plot.
+    ///   - names: The names of the horizontal and of the vertical axis; an empty one is not written.
     init(
         _ canvas: Canvas,
         x: Double,
@@ -75,7 +77,7 @@ struct PlotFrame {
         (self.across, self.up) = (across, up)
         let name = names.up.isEmpty ? 0.0 : 18
         left = x + name + 10 + (up.ticks.map { canvas.width($0.label, size: 11) }.max() ?? 0)
-        // The last label stands within the width, too.
+        // The last label must fit the width, too.
         let last = across.ticks.last.map { canvas.width($0.label, size: 11) / 2 } ?? 0
         (right, top, bottom) = (x + width - max(8, last), y + 6, y + 6 + Self.height)
         for tick in up.ticks {

@@ -1,6 +1,6 @@
-/// Text in pages.
+/// Text in HTML pages.
 enum HTMLText {
-    /// With what has a meaning in HTML as references, and the mark of replacement for characters that pages may not have.
+    /// The text with HTML's special characters escaped, and the replacement character for characters that HTML forbids.
     static func escaped(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {
@@ -18,8 +18,9 @@ enum HTMLText {
         return result
     }
 
-    /// A table whose first row is its head; all columns but the first are right-aligned.
-    /// - Parameter marked: a row that stands out.
+    /// A table whose first row is its header; all columns but the first are right-aligned.
+    ///
+    /// - Parameter marked: A row to highlight.
     static func table(_ rows: [[String]], marked: Int? = nil) -> String {
         let lines = rows.enumerated().map { index, row in
             let tag = index == 0 ? "th" : "td"

@@ -3,26 +3,26 @@ import Foundation
 import MLDrawing
 import MLEngine
 
-/// The features that matter to a model of a table.
+/// The permutation importance of a tabular model's features.
 struct ImportancePart {
-    /// On which rows it was measured, as in "validation".
+    /// The rows on which it was measured, as in "validation".
     let rows: String
     private let importance: PermutationImportance
 
-    /// The most features that are drawn and printed.
+    /// The maximum number of features that are drawn and printed.
     private static let mostFeatures = 12
 
     init(_ importance: PermutationImportance, rows: String) { (self.importance, self.rows) = (importance, rows) }
 
     private var shown: ArraySlice<PermutationImportance.Feature> { importance.features.prefix(Self.mostFeatures) }
 
-    /// The features beyond those that are shown.
+    /// A note on the features that are not shown.
     private var rest: String? {
         let count = importance.features.count - shown.count
         return count > 0 ? "and \(count) more that matter less" : nil
     }
 
-    /// How the numbers were measured.
+    /// The method of measurement.
     private var explanation: String {
         let measure =
             switch importance.measure {
@@ -40,7 +40,7 @@ struct ImportancePart {
         }
     }
 
-    /// How long the bar of a feature is, 0 to 1.
+    /// The length of a feature's bar, 0 to 1.
     private func share(_ feature: PermutationImportance.Feature) -> Double {
         guard let most = importance.features.first?.increase, most > 0, feature.increase > 0 else { return 0 }
         return min(feature.increase / most, 1)

@@ -1,7 +1,7 @@
 import Foundation
 import MLDrawing
 
-/// How a metric changed while a model was trained.
+/// The course of a metric during training.
 struct LearningCurve {
     /// One line of the plot.
     struct Series {
@@ -12,14 +12,14 @@ struct LearningCurve {
     let metric: String
     var series: [Series]
 
-    /// The points that can be drawn: numbers that are not finite are left out.
+    /// The points that can be drawn: non-finite numbers are left out.
     var drawn: [Series] {
         series.map { line in
             Series(name: line.name, points: line.points.filter { $0.value.isFinite })
         }.filter { !$0.points.isEmpty }
     }
 
-    /// The least and the greatest iteration and value of what is drawn; `nil` when there is nothing to draw.
+    /// The ranges of the drawn iterations and values; `nil` when there is nothing to draw.
     var bounds: (iterations: ClosedRange<Int>, values: ClosedRange<Double>)? {
         let points = drawn.flatMap(\.points)
         guard let first = points.map(\.iteration).min(), let last = points.map(\.iteration).max(),
@@ -45,7 +45,7 @@ struct LearningCurve {
         let (top, bottom) = (Self.label(values.upperBound), Self.label(values.lowerBound))
         let margin = max(top.count, bottom.count)
         func edge(_ row: Int) -> String {
-            // Of a flat curve the value stands where the curve is.
+            // The value of a flat curve is written beside the curve.
             guard span > 0 else { return row == height / 2 - 1 ? top : "" }
             return row == 0 ? top : row == height - 1 ? bottom : ""
         }
@@ -106,6 +106,6 @@ struct LearningCurve {
 
     private static func colour(_ number: Int) -> Colour { Colour.series[number % Colour.series.count] }
 
-    /// Five digits, as short as they can be.
+    /// A number with five significant digits at most.
     static func label(_ value: Double) -> String { String(format: "%.5g", value) }
 }

@@ -2,19 +2,19 @@ import CreateML
 import Foundation
 import MLDrawing
 
-/// A regressor's predictions beside the truth: a scatter plot, the residuals and their distribution.
+/// A regressor's predictions compared with the truth: a scatter plot, the residuals and their distribution.
 ///
-/// A residual is the truth less the prediction.
+/// A residual is the true value minus the prediction.
 struct RegressionPart {
-    /// Which rows these are, as in "validation".
+    /// The rows on which it was measured, as in "validation".
     let rows: String
     private let values: RegressionRows
     /// The rows that can be drawn.
     private let drawn: RegressionRows
 
-    /// More points are counted in cells.
+    /// With more points, cells are counted instead.
     private static let mostPoints = 1000
-    /// Numbers beyond it are not drawn: the extent of an axis must be a number, too.
+    /// Larger numbers are not drawn: the extent of an axis must be finite, too.
     private static let largest = 1e300
 
     init(_ values: RegressionRows, rows: String) {
@@ -25,10 +25,10 @@ struct RegressionPart {
         drawn = RegressionRows(truth: kept.map(\.0), predictions: kept.map(\.1))
     }
 
-    /// How many rows cannot be drawn because a number is not finite.
+    /// The number of rows that cannot be drawn because a number is not finite.
     private var leftOut: Int { values.count - drawn.count }
 
-    /// What a title says of the rows.
+    /// The part of a title that describes the rows.
     private var note: String {
         guard leftOut > 0 else { return rows }
         return "\(rows), less \(leftOut) that are not finite"
@@ -36,10 +36,10 @@ struct RegressionPart {
 
     // MARK: Numbers
 
-    /// Parts of the residuals that lie below the values of `quantiles`.
+    /// The probabilities of `quantiles`.
     private static let shares = [0.05, 0.25, 0.5, 0.75, 0.95]
 
-    /// The values below which a share of the residuals lies, interpolated between neighbours.
+    /// The quantiles of the residuals, interpolated linearly.
     private var quantiles: [Double] {
         let sorted = drawn.residuals.sorted()
         guard let last = sorted.last else { return [] }
@@ -51,7 +51,7 @@ struct RegressionPart {
         }
     }
 
-    /// How many residuals lie in intervals of one width with round edges; the last contains its upper edge.
+    /// The number of residuals in bins of equal width with round edges; the last contains its upper edge.
     private func histogram(count: Int) -> (edges: [Double], counts: [Int]) {
         let residuals = drawn.residuals
         guard let low = residuals.min(), let high = residuals.max() else { return ([], []) }
@@ -124,7 +124,7 @@ struct RegressionPart {
         return [againstTruth(axis), residualsAgainstPredictions, distribution]
     }
 
-    /// An axis for both the truth and the predictions; `nil` without rows.
+    /// A common axis for the true values and the predictions; `nil` without rows.
     private var commonAxis: Axis? {
         let all = drawn.truth + drawn.predictions
         guard let low = all.min(), let high = all.max() else { return nil }
@@ -212,7 +212,7 @@ struct RegressionPart {
 
     private static func axis(_ values: [Double]) -> Axis { Axis((values.min() ?? 0)...(values.max() ?? 1)) }
 
-    /// Draws points; many as cells, the darker the more points there are in them.
+    /// Draws points; many as cells that are darker the more points they contain.
     private func points(_ canvas: Canvas, _ frame: PlotFrame, _ across: [Double], _ up: [Double]) {
         guard across.count > Self.mostPoints else {
             let points = zip(across, up).map { frame.place($0, $1) }
@@ -245,17 +245,18 @@ struct RegressionPart {
         }
     }
 
-    /// How many rows lie in each cell of the scatter plot; rows of cells from below.
+    /// The number of rows in each cell of the scatter plot; rows of cells from the bottom.
     private func cells(columns: Int, rows: Int) -> (axis: Axis, counts: [[Int]])? {
         guard let axis = commonAxis else { return nil }
         let (across, up) = (drawn.truth.map(axis.share), drawn.predictions.map(axis.share))
         return (axis, Self.counts(across, up, columns: columns, rows: rows))
     }
 
-    /// How many points lie in each cell.
+    /// The number of points in each cell.
+    ///
     /// - Parameters:
-    ///   - across: the points' places, 0 to 1.
-    ///   - up: as many, 0 to 1 from below.
+    ///   - across: The points' horizontal positions, 0 to 1.
+    ///   - up: The vertical positions, 0 to 1 from the bottom.
     private static func counts(_ across: [Double], _ up: [Double], columns: Int, rows: Int) -> [[Int]] {
         var counts = [[Int]](repeating: [Int](repeating: 0, count: columns), count: rows)
         for (x, y) in zip(across, up) {

@@ -3,17 +3,17 @@ import MLDrawing
 import MLFiles
 import MLNumerics
 
-/// A report as a file, in the form that its name says.
+/// A report as a file, in the format that its extension names.
 enum ReportFile {
     private static let endings = [".html", ".htm", ".png", ".svg", ".pdf"]
 
-    /// - Throws: `ValidationError` for a name with another ending.
+    /// - Throws: `ValidationError` for another extension.
     static func validate(_ path: String?) throws {
         guard let path, !endings.contains(where: path.hasSuffix) else { return }
         throw ValidationError("--report takes a name that ends in \(endings.joined(separator: ", ")), not '\(path)'")
     }
 
-    /// Writes the file in the place of an older one; folders on the way are made.
+    /// Writes the file, replacing an older one; missing folders are created.
     static func write(_ report: TrainingReport, to path: String) throws {
         let forms: [(String, Canvas.Form)] = [(".png", .png), (".svg", .svg), (".pdf", .pdf)]
         let form = forms.first { path.hasSuffix($0.0) }?.1

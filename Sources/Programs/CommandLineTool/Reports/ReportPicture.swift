@@ -1,8 +1,8 @@
 import MLDrawing
 import MLNumerics
 
-/// A report as a picture: facts and scores, what was tried, the learning curves, and what a regressor or a classifier
-/// makes of the rows.
+/// A report as a picture: facts and scores, the candidates, the learning curves, and the evaluation of a regressor or a
+/// classifier.
 struct ReportPicture {
     private let report: TrainingReport
     private let canvas: Canvas
@@ -10,16 +10,16 @@ struct ReportPicture {
     private static let width = 1000.0
     private static let margin = 36.0
     private static let gap = 40.0
-    /// What the picture is wide between its margins.
+    /// The width between the margins.
     private static let full = width - 2 * margin
-    /// Half of it.
+    /// Half of that width.
     private static let half = (full - gap) / 2
     private static let lineHeight = 20.0
 
     /// The picture as a file.
     static func bytes(_ report: TrainingReport, _ form: Canvas.Form) throws -> [UInt8] {
         try failing { () throws(ModelError) in
-            // Drawn twice: how high it becomes is known at the end.
+            // Drawn twice: the height is known at the end.
             let height = ReportPicture(report, try Canvas(width: width, height: 1, form: form)).draw()
             let canvas = try Canvas(width: width, height: height, form: form)
             _ = ReportPicture(report, canvas).draw()
@@ -29,7 +29,7 @@ struct ReportPicture {
 
     private init(_ report: TrainingReport, _ canvas: Canvas) { (self.report, self.canvas) = (report, canvas) }
 
-    /// - Returns: the height that the picture takes.
+    /// - Returns: The height of the picture.
     private func draw() -> Double {
         var y = Self.margin + 16
         canvas.write(report.title, x: Self.margin, y: y, size: 21, width: Self.full, ellipsis: .middle, isBold: true)
@@ -43,8 +43,9 @@ struct ReportPicture {
         return flow(parts, from: y + 32) + Self.margin
     }
 
-    /// Sets parts side by side, two in a row, or one that takes the whole width.
-    /// - Returns: where they end.
+    /// Places parts side by side, two in a row, or one that takes the whole width.
+    ///
+    /// - Returns: Their bottom edge.
     private func flow(_ parts: [Drawing], from top: Double) -> Double {
         let right = Self.margin + Self.half + Self.gap
         var (y, end) = (top, top)
@@ -67,7 +68,7 @@ struct ReportPicture {
         if let rows = report.scoreRows {
             let hasHead = rows.first?.first?.isEmpty ?? false
             let table = table("scores", "", hasHead ? rows : [["", "value"]] + rows)
-            // Low as it is, it stands alone when there is no table to stand beside.
+            // Although it is low, it stands alone when there is no table to place it beside.
             let isAlone = report.candidates?.isWide ?? true
             parts.append(
                 Drawing(title: table.title, isWide: isAlone) { table.draw($0, $1, $2, isAlone ? Self.half : $3) }
@@ -99,7 +100,7 @@ struct ReportPicture {
         return parts
     }
 
-    /// A table with a head; all columns but the first are right-aligned.
+    /// A table with a header; all columns but the first are right-aligned.
     private func table(
         _ title: String,
         _ note: String,

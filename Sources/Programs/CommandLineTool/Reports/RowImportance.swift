@@ -3,15 +3,16 @@ import MLEngine
 import MLSpecification
 
 extension PermutationImportance {
-    /// The most predictions that are made one by one.
+    /// The maximum number of predictions that are made one by one.
     private static let mostSinglePredictions = 20_000
 
-    /// How much each input matters to a model of a table, whose inputs are numbers and texts.
+    /// The permutation importance of each input of a tabular model, whose inputs are numbers and texts.
+    ///
     /// - Parameters:
-    ///   - rows: what is predicted from.
-    ///   - predictsBatches: whether the model predicts many rows at once.
-    ///   - value: the measure of some rows: their numbers, and what is predicted from instead of them.
-    /// - Returns: `nil` for fewer than two such inputs, and for more than can be measured in a reasonable time.
+    ///   - rows: The inputs of the predictions.
+    ///   - predictsBatches: Whether the model predicts many rows at once.
+    ///   - value: The measure of some rows: their indices, and the inputs that replace theirs.
+    /// - Returns: `nil` for fewer than two such inputs, and when measuring would take too long.
     init?(
         _ measure: Measure,
         of interface: SpecModelDescription,

@@ -4,7 +4,8 @@ import Foundation
 import MLEngine
 import Synchronization
 
-/// Shows a job while it works and notes its learning curve: a bar on a terminal, a line now and then elsewhere, or JSON.
+/// Shows the progress of a job and records its learning curve: a bar on a terminal, occasional lines elsewhere, or
+/// JSON.
 final class TrainingProgress: Sendable {
     private struct State {
         var points: [MLProgress.Metric: [(iteration: Int, value: Double)]] = [:]
@@ -47,7 +48,7 @@ final class TrainingProgress: Sendable {
         return product
     }
 
-    /// What was reported, a curve for each kind of metric.
+    /// The recorded metrics, a curve for each kind.
     var curves: [LearningCurve] {
         let points = state.withLock { $0.points }
         let pairs: [(String, MLProgress.Metric, MLProgress.Metric?)] = [
@@ -64,7 +65,7 @@ final class TrainingProgress: Sendable {
         }
     }
 
-    /// Takes what has been reported since the last time.
+    /// Records the reports since the last call.
     private func note(_ reports: [MLProgress], _ fraction: Double) {
         state.withLock { state in
             for report in reports.dropFirst(state.seen) where Self.isOfTraining(report) {
@@ -79,7 +80,7 @@ final class TrainingProgress: Sendable {
         }
     }
 
-    /// Whether the report is of an iteration, not of where a job begins.
+    /// Whether the report is of an iteration rather than of a job's start.
     private static func isOfTraining(_ report: MLProgress) -> Bool {
         report.phase == .training && !report.metrics.isEmpty
     }
@@ -91,7 +92,7 @@ final class TrainingProgress: Sendable {
             state.points[metric, default: []].append((report.itemCount, value))
             values[metric.rawValue] = JSONFeature.json(.double(value))
         }
-        // Whoever reads a pipe gets each line when it is there.
+        // Readers of a pipe get each line immediately.
         if json, let line = try? JSONFeature.text(values) {
             FileHandle.standardOutput.write(Data("\(line)\n".utf8))
         }
@@ -111,7 +112,7 @@ final class TrainingProgress: Sendable {
         state.isOpen = true
     }
 
-    /// Says what is done before there are figures; nothing but on a terminal.
+    /// Shows the current activity before there are figures; only on a terminal.
     func announce(_ text: String) {
         guard isTerminal, !json else { return }
         state.withLock { state in
@@ -120,7 +121,7 @@ final class TrainingProgress: Sendable {
         }
     }
 
-    /// Ends the line of the bar.
+    /// Ends the line of the progress bar.
     func close() {
         state.withLock { state in
             if state.isOpen { write("\r\u{1B}[K") }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension TrainingReport {
-    /// A page that stands for itself.
+    /// A self-contained HTML page.
     func html() throws -> String {
         var body = ["<h1>\(HTMLText.escaped(title))</h1>"]
         if !facts.isEmpty {
@@ -26,7 +26,7 @@ extension TrainingReport {
             curveDrawings + (regression?.drawings ?? []) + [importance?.drawing, confusionDrawing].compactMap { $0 }
         if !drawings.isEmpty { body.append(#"<div class="drawings">"#) }
         for drawing in drawings {
-            // A picture of its own: the names that its elements refer to each other by are no others' of the page.
+            // A separate image: its elements' ids must not clash with others on the page.
             let data = Data(try drawing.svg()).base64EncodedString()
             body.append(#"<img src="data:image/svg+xml;base64,\#(data)" alt="\#(HTMLText.escaped(drawing.title))">"#)
         }

@@ -2,42 +2,43 @@ import CreateML
 import Foundation
 import MLEngine
 
-/// What there is to say of a trained or evaluated model: for people, for machines, as a page, and as a picture.
+/// The report of a trained or evaluated model: as text, as JSON, as a page, and as a picture.
 struct TrainingReport {
-    /// A metric of the rows that were trained on and of those that were not.
+    /// A metric on the training rows and on the validation rows.
     struct Score {
         let name: String
         /// The name in JSON.
         let key: String
         var training: Double?
         var validation: Double?
-        /// Whether it is given in hundredths.
+        /// Whether it is shown as a percentage.
         var isShare = false
     }
 
     var title: String
-    /// What was done with what: name and value.
+    /// The settings and data: name and value.
     var facts: [(name: String, value: String)] = []
     var curves: [LearningCurve] = []
     var scores: [Score] = []
-    /// What the algorithm was chosen from; `nil` when the caller named it.
+    /// The candidates of the automatic choice; `nil` when the caller named the algorithm.
     var choice: AlgorithmChoice?
-    /// Of a regressor.
+    /// The evaluation of a regressor.
     var regression: RegressionPart?
-    /// Of a classifier.
+    /// The evaluation of a classifier.
     var confusion: ConfusionPart?
-    /// Of a model of a table.
+    /// The permutation importance of a tabular model's features.
     private(set) var importance: ImportancePart?
 
     init(title: String, curves: [LearningCurve] = [], choice: AlgorithmChoice? = nil) {
         (self.title, self.curves, self.choice) = (title, curves, choice)
     }
 
-    /// What was tried before this model was chosen.
+    /// The candidates that were compared before this model was chosen.
     var candidates: CandidatesPart? { choice.flatMap { CandidatesPart($0) } }
 
     /// Adds the metrics of a classifier.
-    /// - Parameter training: `nil` when the model was not trained now.
+    ///
+    /// - Parameter training: `nil` when the model was not trained in this run.
     mutating func add(training: MLClassifierMetrics?, validation: MLClassifierMetrics) {
         let measured = training?.counts
         scores.append(
@@ -54,7 +55,8 @@ struct TrainingReport {
     }
 
     /// Adds the metrics of a regressor.
-    /// - Parameter training: `nil` when the model was not trained now.
+    ///
+    /// - Parameter training: `nil` when the model was not trained in this run.
     mutating func add(training: MLRegressorMetrics?, validation: MLRegressorMetrics) {
         for (name, key, value) in [
             ("root mean squared error", "rootMeanSquaredError", { $0.rootMeanSquaredError }),
@@ -75,8 +77,9 @@ struct TrainingReport {
         regression = (validation.rows ?? training?.rows).map { RegressionPart($0, rows: rows) }
     }
 
-    /// Adds how much each feature matters.
-    /// - Parameter rows: on which rows it was measured, as in "validation".
+    /// Adds the permutation importance of the features.
+    ///
+    /// - Parameter rows: The rows on which it was measured, as in "validation".
     mutating func add(_ importance: PermutationImportance?, rows: String) {
         self.importance = importance.map { ImportancePart($0, rows: rows) }
     }
@@ -104,7 +107,7 @@ struct TrainingReport {
         value.map { String(format: "%.1f %%", $0 * 100) } ?? "–"
     }
 
-    /// The scores in rows, with a head when there are two kinds of them.
+    /// The scores as rows, with a header when there are two kinds of them.
     var scoreRows: [[String]]? {
         guard !scores.isEmpty else { return nil }
         func text(_ score: Score, _ value: Double?) -> String {

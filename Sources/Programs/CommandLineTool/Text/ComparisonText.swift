@@ -1,7 +1,7 @@
 import MLFiles
 import MLInspection
 
-/// How two models differ, as text and as JSON.
+/// The differences between two models, as text and as JSON.
 struct ComparisonText {
     private let comparison: ModelComparison
     private let before: String
@@ -13,7 +13,7 @@ struct ComparisonText {
 
     // MARK: Text
 
-    /// - Parameter limit: how many differences of a kind are shown.
+    /// - Parameter limit: The maximum number of differences of a kind to show.
     func text(limit: Int) -> String {
         var lines = ["\(before) → \(after)"]
         func section(_ title: String, _ entries: [String]) {
@@ -67,7 +67,7 @@ struct ComparisonText {
         }
     }
 
-    /// The same change of many operations as one line.
+    /// Combines the same change of many operations in one line.
     private static func grouped(_ changes: [ModelChange]) -> [String] {
         struct Same: Hashable {
             let attribute: String
@@ -120,7 +120,7 @@ struct ComparisonText {
         return JSONWriter.text(Double(Float((value * scale).rounded() / scale).description) ?? value)
     }
 
-    /// Enough digits to tell what is nearly 1 from 1.
+    /// Enough digits to distinguish values near 1 from 1.
     private static func cosine(_ value: Double) -> String {
         value.isFinite ? JSONWriter.text((value * 1e6).rounded() / 1e6) : "–"
     }

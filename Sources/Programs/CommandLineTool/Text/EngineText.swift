@@ -2,9 +2,9 @@ import MLEngine
 import MLModels
 import MLSpecification
 
-/// How a model that is no graph will run: itself, or the models of a pipeline.
+/// The engines of a model that is not a graph: its own, or those of a pipeline's models.
 enum EngineText {
-    /// What kind of engine it is, as its type is called.
+    /// The kind of engine: the name of its type.
     static func kind(_ engine: any ModelEngine) -> String { "\(type(of: engine))" }
 
     static func text(_ engine: any ModelEngine) -> String {

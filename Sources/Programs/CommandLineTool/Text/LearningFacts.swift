@@ -4,17 +4,17 @@ import MLNumerics
 import MLSpecification
 import MLTraining
 
-/// How a model learns on the device, as its file states it, and the settings of a nearest-neighbours classifier.
+/// The on-device update of a model, as its file states it, and the settings of a nearest-neighbours classifier.
 struct LearningFacts {
-    /// What of the model learns: in a pipeline its last model.
+    /// The trainable part of the model: in a pipeline its last model.
     private let learner: SpecModel
     private let isUpdatable: Bool
-    /// The names of the models around it and its own; empty without a pipeline.
+    /// The names of the enclosing models and its own; empty without a pipeline.
     private let names: [String]
-    /// The declared parameters in the order in which they are shown, or what speaks against updating the model.
+    /// The declared parameters in the order in which they are shown, or the reason why the model cannot be updated.
     private let parameters: Result<[(UpdateParameter, UpdateParameters.Declaration)], ModelError>
 
-    /// `nil` for a model that neither can be updated nor decides by neighbours.
+    /// `nil` for a model that is neither updatable nor a nearest-neighbours classifier.
     init?(_ model: SpecModel) {
         var (learner, names) = (model, [String]())
         while let last = learner.stages.last {
@@ -52,7 +52,7 @@ struct LearningFacts {
         }
     }
 
-    /// The losses: their kind, what they look at, and the training input that it is compared with.
+    /// The losses: their kind, their input, and the training input that it is compared with.
     private var losses: [(name: String, kind: String, input: String, target: String)] {
         (learner.networkUpdate?.lossLayers ?? []).map { loss in
             let kind =
@@ -61,7 +61,7 @@ struct LearningFacts {
                 case .meanSquaredErrorLossLayer?: "mean squared error"
                 case nil: "unknown"
                 }
-            // A classifier's target may go by the name of the label that it predicts.
+            // A classifier's target may have the name of the label that it predicts.
             let description = learner.description_p
             let isNamed = description.trainingInput.contains { $0.name == loss.targetName }
             let label = description.predictedFeatureName
@@ -98,7 +98,7 @@ struct LearningFacts {
         return facts
     }
 
-    /// The layers through which an update carries gradients here, but not on Apple's systems.
+    /// The layers that gradients can pass in an update here, but not on Apple's systems.
     private var layersOfThisSystem: [String] { UpdatableModel.layersOfThisSystem(learner).map(\.name) }
 
     var text: String {
@@ -161,7 +161,7 @@ extension SpecModel {
         if case .kNearestNeighborsClassifier(let classifier)? = type { classifier } else { nil }
     }
 
-    /// The names that a pipeline gives its models.
+    /// The names that a pipeline states for its models.
     fileprivate var stageNames: [String] {
         switch type {
         case .pipeline(let pipeline)?: pipeline.names

@@ -4,7 +4,7 @@ import MLInspection
 import MLNumerics
 import MLSpecification
 
-/// What is worth knowing about a model at a glance, as text and as JSON.
+/// A summary of a model, as text and as JSON.
 struct ModelFacts {
     private let model: ModelInspection
     private let learning: LearningFacts?
@@ -101,7 +101,7 @@ struct ModelFacts {
             + "visionOS \(systems.visionOS ?? firstVisionOS)"
     }
 
-    /// The release that opens all versions which are older than the system.
+    /// The first release of visionOS, which supports all versions older than itself.
     private static let firstVisionOS = "1.0"
 
     private var pipelineLines: [String] {

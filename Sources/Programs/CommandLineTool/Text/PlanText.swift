@@ -1,6 +1,6 @@
 import MLRuntime
 
-/// A program's steps as text, those of branches and loops under the step that they belong to.
+/// A program's steps as text, with those of branches and loops under the step that they belong to.
 struct PlanText {
     private let outline: ProgramOutline
     private var rows: [[String]] = [["step", "operation", "kernel", "result", "source"]]
@@ -25,7 +25,7 @@ struct PlanText {
         return (lines + (hasBodies ? [note] : [])).joined(separator: "\n")
     }
 
-    /// - Parameter prefix: what stands before the number of a step: the step and the body that it is in.
+    /// - Parameter prefix: The text before a step's number: the enclosing step and body.
     private mutating func add(_ outline: ProgramOutline, under prefix: String) {
         var number = 0
         for part in outline.parts {
@@ -63,7 +63,7 @@ struct PlanText {
         }
     }
 
-    /// The steps of a program and of all bodies in it.
+    /// The number of steps in a program and in all bodies in it.
     private func count(_ outline: ProgramOutline) -> Int {
         outline.parts.reduce(0) { sum, part in
             switch part {

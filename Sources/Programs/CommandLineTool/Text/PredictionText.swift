@@ -2,11 +2,11 @@ import Foundation
 import MLEngine
 import MLNumerics
 
-/// Predictions as a person reads them.
+/// Writes predictions for people.
 struct PredictionText: AnswerSink {
-    /// How many classes of a classifier to show.
+    /// The number of a classifier's classes to show.
     let top: Int
-    /// Whether each answer says what it is an answer to.
+    /// Whether to name the input of each prediction.
     let isList: Bool
     let names: [String]
     let pictures: PictureFiles
@@ -22,7 +22,7 @@ struct PredictionText: AnswerSink {
 
     mutating func finish() throws {}
 
-    /// The answer for one of many windows or rows.
+    /// The prediction for one of many windows or rows.
     private func line(_ answer: Answer) throws -> String {
         let outputs = answer.members(names).dropFirst(answer.keys.count)
         return (answer.keys.map { brief($0.value) } + (try outputs.map { try brief($0.value, $0.name, answer) }))
@@ -67,7 +67,7 @@ struct PredictionText: AnswerSink {
         }
         let count = sequences.first?.cells.count ?? 0
         if sequences.count > 1, sequences.allSatisfy({ $0.cells.count == count }) {
-            // Such as tokens and their tags, which belong together one by one.
+            // Such as tokens and their tags, which correspond one to one.
             var table = Table()
             table.add(sequences.map(\.name))
             for index in 0..<count { table.add(sequences.map { $0.cells[index] }) }
@@ -103,7 +103,7 @@ struct PredictionText: AnswerSink {
             + (odd > 0 ? ", \(odd) not finite" : "")
     }
 
-    /// Each element with the digits that read back as the same value of its type.
+    /// Each element with the digits that parse to the same value of its type.
     private static func elements(_ tensor: Tensor) -> [String] {
         switch tensor.scalarType {
         case .float16: tensor.values.map { "\(Float16($0))" }

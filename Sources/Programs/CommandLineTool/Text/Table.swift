@@ -1,7 +1,7 @@
 /// Text in columns.
 struct Table {
     private var rows: [[String]] = []
-    /// Columns that are aligned at their right edge.
+    /// The indices of right-aligned columns.
     var rightAligned: Set<Int> = []
 
     init(rightAligned: Set<Int> = []) { self.rightAligned = rightAligned }

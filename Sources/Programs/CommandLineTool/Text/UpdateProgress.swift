@@ -1,7 +1,7 @@
 import Foundation
 import MLTraining
 
-/// What `coreml update` shows while it works: a bar on a terminal, a line an epoch elsewhere, or JSON.
+/// Shows the progress of `coreml update`: a bar on a terminal, a line per epoch elsewhere, or JSON.
 final class UpdateProgress {
     private let json: Bool
     private let isTerminal = isatty(2) != 0
@@ -11,7 +11,7 @@ final class UpdateProgress {
 
     init(json: Bool) { self.json = json }
 
-    /// Tells where an update goes on from a checkpoint.
+    /// Shows where an update continues from a checkpoint.
     func resumed(_ position: UpdatePosition) {
         guard position.hasBegun, !json else { return }
         note("going on in epoch \(position.epoch + 1), after \(position.place) examples")
@@ -47,7 +47,7 @@ final class UpdateProgress {
         isOpen = true
     }
 
-    /// Ends the line of the bar.
+    /// Ends the line of the progress bar.
     func close() {
         if isOpen { FileHandle.standardError.write(Data("\n".utf8)) }
         isOpen = false

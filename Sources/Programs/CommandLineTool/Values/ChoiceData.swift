@@ -3,16 +3,16 @@ import CreateML
 import Foundation
 import TabularData
 
-/// What users chose, on the command line: a table with a row for each choice.
+/// Users' choices on the command line: a table with a row for each choice.
 struct ChoiceData {
     var userColumn: String
     var itemColumn: String
-    /// How much the user likes the item; every choice counts 1 when `nil`.
+    /// The column of ratings; `nil` when every choice counts 1.
     var ratingColumn: String?
     var delimiter: String?
 
-    /// - Parameter types: of columns whose type is not to be found out.
-    /// - Throws: naming a column that is not there; when there are no rows.
+    /// - Parameter types: The types of columns for which they are not inferred.
+    /// - Throws: When a column is missing, naming it; when there are no rows.
     func table(_ path: String, types: [String: CSVType] = [:]) throws -> DataFrame {
         let frame = try TableFile.read(path, delimiter: delimiter, types: types)
         let columns =
@@ -22,7 +22,7 @@ struct ChoiceData {
         return frame
     }
 
-    /// The table of `path` with identifiers of the types that they have in `other`.
+    /// The table of `path` with identifiers of the same types as in `other`.
     func table(_ path: String, like other: DataFrame) throws -> DataFrame {
         var types: [String: CSVType] = [:]
         for name in [userColumn, itemColumn] where other[name].wrappedElementType == String.self {
@@ -48,7 +48,7 @@ extension TrainingReport {
     }
 }
 
-/// The numbers of recommendations of which precision and recall are measured.
+/// The numbers of recommendations at which precision and recall are measured.
 struct Cutoffs: ExpressibleByArgument {
     static let usual = Cutoffs(values: [1, 2, 3, 4, 5])
 

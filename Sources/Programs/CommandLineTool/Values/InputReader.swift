@@ -9,7 +9,7 @@ import MLSpecification
 import MLTestVectors
 import TabularData
 
-/// Turns what stands on the command line into the features that a model takes.
+/// Converts command line arguments to a model's input features.
 struct InputReader {
     let interface: SpecModelDescription
 
@@ -17,7 +17,8 @@ struct InputReader {
     ///
     /// A value is an image file, a `.npy` file, a `.json` file, or, for numbers, strings and small arrays, the value
     /// itself in JSON.
-    /// - Parameter others: inputs that need not be among them.
+    ///
+    /// - Parameter others: Inputs that may be missing.
     func features(_ arguments: [String], besides others: String...) throws -> [String: FeatureData] {
         var features: [String: FeatureData] = [:]
         for argument in arguments {
@@ -52,9 +53,10 @@ struct InputReader {
         return table
     }
 
-    /// The same for a table that was read already; `path` is named in errors.  Rows are counted from 0, as
-    /// `CSVReadingError` counts them; an optional sequence whose cell is empty is not given.
-    /// - Parameter range: the rows; all when `nil`.
+    /// The same for a table that was already read; `path` is named in errors. Rows are counted from 0, as in
+    /// `CSVReadingError`; an empty cell of an optional sequence means that it is absent.
+    ///
+    /// - Parameter range: The rows; all when `nil`.
     func rows(
         of table: DataFrame,
         _ path: String,
@@ -85,8 +87,8 @@ struct InputReader {
         }
     }
 
-    /// A batch from a file: the rows of a `.csv`; the first axes of the arrays in a `.npz`, which bear the inputs' names,
-    /// or of a `.npy` for a model with one input.
+    /// A batch from a file: the rows of a `.csv`; the first axes of the arrays in a `.npz`, which have the inputs'
+    /// names, or of a `.npy` for a model with one input.
     func batch(inFile path: String) throws -> FeatureBatch {
         if path.hasSuffix(".csv") {
             guard let batch = FeatureBatch(try rows(ofCSV: path)) else {
@@ -124,7 +126,7 @@ struct InputReader {
         return FeatureBatch(count: count ?? 0, columns: columns)
     }
 
-    /// The model's inputs with types, one a line, for messages.
+    /// The model's inputs with types, one per line, for messages.
     var inputList: String {
         "The model takes:\n" + interface.input.map { "  \($0.name): \($0.typeText)" }.joined(separator: "\n")
     }
@@ -169,7 +171,7 @@ struct InputReader {
         return try textValue(text, for: feature)
     }
 
-    /// A value that is spelled in a text: itself, or JSON; never the name of a file.
+    /// A value given as text: itself, or JSON; never the name of a file.
     func textValue(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
         if case .stringType? = feature.type.type { return .string(text) }
         if case .doubleType? = feature.type.type, let number = Double(text) { return .double(number) }
@@ -183,13 +185,13 @@ struct InputReader {
     }
 }
 
-/// Reads image files into what an image input takes: upright, scaled to the model's size, in its colours.
+/// Reads image files for an image input: upright, scaled to the model's size, in its colour layout.
 enum ImageInput {
     static func read(_ path: String, _ type: SpecImageFeatureType) throws -> FeatureData {
         try failing { () throws(ModelError) in try Picture.read(path, type, scales: true) }
     }
 
-    /// - Parameter fitting: how a picture of another aspect ratio is brought to the model's size.
+    /// - Parameter fitting: How an image of another aspect ratio is fitted to the model's size.
     static func value(
         _ data: Data,
         _ type: SpecImageFeatureType,

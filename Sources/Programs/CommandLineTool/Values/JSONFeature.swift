@@ -5,17 +5,18 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// Features as JSON values, both ways.
+/// Converts features to and from JSON values.
 ///
-/// JSON knows neither NaN nor infinity.  Written, they become the strings `"nan"`, `"inf"` and `"-inf"`; read, such a string
-/// (in any case, and `"infinity"` as well) is that number wherever one is expected, and `null` there is a missing value, NaN.
+/// JSON has neither NaN nor infinity. They are written as the strings `"nan"`, `"inf"` and `"-inf"`; when reading, such
+/// a string (in any case, and `"infinity"` as well) is that number wherever one is expected, and `null` is a missing
+/// value, NaN.
 enum JSONFeature {
     /// The value of a feature; arrays are nested lists, one level for each axis.
     static func data(_ json: JSONValue, for feature: SpecFeatureDescription) throws(ModelError) -> FeatureData {
         try FeatureJSON.data(json, for: feature)
     }
 
-    /// The value that a text spells in JSON.
+    /// The value of a JSON text.
     static func value(_ text: some StringProtocol) throws(ModelError) -> JSONValue {
         try JSONReader.read(Array(text.utf8))
     }
@@ -32,7 +33,7 @@ enum JSONFeature {
         }
     }
 
-    /// The JSON form of a feature, as `write` takes it; tensors become nested lists.
+    /// The JSON form of a feature for `write`; tensors become nested lists.
     static func json(_ data: FeatureData) -> Any {
         switch data {
         case .int64(let value): value
@@ -47,14 +48,14 @@ enum JSONFeature {
         }
     }
 
-    /// The JSON text of numbers, strings, truth values, tensors, and lists and objects of them; names in order.
+    /// The JSON text of numbers, strings, truth values, tensors, and lists and objects of them, with names in order.
     static func text(_ value: Any) throws -> String {
         let writer = JSONWriter()
         try write(value, writer)
         return writer.text
     }
 
-    /// Writes numbers, strings, truth values, tensors, and lists and objects of them, whose names come in order.
+    /// Writes numbers, strings, truth values, tensors, and lists and objects of them, with names in order.
     static func write(_ value: Any, _ writer: JSONWriter) throws {
         switch value {
         case let tensor as Tensor: try writer.tensor(tensor)

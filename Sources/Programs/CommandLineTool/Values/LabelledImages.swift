@@ -1,10 +1,10 @@
 import Foundation
 import ImageIO
 
-/// Labelled pictures on the command line: a folder with a folder of pictures for each label.
+/// Labelled images on the command line: a folder that contains a folder of images for each label.
 enum LabelledImages {
-    /// The pictures in the folders of a folder, in the order of labels and names.  Links count as what they stand for;
-    /// hidden files and those whose names do not end like a picture's are left out.
+    /// The images in the folders of a folder, in the order of labels and names. Links are followed; hidden files and
+    /// those without an image's file name extension are ignored.
     static func files(inFolder folder: String) throws -> [(label: String, path: String)] {
         let folders = try TableFile.contents(ofFolder: folder).filter(TableFile.isFolder)
         let files = try folders.flatMap { inner in

@@ -2,39 +2,40 @@ import CreateML
 import Foundation
 import TabularData
 
-/// Labelled recordings of sensors on the command line.
+/// Labelled sensor recordings on the command line.
 struct SensorData {
-    /// The columns of a table.
+    /// The name of the label column.
     var labelColumn: String
     var recordingColumn: String
     var delimiter: String?
-    /// What labels the recordings of a folder; `nil` when tables or folders do themselves.
+    /// The annotations of a folder's recordings; `nil` when tables or folders contain the labels.
     var annotations: Annotations?
 
-    /// A table that says from when to when which label holds in a recording.
+    /// A table of time ranges and their labels in recordings.
     struct Annotations {
-        /// In the folder of the recordings.
+        /// The name of the file in the folder of the recordings.
         var file: String
-        /// Of the recordings.
+        /// The time stamp column of the recordings.
         var timeStampColumn: String
         var startColumn: String
         var endColumn: String
     }
 
-    /// Recordings, ready to train with.
+    /// Recordings for training.
     struct Recordings {
         var source: MLActivityClassifier.DataSource
-        /// The columns of the sensors.
+        /// The names of the sensors' columns.
         var features: [String]
-        /// How many there are, as text.
+        /// The number of recordings, as text.
         var count: String
-        /// Files without rows, which are no recordings.
+        /// The number of files without rows, which are ignored.
         var empty = 0
     }
 
-    /// The recordings of a table, as a file or an SFrame; of a folder of tables, each a recording; or of a folder with such a folder for each
-    /// label.
-    /// - Parameter features: the columns of the sensors; all columns of numbers when `nil`.
+    /// The recordings of a table, as a file or an SFrame; of a folder of tables, each a recording; or of a folder with
+    /// such a folder for each label.
+    ///
+    /// - Parameter features: The names of the sensors' columns; all columns of numbers when `nil`.
     func recordings(_ path: String, features: [String]?) throws -> Recordings {
         if let annotations { return try annotated(path, annotations, features) }
         guard TableFile.isFolderOfFiles(path) else {
@@ -113,7 +114,7 @@ struct SensorData {
         )
     }
 
-    /// Files that are a recording each as one table, and how many of them have no rows.
+    /// Files that are a recording each, joined to one table, and the number of those without rows.
     private func joined(_ files: [String], _ features: [String]) throws -> (DataFrame, empty: Int) {
         var empty = 0
         var sensors = features.map { Column<Double>(name: $0, capacity: 0) }

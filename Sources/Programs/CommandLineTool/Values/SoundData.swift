@@ -4,15 +4,15 @@ import TabularData
 
 /// Labelled sound files on the command line.
 struct SoundData {
-    /// The columns of a table.
+    /// The name of the table's file column.
     var fileColumn: String
     var labelColumn: String
     var delimiter: String?
 
-    /// The files by their labels.
-    /// - Parameter path: a folder with a folder of sounds for each label, a folder of sounds whose names begin with their
-    ///   labels (`dog.1.wav`), or a table of files and labels, as a
-    ///   file or an SFrame.
+    /// The files by label.
+    ///
+    /// - Parameter path: A folder with a folder of sounds for each label, a folder of sounds whose names begin with
+    ///   their labels (`dog.1.wav`), or a table of files and labels, as a file or an SFrame.
     func files(_ path: String) throws -> [String: [URL]] {
         if TableFile.isFolderOfFiles(path) {
             let url = URL(fileURLWithPath: path)
@@ -30,7 +30,7 @@ struct SoundData {
             try TableFile.require(name, in: frame, path, option: option)
         }
         guard frame.shape.rows > 0 else { throw Failure("\(path) has no rows") }
-        // Files are named as seen from the table.
+        // Paths are relative to the table.
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         var result: [String: [URL]] = [:]
         for (row, (file, label)) in zip(frame[fileColumn], frame[labelColumn]).enumerated() {

@@ -2,13 +2,14 @@ import ArgumentParser
 import Foundation
 import TabularData
 
-/// Tables on the command line.
+/// Reads tables named on the command line.
 enum TableFile {
-    /// The table of a `.csv`, `.tsv` or `.json` file, or of a folder that Turi Create or Create ML wrote.
+    /// The table of a `.csv`, `.tsv` or `.json` file, or of a folder written by Turi Create or Create ML.
+    ///
     /// - Parameters:
-    ///   - delimiter: between the cells; by default a tab in `.tsv` files, a comma in others.
-    ///   - types: of columns whose type is not to be found out.
-    ///   - missing: cells that stand for a missing value; TabularData's by default.
+    ///   - delimiter: The character between cells; by default a tab in `.tsv` files, a comma in others.
+    ///   - types: The types of columns for which they are not inferred.
+    ///   - missing: Cells that mean a missing value; TabularData's by default.
     static func read(
         _ path: String,
         delimiter: String? = nil,
@@ -41,12 +42,12 @@ enum TableFile {
         } catch { throw Failure("\(path): \(error)") }
     }
 
-    /// - Throws: when there is no row to learn from.
+    /// - Throws: When there are no rows.
     static func requireRows(_ frame: DataFrame, _ path: String) throws {
         guard frame.shape.rows > 0 else { throw Failure("\(path) names its columns, but has no rows to learn from") }
     }
 
-    /// - Parameter texts: the columns whose cells are texts, as in a `.csv` file; lists are JSON.
+    /// - Parameter texts: The columns whose cells are converted to text, as in a `.csv` file; lists become JSON.
     private static func frame(inFolder path: String, texts: some Collection<String>) throws -> DataFrame {
         do {
             var frame = try DataFrame(contentsOfSFrameDirectory: URL(fileURLWithPath: path, isDirectory: true))
@@ -67,7 +68,7 @@ enum TableFile {
         } catch { throw Failure("\(path): \(error)") }
     }
 
-    /// - Throws: when a column is missing, naming those that there are.
+    /// - Throws: When a column is missing, naming the existing ones.
     static func require(_ name: String, in frame: DataFrame, _ path: String, option: String? = nil) throws {
         guard !frame.columns.contains(where: { $0.name == name }) else { return }
         guard !frame.columns.isEmpty else {
@@ -83,7 +84,7 @@ enum TableFile {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Whether a path is a folder that Turi Create or Create ML wrote: a table, not a folder of files.
+    /// Whether a path is a folder written by Turi Create or Create ML: a table, not a folder of files.
     static func isSFrame(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: path + "/dir_archive.ini")
     }
@@ -91,7 +92,7 @@ enum TableFile {
     /// Whether a path is a folder of files or of folders.
     static func isFolderOfFiles(_ path: String) -> Bool { isFolder(path) && !isSFrame(path) }
 
-    /// What is in a folder, hidden files left out, by name.
+    /// The entries of a folder, without hidden files, by name.
     static func contents(ofFolder path: String) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasPrefix(".") }.sorted()
@@ -99,7 +100,7 @@ enum TableFile {
         } catch { throw Failure("'\(path)' cannot be listed: \(error.localizedDescription)") }
     }
 
-    /// The name of a file or folder without the folder that it is in and its extension.
+    /// The name of a file or folder without its parent folder and its extension.
     static func name(_ path: String) -> String { URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent }
 }
 

@@ -6,18 +6,18 @@ import TabularData
 struct TextData {
     typealias Sentence = (tokens: [String], labels: [String])
 
-    /// The columns of a table.
+    /// The name of the text column.
     let textColumn: String
     let labelColumn: String
-    /// The column that says to which sentence a row's token belongs; `nil` when a row is a text or a sentence.
+    /// The column that identifies the sentence of a row's token; `nil` when a row is a text or a sentence.
     private let sentenceColumn: String?
     private let delimiter: String?
     private let isOfTagger: Bool
 
     /// - Parameters:
-    ///   - isOfTagger: whether tokens are labelled, not texts.
-    ///   - text: the column's name; "text" by default, of arrays "tokens", of single tokens "token".
-    ///   - label: the column's name; "label" by default, of arrays "labels".
+    ///   - isOfTagger: Whether tokens are labelled rather than texts.
+    ///   - text: The column's name; by default "text", for arrays "tokens", for single tokens "token".
+    ///   - label: The column's name; by default "label", for arrays "labels".
     init(isOfTagger: Bool, text: String?, label: String?, sentence: String?, _ cells: DelimiterOption) {
         let isOfArrays = isOfTagger && sentence == nil
         textColumn = text ?? (isOfArrays ? "tokens" : isOfTagger ? "token" : "text")
@@ -50,7 +50,8 @@ struct TextData {
         ])
     }
 
-    /// Sentences with labelled tokens: a sentence in each row (arrays, as JSON files and SFrames have them), or a token in each row.
+    /// Sentences with labelled tokens: one sentence per row (arrays, as in JSON files and SFrames), or one token per
+    /// row.
     func sentences(_ path: String) throws -> [Sentence] {
         let frame = try table(path)
         guard let sentenceColumn else {
@@ -87,7 +88,7 @@ struct TextData {
     private func table(_ path: String) throws -> DataFrame {
         let columns: [(name: String, option: String)] =
             [(textColumn, "--text"), (labelColumn, "--label")] + (sentenceColumn.map { [($0, "--sentence")] } ?? [])
-        // A text such as NA or 12 is a text.
+        // Texts such as NA or 12 must stay texts.
         let isOfArrays = isOfTagger && sentenceColumn == nil
         let types = Dictionary(isOfArrays ? [] : columns.map { ($0.name, CSVType.string) }) { first, _ in first }
         let frame = try TableFile.read(path, delimiter: delimiter, types: types, missing: [""])

@@ -5,9 +5,9 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// Reads training data: what each example of an update takes.
+/// Reads training data: the features of an update's examples.
 struct TrainingReader {
-    /// The training inputs in the place of the inputs.
+    /// A reader with the training inputs as its inputs.
     private let reader: InputReader
     private let features: [SpecFeatureDescription]
 
@@ -18,7 +18,7 @@ struct TrainingReader {
         reader = InputReader(interface: interface)
     }
 
-    /// The training inputs with types, one a line, for messages.
+    /// The training inputs with types, one per line, for messages.
     var list: String {
         "Each example takes:\n" + features.map { "  \($0.name): \($0.typeText)" }.joined(separator: "\n")
     }
@@ -58,7 +58,8 @@ struct TrainingReader {
 }
 
 extension InputReader {
-    /// One set of features for each line of a file, a JSON object with the inputs by name; of images the file's path.
+    /// One set of features for each line of a file, a JSON object with the inputs by name; images are given by the
+    /// file's path.
     func rows(ofJSONLines path: String) throws -> [[String: FeatureData]] {
         var result: [[String: FeatureData]] = []
         for (number, line) in try text(path).split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

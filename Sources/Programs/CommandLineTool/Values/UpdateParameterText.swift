@@ -1,7 +1,7 @@
 import CoreMLExtras
 
 extension IntegerParameter {
-    /// `VALUE`, `VALUE:MIN...MAX` or `VALUE:A,B,C`.
+    /// Parses `VALUE`, `VALUE:MIN...MAX` or `VALUE:A,B,C`.
     init(argument: String) throws {
         guard let parameter = Self.read(argument) else {
             throw Failure("\(argument): write VALUE, VALUE:MIN...MAX or VALUE:A,B,C, whole numbers.")
@@ -31,7 +31,7 @@ extension IntegerParameter {
 }
 
 extension NumberParameter {
-    /// `VALUE` or `VALUE:MIN...MAX`.
+    /// Parses `VALUE` or `VALUE:MIN...MAX`.
     init(argument: String) throws {
         guard let parameter = Self.read(argument) else {
             throw Failure("\(argument): write VALUE or VALUE:MIN...MAX.")

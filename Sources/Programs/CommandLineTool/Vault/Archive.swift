@@ -106,7 +106,7 @@ struct ArchiveCreate: ParsableCommand {
         }
     }
 
-    /// A delta from ARCHIVE or ARCHIVE=MODEL, which goes beside the archive.
+    /// Parses a delta request, ARCHIVE or ARCHIVE=MODEL; the delta is written beside the archive.
     private static func request(_ text: String, number: Int, of output: String) -> DeltaPackaging.Request {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         let base = output.hasSuffix(".mlarchive") ? String(output.dropLast(".mlarchive".count)) : output
@@ -227,7 +227,7 @@ struct ArchiveVerify: ParsableCommand {
         }
     }
 
-    /// What decrypting the archive shows; `nil` for one that is not encrypted.
+    /// A description of the decrypted archive; `nil` for one that is not encrypted.
     private func decryption(_ archive: ModelArchive) throws(ModelError) -> String? {
         guard let record = try archive.record else { return nil }
         let contentKey: SecretBytes

@@ -5,7 +5,7 @@ import MLFiles
 import MLNumerics
 import MLPackaging
 
-/// `coreml key`: the keys that models are encrypted with.
+/// `coreml key`: the keys that encrypt models.
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -29,7 +29,7 @@ struct Key: ParsableCommand {
     )
 }
 
-/// Where a new private half goes, and what else is said of a key.
+/// The options for a new private key: its file and its protection.
 struct NewKeyOptions: ParsableArguments {
     @Option(help: "The days for which models may be encrypted with the key; without end by default.")
     var expires: Int?
@@ -49,7 +49,7 @@ struct NewKeyOptions: ParsableArguments {
         if let expires, !(1...36_500 ~= expires) { throw ValidationError("--expires takes 1 to 36500 days") }
     }
 
-    /// Who signs.
+    /// The signing key.
     var signer: SigningKey? {
         get throws(ModelError) {
             try sign.map { (path) throws(ModelError) in
@@ -58,7 +58,7 @@ struct NewKeyOptions: ParsableArguments {
         }
     }
 
-    /// Writes a new key to where it belongs and tells of it.
+    /// Writes a new key to its file and returns a description of it.
     func write(_ key: ModelKey, to output: String) throws(ModelError) -> String {
         var lines = ["key \(key.keyID) of \"\(key.team)\"", "  suite        \(key.suite.rawValue)"]
         lines.append("  fingerprint  \(Hexadecimal.text(key.fingerprint))")
@@ -88,7 +88,7 @@ struct NewKeyOptions: ParsableArguments {
 }
 
 extension String {
-    /// At least as wide as the first column of what is said of keys.
+    /// The text padded to the width of the first column of a key's description.
     fileprivate var padded: String { self + String(repeating: " ", count: max(0, 12 - count)) }
 }
 
@@ -167,7 +167,7 @@ struct KeyCreate: ParsableCommand {
         try write("model signing key \(key.publicKey.hint)", key.pem, key.publicKey.pem)
     }
 
-    /// Writes both halves of a key that signs.
+    /// Writes the private and the public half of a signing key.
     private func write(_ title: String, _ privateHalf: String, _ publicHalf: String) throws(ModelError) {
         let place = output.hasSuffix(".pem") ? String(output.dropLast(4)) + ".pub.pem" : output + ".pub"
         try KeyFiles.write(Array(privateHalf.utf8), to: output, isSecret: true)

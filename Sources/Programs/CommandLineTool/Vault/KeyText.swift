@@ -4,11 +4,11 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What is said of keys, and how they are asked for.
+/// Descriptions of keys, and prompts for them.
 enum KeyText {
     static func read(_ path: String) throws(ModelError) -> [UInt8] { try FileAccess.read(path) }
 
-    /// The secret key that a file holds, or of which it holds the public half.
+    /// The secret key in a file, or the one whose public half is in the file.
     static func secret(_ path: String) throws(ModelError) -> ModelKey {
         let key = try KeyFiles.read(path)
         if key.secret != nil { return key }
@@ -22,7 +22,7 @@ enum KeyText {
         return stored
     }
 
-    /// The key, unlocked with the first of its recipients that the store has.
+    /// The key, unlocked by the first of its recipients that is in the key store.
     static func unlocked(_ key: ModelKey, _ protection: KeyProtection) throws(ModelError) -> ModelKey {
         for recipient in protection.recipientIDs {
             guard let own = try KeyStore.user.key(recipient) else { continue }
@@ -104,7 +104,7 @@ enum KeyText {
     }
 }
 
-/// A passphrase from a file or the terminal, never from the command line, which others can see.
+/// The option for a passphrase from a file or the terminal, never from the command line, which others can see.
 struct PassphraseOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -114,7 +114,7 @@ struct PassphraseOption: ParsableArguments {
     )
     var passphraseFile: String?
 
-    /// - Parameter repeated: whether a passphrase that is typed is asked for twice, because it is new.
+    /// - Parameter repeated: Whether a typed passphrase is asked for twice, because it is new.
     func read(repeated: Bool) throws(ModelError) -> SecretText {
         let text: SecretText
         if let passphraseFile {

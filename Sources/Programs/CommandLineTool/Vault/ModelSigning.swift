@@ -4,7 +4,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Keys of `coreml sign` and `coreml verify`.
+/// The keys of `coreml sign` and `coreml verify`.
 enum ModelSigning {
     static func key(_ path: String) throws(ModelError) -> ModelSigningKey {
         try trailing(path) { () throws(ModelError) in try ModelSigningKey(pem: KeyText.read(path)) }
@@ -15,7 +15,7 @@ enum ModelSigning {
     }
 }
 
-/// `coreml sign`: signs the files of a model as OpenSSF Model Signing does.
+/// `coreml sign`: signs the files of a model according to OpenSSF Model Signing.
 struct Sign: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
@@ -83,7 +83,7 @@ struct Verify: ParsableCommand {
         }
     }
 
-    /// The signature that lies in a model: in its folder, or in the archive.
+    /// The signature in a model's folder, or in the archive.
     private func ownSignature(_ place: String) throws(ModelError) -> [UInt8] {
         switch FileAccess.kind(of: model) {
         case .folder? where FileAccess.kind(of: place) == .file: return try FileAccess.read(place)

@@ -1,10 +1,10 @@
 package import MLNumerics
 
-/// What sensors recorded without a break, row by row at equal distances of time.
+/// An uninterrupted sensor recording, row by row at a constant sampling rate.
 package struct ActivityRecording: Sendable {
-    /// By sensor and row.
+    /// The samples of each sensor, by row.
     package let sensors: [[Float]]
-    /// The class of each row; `nil` when it is not known.
+    /// The class of each row; `nil` when it is unknown.
     package let labels: [Int]?
 
     package init(sensors: [[Float]], labels: [Int]?) {
@@ -14,7 +14,7 @@ package struct ActivityRecording: Sendable {
 
     package var rowCount: Int { sensors.first?.count ?? 0 }
 
-    /// The rows from `start` on, then those before it.
+    /// The rows from `start` on, followed by those before it.
     func turned(by start: Int) -> ActivityRecording {
         ActivityRecording(
             sensors: sensors.map { Array($0[start...] + $0[..<start]) },
@@ -23,28 +23,30 @@ package struct ActivityRecording: Sendable {
     }
 }
 
-/// Recordings as the windows that a network of activities reads.
+/// Recordings divided into the windows that an activity classifier reads.
 ///
-/// What is left at the end of a recording, filled up, is a window, too: for predictions and for a classifier of single windows
-/// always, in training sequences when it is half a window or more, or the whole recording.
+/// The rest at the end of a recording, padded, is a window, too: always in predictions and for a classifier of single
+/// windows; in training sequences when it is half a window or more, or the whole recording.
 package struct ActivityData: Sendable {
     package let windows: RecordingWindows
     package let recordings: [ActivityRecording]
-    /// By sensor: what is taken away from each number, and what the rest is then multiplied with.
+    /// For each sensor the number that is subtracted from each sample; the difference is multiplied by the scale.
     package let offsets: [Float]
     package let scales: [Float]
 
-    /// What fills up the windows of our own classifiers.
+    /// How our own classifiers pad windows.
     private static let filling = RecordingWindows.Filling.lastRow
 
-    /// Windows of a training sequence, as in Turi Create.
+    /// The number of windows in a training sequence, as in Turi Create.
     package static let chunk = 20
 
     /// - Parameters:
-    ///   - names: of the recordings, for errors.
-    ///   - standardization: of another set of recordings; that of these when `nil`.
-    /// - Throws: `.invalidInput` for a recording without rows, of another number of sensors or with ragged ones, and for
-    ///   numbers that are not finite.
+    ///   - recordings: The recordings, all with the same sensors.
+    ///   - names: The recordings' names, for errors.
+    ///   - window: The number of rows in a window, at least 1.
+    ///   - standardization: The data whose offsets and scales to use; `nil` to compute them from these recordings.
+    /// - Throws: `.invalidInput` for a recording without rows, with another number of sensors or with sensors of
+    ///   different lengths, and for numbers that are not finite.
     package init(
         _ recordings: [ActivityRecording],
         names: [String],
@@ -123,14 +125,16 @@ package struct ActivityData: Sendable {
 
     package var window: Int { windows.size }
 
-    /// Recordings that are shorter than a window.
+    /// The number of recordings that are shorter than a window.
     package var shortCount: Int { recordings.count { $0.rowCount < window } }
 
-    /// Windows of `examples()`.
+    /// The number of windows in `examples()`.
     var windowCount: Int { recordings.reduce(0) { $0 + starts($1).count } }
 
-    /// Where the windows begin that a classifier of single windows learns from: at every half of one, and where the rest
-    /// begins for a prediction, however short: what fills it up is otherwise unheard of.
+    /// The first rows of the windows that a classifier of single windows is trained on.
+    ///
+    /// They start at every half window, and where the rest starts in a prediction, however short it is: otherwise
+    /// padded windows would not occur in training.
     private func starts(_ recording: ActivityRecording) -> [Int] {
         let rows = recording.rowCount
         let rest = windows.rest(rows: rows)
@@ -138,14 +142,14 @@ package struct ActivityData: Sendable {
             + (rest > 0 ? [rows - rest] : [])
     }
 
-    /// The recording that each of `examples()` belongs to.
+    /// The index of the recording that each of `examples()` belongs to.
     var windowRecordings: [Int] {
         recordings.enumerated().flatMap { index, recording in
             [Int](repeating: index, count: recording.labels == nil ? 0 : starts(recording).count)
         }
     }
 
-    /// Labelled windows, one by one, each [sensors, window].
+    /// Labelled windows, each [sensors, window].
     package func examples() -> LabeledExamples {
         var result = LabeledExamples()
         result.values.reserveCapacity(windowCount * offsets.count * window)
@@ -155,14 +159,16 @@ package struct ActivityData: Sendable {
         return result
     }
 
-    /// The windows of a training sequence, at most `chunk`.
+    /// The number of windows in a training sequence, at most `chunk`.
     package var sequenceLength: Int {
         recordings.reduce(1) { Swift.max($0, Swift.min(Self.chunk, ($1.rowCount + window / 2) / window)) }
     }
 
-    /// The sequences of a pass: from pass 1 on each recording begins at a row of chance, for that is how recordings of
-    /// another day will begin.  One that shows one activity goes on at its front after its end, so that nothing of it is
-    /// lost; another one loses less than a window of its front, and keeps a window at least.
+    /// The training sequences of a pass.
+    ///
+    /// From pass 1 on each recording starts at a random row, as new recordings will. A recording with a single class is
+    /// rotated, so that nothing of it is lost; another one loses less than a window at its start, and keeps at least
+    /// one window.
     package func chunks(pass: UInt64, seed: UInt64) -> SequenceExamples {
         var result = SequenceExamples(inputCount: offsets.count * window)
         var source = SplitMix64(seed: seed &+ pass &* 0x9FB2_1C65_1E98_DF25)
@@ -207,7 +213,7 @@ package struct ActivityData: Sendable {
         result.append(features: examples.values, labels: examples.labels)
     }
 
-    /// Appends the window that begins at a row; a recording without labels has −1.
+    /// Appends the window that starts at a row; a recording without labels has the class −1.
     private func append(_ recording: ActivityRecording, _ first: Int, to result: inout LabeledExamples) {
         for (sensor, values) in recording.sensors.enumerated() {
             for sample in windows.samples(of: values, from: first) {
@@ -219,7 +225,7 @@ package struct ActivityData: Sendable {
         )
     }
 
-    /// The label that most rows have; of equals, the one that comes first.
+    /// The most frequent label; in a tie the one that comes first.
     private static func mostFrequent(_ labels: ArraySlice<Int>) -> Int {
         var counts: [Int: Int] = [:]
         for label in labels { counts[label, default: 0] += 1 }

@@ -1,24 +1,24 @@
 import Glibc
 import MLNumerics
 
-/// MiniRocket's features of windows of sensors, and how likely an activity goes on from one window to the next.
+/// MiniRocket features of sensor windows, and the transition probabilities between successive windows' classes.
 ///
-/// A classifier of single windows becomes one of streams by the forward filter of a hidden Markov model: what the windows
-/// before made likely is, once each class has given up the share of what usually follows, the prior of the next window.
-/// The share is counted in the training recordings, so that one whose recordings show one activity each holds on to it,
-/// and windows that are recordings of their own know nothing of each other.
+/// A classifier of single windows becomes one of streams by the forward filter of a hidden Markov model: the class
+/// probabilities after the previous windows, multiplied by the transition probabilities, are the prior of the next
+/// window. The transition probabilities are counted in the training recordings, so that a model trained on recordings
+/// with one activity each tends to keep a class, and windows that are whole recordings are independent of each other.
 struct ActivityFeatures: Sendable {
     let rocket: RocketFeatures
-    /// The probability that a window has the class of the one before.
+    /// The probability that a window has the same class as the previous one.
     let stay: Double
-    /// The probability that it has another certain class.
+    /// The probability that it has any particular other class.
     let move: Double
 
-    /// The most windows that are learned from: memory and time grow with their square and cube.  More of them are enough
-    /// for the network with memory.
+    /// The maximum number of training windows, as memory and time grow with their square and cube. With more, the
+    /// recurrent network has enough data.
     static let windowLimit = 3000
 
-    /// Whether recordings are learned through features: windows are long enough for them and not too many.
+    /// Whether the features are suitable for the data: windows are long enough and not too many.
     static func serve(_ data: ActivityData) -> Bool {
         data.window >= MiniRocket.leastLength && data.windowCount <= windowLimit
     }
@@ -64,11 +64,12 @@ struct ActivityFeatures: Sendable {
         return result
     }
 
-    /// The logits of the windows of a recording, each with the logarithm of what those before it made likely.
+    /// The logits of a recording's windows, each with the logarithm of its prior added.
+    ///
     /// - Parameter logits: [windows, classes].
     func filtered(_ logits: [Float], classCount: Int) -> [Float] {
         var result = logits
-        // As in the file, a stream begins with a state of zeros: all classes are as likely.
+        // As in the model file, a stream starts with a state of zeros: all classes are equally likely.
         var past = [Double](repeating: 0, count: classCount)
         for start in stride(from: 0, to: logits.count, by: classCount) {
             for label in 0..<classCount {

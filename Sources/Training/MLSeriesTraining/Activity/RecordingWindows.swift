@@ -1,17 +1,17 @@
 package import MLNumerics
 package import MLSpecification
 
-/// How a recording becomes the windows of a classifier of activities, in training and for a file's predictions alike.
+/// Divides recordings into an activity classifier's windows, in training and in prediction alike.
 ///
-/// The windows follow one another without overlap; the last one begins in the recording and ends with what fills it up.
+/// The windows do not overlap; the last one starts within the recording and is padded.
 package struct RecordingWindows: Sendable, Hashable {
-    /// What stands behind the last row of a recording.
+    /// How the last window is padded behind the end of a recording.
     package enum Filling: String, Sendable, CaseIterable {
         case zeros
         case lastRow
     }
 
-    /// Rows of a window, at least 1.
+    /// The number of rows in a window, at least 1.
     package let size: Int
     package let filling: Filling
 
@@ -20,33 +20,37 @@ package struct RecordingWindows: Sendable, Hashable {
         self.filling = filling
     }
 
-    /// How many windows a recording has.
+    /// The number of windows in a recording.
     package func count(rows: Int) -> Int { (rows + size - 1) / size }
 
-    /// The rows that are left at the end of a recording: less than a window.
+    /// The number of rows left at the end of a recording: less than a window.
     func rest(rows: Int) -> Int { rows % size }
 
-    /// A sensor's samples in the window that begins at a row.
-    /// - Precondition: the row is one of the recording.
+    /// A sensor's samples in the window that starts at a row.
+    ///
+    /// - Precondition: The recording has that row.
     package func samples(of values: [Float], from first: Int) -> [Float] {
         let own = values[first..<Swift.min(first + size, values.count)]
         let filler = filling == .lastRow ? own[own.endIndex - 1] : 0
         return own + [Float](repeating: filler, count: size - own.count)
     }
 
-    /// What is said of windows, row by row.
+    /// Repeats each window's value for every one of its rows.
     package func byRow<Value>(_ windows: [Value], rows: Int) -> [Value] { (0..<rows).map { windows[$0 / size] } }
 }
 
 extension RecordingWindows.Filling {
-    /// The key of a file's metadata whose value is the filling.
+    /// The key of the model file's metadata whose value is the padding.
     package static let key = "windowFilling"
 
-    /// What the file of a classifier says of its state; files of ours have said it since before they had the key.
+    /// The description of a classifier's state input in our model files, including those from before the key existed.
     static let aboutState = "What the prediction before left"
 
-    /// How a classifier was trained: as the key says; without it zeros, as Create ML and Turi Create, but the last row in
-    /// files of ours.
+    /// The padding that a classifier was trained with.
+    ///
+    /// That is the value of the metadata key. Without the key it is the last row in our own model files, and zeros in
+    /// others, as in Create ML and Turi Create.
+    ///
     /// - Throws: `.invalidModel` for a key with another value.
     package init(of interface: SpecModelDescription) throws(ModelError) {
         if let value = interface.metadata.userDefined[Self.key] {

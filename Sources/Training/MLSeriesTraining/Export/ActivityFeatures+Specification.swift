@@ -2,11 +2,12 @@ import MLNumerics
 import MLSpecification
 
 extension DenseNetwork {
-    /// A classifier of activities by features as a model file states it: an input of `window` numbers for each sensor,
-    /// `stateIn`, `stateOut`.
+    /// A feature-based activity classifier as a model file, with an input of `window` numbers for each sensor,
+    /// `stateIn` and `stateOut`.
     ///
-    /// The state has the probability of each class after a window; a stream begins with zeros or without the state, and each
-    /// prediction takes what the one before gave.  Values inside begin with `net/`, which no sensor's name may.
+    /// The state holds the probability of each class after a window; a stream starts with zeros or without a state, and
+    /// each prediction takes the previous one's state. Names of inner values begin with `net/`, which no sensor's name
+    /// may.
     func activitySpecification(
         parameters: [Tensor],
         _ features: ActivityFeatures,

@@ -2,11 +2,11 @@ package import MLNumerics
 package import MLSpecification
 
 extension ActivityNetwork {
-    /// The network as a model file states it: an input of `window` numbers for each sensor, `stateIn`, `stateOut`.
+    /// The network as a model file, with an input of `window` numbers for each sensor, `stateIn` and `stateOut`.
     ///
-    /// The state has 400 numbers, h and then c; a stream begins with zeros or without the state, and each prediction
-    /// takes what the one before gave.  What standardises the sensors is part of the first layer.  Values inside begin with
-    /// `net/`, which no sensor's name may.
+    /// The state has 400 numbers, h and then c; a stream starts with zeros or without a state, and each prediction
+    /// takes the previous one's state. The standardisation of the sensors is folded into the first layer. Names of
+    /// inner values begin with `net/`, which no sensor's name may.
     package func specification(
         parameters: [Tensor],
         normalization: (mean: [Float], variance: [Float]),

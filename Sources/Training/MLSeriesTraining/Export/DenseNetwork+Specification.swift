@@ -3,8 +3,9 @@ import MLSpecification
 
 extension DenseNetwork {
     /// Appends the layers; the last result is called `logits`.
+    ///
     /// - Parameters:
-    ///   - rocket: whose mean and scale become part of the first layer.
+    ///   - rocket: The features whose mean and scale are folded into the first layer.
     func append(
         to writer: inout NetworkWriter,
         _ parameters: [Tensor],

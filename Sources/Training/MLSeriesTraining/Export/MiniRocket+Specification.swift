@@ -14,7 +14,7 @@ extension MiniRocket {
         for (place, dilation) in dilations.enumerated() {
             let name = "dilation\(dilation)"
             writer.add(["series"], [name], .convolution(convolution(place, dilation)))
-            // Kernels take turns in what they do near the ends.
+            // Kernels alternate between counting the positions near the ends and leaving them out.
             for countsEnds in [true, false] {
                 let half = name + (countsEnds ? "_all" : "_inside")
                 let margin = countsEnds ? 0 : Int64(4 * dilation)
@@ -43,7 +43,7 @@ extension MiniRocket {
         writer.reshape("shares", output, [featureCount])
     }
 
-    /// Which feature of `features(of:)` each element of the layers' result is.
+    /// The feature of `features(of:)` that each element of the layers' result is.
     var layerOrder: [Int] {
         var result: [Int] = []
         for place in dilations.indices {
@@ -63,7 +63,7 @@ extension MiniRocket {
         biasCounts[..<place].reduce(0, +) * Self.kernels.count + kernel * biasCounts[place] + bias
     }
 
-    /// One output channel a kernel, those that count the ends first.
+    /// One output channel per kernel, those that count the ends first.
     private func convolution(_ place: Int, _ dilation: Int) -> SpecConvolutionLayerParams {
         var layer = SpecConvolutionLayerParams()
         layer.outputChannels = UInt64(Self.kernels.count)

@@ -3,10 +3,10 @@ import MLSpecification
 /// Appends layers to a neural network of the specification.
 struct NetworkWriter {
     private(set) var layers: [SpecNeuralNetworkLayer] = []
-    /// What the names of all values begin with; those that do not are given it.
+    /// The prefix of all values' names; names without it get it.
     var prefix = ""
 
-    /// Appends a layer; its results have the names given.
+    /// Appends a layer whose results have the given names.
     mutating func add(_ inputs: [String], _ outputs: [String], _ kind: SpecNeuralNetworkLayer.OneOf_Layer) {
         var layer = SpecNeuralNetworkLayer()
         layer.input = inputs.map(prefixed)
@@ -96,7 +96,7 @@ struct NetworkWriter {
         add(inputs, [output], .concatNd(layer))
     }
 
-    /// The mean over the last axis, which goes.
+    /// The mean over the last axis, which is removed.
     mutating func meanOverLast(_ input: String, _ output: String) {
         var layer = SpecReduceMeanLayerParams()
         layer.axes = [-1]
@@ -130,7 +130,7 @@ extension SpecFeatureDescription {
         return feature
     }
 
-    /// Numbers by class.
+    /// A dictionary from classes to numbers.
     static func probabilities(_ name: String, _ about: String = "") -> Self {
         var feature = SpecFeatureDescription()
         feature.name = name
@@ -140,12 +140,12 @@ extension SpecFeatureDescription {
     }
 }
 
-/// What a classifier of Create ML calls its results.
+/// The names of a classifier's outputs, as in Create ML.
 package struct ClassifierNames: Sendable, Hashable {
     package var label: String
     package var probabilities: String
 
-    /// Create ML's tasks with a target column name the probabilities after it.
+    /// Create ML's tasks with a target column derive the probabilities' name from it.
     package init(label: String, probabilities: String? = nil) {
         self.label = label
         self.probabilities = probabilities ?? label + "Probability"
@@ -153,7 +153,8 @@ package struct ClassifierNames: Sendable, Hashable {
 }
 
 extension SpecModel {
-    /// A classifier of these layers, the last of which gives the probabilities, with exact shapes or those of rank 5.
+    /// A classifier made of these layers, the last of which gives the probabilities, with exact shapes or those of rank
+    /// 5.
     static func classifier(
         _ writer: NetworkWriter,
         inputs: [SpecFeatureDescription],

@@ -2,7 +2,7 @@ package import MLNumerics
 package import MLSpecification
 
 extension PoseNetwork {
-    /// The network as a model file states it: `poses` [1, 3, joints] to a class.
+    /// The network as a model file, from `poses` [1, 3, joints] to a class.
     package func specification(
         parameters: [Tensor],
         skeleton: Skeleton,

@@ -1,23 +1,23 @@
 import MLNumerics
 
-/// MiniRocket's features with mean 0 and standard deviation 1, and a linear classifier of them to start from.
+/// Standardised MiniRocket features, and a linear classifier of them as a starting point.
 struct RocketFeatures: Sendable {
     let rocket: MiniRocket
-    /// By feature.
+    /// The mean of each feature.
     let means: [Float]
     let scales: [Float]
-    /// [examples, features], standardised.
+    /// The training features: [examples, features], standardised.
     let training: [Float]
-    /// Weights and intercepts for standardised features, as a softmax takes them; `nil` for more examples than are solved
-    /// at once.
+    /// The weights and intercepts of a softmax classifier of standardised features; `nil` when there are too many
+    /// examples for a closed-form solution.
     let start: [Tensor]?
 
-    /// Features of a series, about; MiniRocket's usual number.
+    /// The approximate number of features of a series; MiniRocket's usual number.
     static let count = 10_000
 
     /// - Parameters:
-    ///   - groups: as `RidgeClassifier` takes them.
-    ///   - solves: whether to look for a linear classifier.
+    ///   - groups: As for `RidgeClassifier`.
+    ///   - solves: Whether to compute a linear classifier.
     init(
         _ series: SeriesSet,
         labels: [Int],
@@ -76,7 +76,7 @@ struct RocketFeatures: Sendable {
         }
     }
 
-    /// The standardised features of other series.
+    /// The standardised features of further series.
     func features(of series: SeriesSet) throws(ModelError) -> [Float] {
         var features = try rocket.features(of: series)
         Self.standardize(&features, means, scales)

@@ -1,19 +1,20 @@
 package import MLNumerics
 package import MLSpecification
 
-/// Learns a problem iteration by iteration.
+/// Trains a classifier of time series, iteration by iteration.
 ///
-/// Everything that is not learned step by step (features, the linear classifier to start from) is made when the learner is,
-/// from the seed; a learner that was made of the same problem and restored goes on as the first would have.
+/// Everything that is not trained iteratively (features, the initial linear classifier) is computed from the seed when
+/// the learner is created; a learner that was created for the same problem and restored continues exactly as the first
+/// one would have.
 package struct SeriesLearner: Sendable {
     package private(set) var problem: SeriesProblem
     private var work: Work
 
-    /// What is learned, by what, and from what.
+    /// The model that is trained, its trainer, and the training data.
     private struct Work: Sendable {
         var trainer: any SeriesTrainer
         let model: Model
-        /// What metrics count, as the trainer takes it: not always what it learns from.
+        /// The examples that metrics are computed on, in the trainer's form: not always those that it trains on.
         let training: SequenceExamples
         let validation: SequenceExamples?
     }
@@ -148,7 +149,7 @@ package struct SeriesLearner: Sendable {
         return Work(trainer: trainer, model: .poses(network), training: own, validation: others)
     }
 
-    /// Poses as the network takes them: joint by joint.
+    /// Poses in the network's form: joint by joint.
     private static func poses(
         _ examples: LabeledExamples,
         _ skeleton: Skeleton
@@ -165,7 +166,7 @@ package struct SeriesLearner: Sendable {
         return result
     }
 
-    /// Spectrograms above that of silence, which is what MiniRocket takes to be before and behind them.
+    /// Spectrograms relative to silence, because MiniRocket pads with zeros at both ends.
     private static func louder(_ examples: LabeledExamples) throws(ModelError) -> LabeledExamples {
         var result = try examples.checked(width: SoundWindows.bands * SoundWindows.frames)
         for place in result.values.indices { result.values[place] -= SoundWindows.silence }
@@ -244,9 +245,9 @@ package struct SeriesLearner: Sendable {
             classCount: problem.labels.count
         )
         var settings = problem.settings
-        // Thousands of features that say the same move the result by as much as one that is moved thousandfold.  What
-        // starts from the solution of least squares is only refined: its gradients are small, but Adam's steps are not,
-        // and greater ones would lead to a solution that knows the training examples by heart.
+        // Thousands of correlated features change the logits as much as one feature multiplied by a thousand, so the
+        // rate is divided by their number. A network that starts from the least-squares solution is only refined: its
+        // gradients are small, but Adam's steps are not, and larger ones would overfit.
         let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
         let trainer = try SequenceTrainer(
@@ -261,7 +262,7 @@ package struct SeriesLearner: Sendable {
 
     package mutating func iterate() throws(ModelError) -> TrainingReport { try work.trainer.iterate() }
 
-    /// Asks for another number of iterations than the problem did; `nil`: until the validation loss stops becoming less.
+    /// Changes the maximum number of iterations; `nil` means until the validation loss stops decreasing.
     package mutating func limit(iterations: Int?) {
         problem.settings.iterations = iterations
         work.trainer.limit(iterations: iterations)
@@ -269,14 +270,14 @@ package struct SeriesLearner: Sendable {
 
     package var iteration: Int { work.trainer.iteration }
 
-    /// Whether further iterations are of no use.
+    /// Whether training is finished.
     package var isDone: Bool { work.trainer.isDone }
 
     package var checkpoint: [UInt8] { work.trainer.checkpoint }
 
     package mutating func restore(_ checkpoint: [UInt8]) throws(ModelError) { try work.trainer.restore(checkpoint) }
 
-    /// The class of each training example, or row of a recording, and what the model says it is.
+    /// The true and the predicted class of each training example, or of each row of a recording.
     package func trainingPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int]) {
         guard case .activity(let training, _, _) = problem.kind else { return try predictions(work.training) }
         return try predictions(work.training, rowsOf: training)
@@ -289,8 +290,9 @@ package struct SeriesLearner: Sendable {
         return try predictions(examples, rowsOf: validation)
     }
 
-    /// The class of each of other examples and what the model says it is.
-    /// - Throws: `.unsupported` for recordings of activities, which are validation data or go through the file.
+    /// The true and the predicted class of each of some other examples.
+    ///
+    /// - Throws: `.unsupported` for activity recordings, which are validation data or go through the model file.
     package func predictions(
         of examples: LabeledExamples
     ) throws(ModelError) -> (truth: [Int], predictions: [Int]) {
@@ -334,8 +336,9 @@ package struct SeriesLearner: Sendable {
         return result
     }
 
-    /// The class of each labelled row, and that of the window which it lies in.
-    /// - Parameter examples: the windows of the recordings, a sequence each.
+    /// The class of each labelled row, and the predicted class of its window.
+    ///
+    /// - Parameter examples: The windows of the recordings, one sequence for each recording.
     private func predictions(
         _ examples: SequenceExamples,
         rowsOf data: ActivityData
@@ -349,7 +352,7 @@ package struct SeriesLearner: Sendable {
         return result
     }
 
-    /// The likeliest class of each step of sequences.
+    /// The most probable class of each step of sequences.
     private func classes(of examples: SequenceExamples) throws(ModelError) -> [[Int]] {
         let count = problem.labels.count
         return try logits(of: examples).map { logits in
@@ -359,7 +362,7 @@ package struct SeriesLearner: Sendable {
         }
     }
 
-    /// The logits of each training sequence, step by step: what the softmax of the file is taken of, too.
+    /// The logits of each training sequence, step by step; the model file applies its softmax to the same.
     package func trainingLogits() throws(ModelError) -> [[Float]] { try logits(of: work.training) }
 
     private func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]] {
@@ -368,7 +371,7 @@ package struct SeriesLearner: Sendable {
         return logits.map { features.filtered($0, classCount: network.classCount) }
     }
 
-    /// The model so far as a file states it.
+    /// The model at this point in a model file's form.
     package func specification() throws(ModelError) -> SpecModel {
         let (labels, names, parameters) = (problem.labels, problem.names, work.trainer.parameters)
         switch (work.model, problem.kind) {
@@ -411,7 +414,7 @@ package struct SeriesLearner: Sendable {
     }
 }
 
-/// The trainer of a network of any kind.
+/// A trainer of any kind of network.
 private protocol SeriesTrainer: Sendable {
     var iteration: Int { get }
     var isDone: Bool { get }

@@ -1,21 +1,21 @@
 package import MLNumerics
 
-/// What a classifier of time series is made of: examples, some of them set aside for validation, and how to learn.
+/// The definition of a time series classifier's training: examples, optional validation examples, and hyperparameters.
 package struct SeriesProblem: Sendable {
-    /// The examples, by kind of model.
+    /// The examples and the kind of model.
     package enum Kind: Sendable {
-        /// Recordings of sensors: the network with memory.
+        /// Sensor recordings, for the recurrent network.
         case activity(training: ActivityData, validation: ActivityData?, sensors: [String])
-        /// Poses, one an example, [3, joints] each: the graph network.
+        /// One pose per example, [3, joints] each, for the graph network.
         case poses(Skeleton, training: LabeledExamples, validation: LabeledExamples?)
-        /// Windows of poses, [frames, 3, joints] each: features of MiniRocket and a linear classifier.
+        /// Windows of poses, [frames, 3, joints] each, for MiniRocket features and a linear classifier.
         case actions(Skeleton, frames: Int, training: LabeledExamples, validation: LabeledExamples?)
-        /// Spectrograms, [64, 96] each: features of MiniRocket and dense layers; none for a linear classifier.
+        /// Spectrograms, [64, 96] each, for MiniRocket features and dense layers; no layers mean a linear classifier.
         case sounds(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
-        /// Features as they are, and dense layers.
+        /// Feature vectors, used unchanged, for dense layers.
         case features(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
 
-        /// Recordings, of training and validation, that are shorter than a window.
+        /// The number of recordings, in training and validation data, that are shorter than a window.
         package var shortRecordings: Int {
             guard case .activity(let training, let validation, _) = self else { return 0 }
             return training.shortCount + (validation?.shortCount ?? 0)
@@ -34,7 +34,7 @@ package struct SeriesProblem: Sendable {
         self.settings = settings
     }
 
-    /// - Throws: `.invalidInput` when there is only one class to tell, or none.
+    /// - Throws: `.invalidInput` when there are fewer than two classes.
     package func checkLabels() throws(ModelError) {
         guard labels.count > 1 else {
             throw ModelError(
@@ -46,7 +46,7 @@ package struct SeriesProblem: Sendable {
     }
 }
 
-/// Numbers and the class of each example.
+/// Examples: their numbers and their classes.
 package struct LabeledExamples: Sendable {
     /// [examples, width].
     package var values: [Float]

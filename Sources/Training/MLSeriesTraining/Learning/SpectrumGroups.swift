@@ -1,19 +1,22 @@
 import MLNumerics
 
-/// Groups of sounds that are alike but for what they say.
+/// Groups sounds by their recording conditions.
 ///
-/// Who speaks, what sings or which microphone listens shapes the mean spectrum of a recording.  A penalty that predicts
-/// sounds from the like of them is too small for sounds of somebody else; one that predicts each group from the others is not.
+/// The speaker, the singing species or the microphone shapes the mean spectrum of a recording. A penalty chosen by
+/// predicting sounds from others of the same group is too small for sounds of new groups; one chosen by predicting each
+/// group from the others is not.
 package enum SpectrumGroups {
-    /// As many as are looked for.
+    /// The number of groups.
     static let count = 4
 
     private static let passes = 50
 
-    /// By example the number of its group: Lloyd's k-means of mean spectra, less the mean of those of their class.
+    /// The group of each example: Lloyd's k-means of mean spectra, minus the mean of their class.
+    ///
     /// - Parameters:
     ///   - spectrograms: [examples, bands, frames].
-    ///   - seed: what the first centres are drawn from, each as likely as its squared distance from those there are.
+    ///   - seed: The seed of the initial centres, which are drawn with probabilities proportional to the squared
+    ///     distance from the nearest centre (k-means++).
     package static func groups(
         _ spectrograms: LabeledExamples,
         classCount: Int,

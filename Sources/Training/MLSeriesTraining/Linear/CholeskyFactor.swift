@@ -2,17 +2,18 @@ import MLKernels
 
 /// The factor L of a symmetric, positive definite matrix A = L · Lᵀ and the inverse of L, in double precision.
 ///
-/// Blocks of rows are shared out among the threads; every number is made by one of them, so that results do not depend on
-/// their number.
+/// Blocks of rows are distributed over the threads, and every number is computed by one of them, so that results do not
+/// depend on the number of threads.
 struct CholeskyFactor {
     private static let block = 64
 
     let count: Int
-    /// [count, count]: row i of the inverse's transpose; element (i, j) is L⁻¹[j, i], 0 for j < i.
+    /// [count, count]: the transpose of the inverse; element (i, j) is L⁻¹[j, i], 0 for j < i.
     private let inverse: [Double]
 
-    /// `nil` when a pivot is not positive.
-    /// - Parameter matrix: [count, count], of which the lower triangle counts.
+    /// Factors a matrix; `nil` when a pivot is not positive.
+    ///
+    /// - Parameter matrix: [count, count]; only the lower triangle is read.
     init?(_ matrix: [Double], count: Int) {
         self.count = count
         var lower = matrix
@@ -93,7 +94,7 @@ struct CholeskyFactor {
     /// Writes the transpose of L⁻¹: `v[column][row]`.
     private static func invert(_ l: UnsafeMutablePointer<Double>, _ v: UnsafeMutablePointer<Double>, _ n: Int) {
         nonisolated(unsafe) let (lower, inverse) = (l, v)
-        // Each band of columns of L⁻¹ goes its own way down the rows.
+        // Each band of columns of L⁻¹ is computed independently.
         Workers.parallelFor((n + block - 1) / block) { band, _ in
             let (left, right) = (band * block, min((band + 1) * block, n))
             let width = right - left
@@ -138,7 +139,7 @@ struct CholeskyFactor {
         }
     }
 
-    /// The rows and columns of A⁻¹ at `indices`: [indices, indices], of which the lower triangle is made.
+    /// The rows and columns of A⁻¹ at `indices`: [indices, indices], lower triangle only.
     func inverseBlock(_ indices: [Int]) -> [Double] {
         pairProducts(
             indices.flatMap { inverse[$0 * count..<($0 + 1) * count] },

@@ -2,33 +2,33 @@ import Glibc
 import MLKernels
 package import MLNumerics
 
-/// A linear classifier by least squares: each class has 1 as the target of its examples and −1 elsewhere, the penalty of
-/// the squared weights is that of `penalties` whose error is least when every example is predicted by all the others, or
-/// by those of the other groups.
+/// A linear classifier by ridge regression: each class has the target 1 for its examples and −1 elsewhere.
 ///
-/// Features are divided by their standard deviation first, as aeon does; the intercept has no penalty.  The decisions
-/// become probabilities by a softmax with the steepness that makes the held-out decisions most likely.
+/// The L2 penalty is the one of `penalties` with the least error when every example is predicted by all others
+/// (leave-one-out), or by those of the other groups. Features are divided by their standard deviation first, as in
+/// aeon; the intercept has no penalty. The decision values become probabilities by a softmax whose steepness maximises
+/// the likelihood of the held-out decisions.
 package struct RidgeClassifier: Sendable {
     package let classCount: Int
     package let featureCount: Int
-    /// [classes, features], for features as they come.
+    /// [classes, features], for features that are not standardised.
     package private(set) var weights: [Float]
     package private(set) var intercepts: [Float]
     package private(set) var penalty: Double
-    /// What decisions are multiplied with before the softmax.
+    /// The factor of the decision values before the softmax.
     package private(set) var steepness: Double
 
-    /// Ten numbers from 10⁻³ to 10³, evenly on a logarithmic scale.
+    /// Ten numbers from 10⁻³ to 10³, evenly spaced on a logarithmic scale.
     package static let penalties = (0..<10).map { pow(10, -3 + 6 * Double($0) / 9) }
 
-    /// The most examples: memory and time grow with their square and cube.
+    /// The maximum number of examples: memory and time grow with their square and cube.
     package static let exampleLimit = 6000
 
     /// - Parameters:
     ///   - features: [examples, features].
-    ///   - labels: by example, the index of its class.
-    ///   - groups: by example, a number that it has in common with examples which say nothing of new ones because they are
-    ///     too much alike; each group is predicted by the others.  Without effect unless every class is in two groups.
+    ///   - labels: For each example the index of its class.
+    ///   - groups: For each example the index of its group. Examples of a group are too similar to validate each other,
+    ///     so each group is predicted by the others. Ignored unless every class occurs in two groups.
     /// - Throws: `.invalidInput` when there are too few or too many examples.
     package init(features: [Float], labels: [Int], classCount: Int, groups: [Int]? = nil) throws(ModelError) {
         let count = labels.count
@@ -62,9 +62,9 @@ package struct RidgeClassifier: Sendable {
         for penalty in Self.penalties {
             var matrix = gram
             for row in 0..<count { matrix[row * count + row] += penalty }
-            // Penalties this small may vanish in the rounding of a singular matrix.
+            // Penalties this small may be lost in the rounding of a singular matrix.
             guard let factor = CholeskyFactor(matrix, count: count) else { continue }
-            // The constant has no penalty: its part of the inverse, 1/(n · penalty), goes.
+            // The intercept has no penalty: its part of the inverse, 1/(n · penalty), is subtracted.
             let constant = 1 / (Double(count) * penalty)
             let duals = targets.map { factor.solve($0.values) }
             let residuals: [[Double]]
@@ -98,7 +98,7 @@ package struct RidgeClassifier: Sendable {
         steepness = Self.steepness(best.left, labels)
     }
 
-    /// The examples of each group; `nil` unless every class is in two of them.
+    /// The examples of each group; `nil` unless every class occurs in two groups.
     private static func blocks(_ groups: [Int], _ labels: [Int], _ classCount: Int) -> [[Int]]? {
         var blocks: [Int: [Int]] = [:]
         for (index, group) in groups.enumerated() { blocks[group, default: []].append(index) }
@@ -110,8 +110,10 @@ package struct RidgeClassifier: Sendable {
         return blocks.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// By class, what is left of the targets of each group when the others predict it: the inverse's block of the group
-    /// divides the duals, as the diagonal does for single examples.  `nil` when a block is singular in rounding.
+    /// For each class the residuals of each group's targets when the other groups predict them.
+    ///
+    /// The dual variables are divided by the inverse's block of the group, as they are by the diagonal for single
+    /// examples. `nil` when a block is numerically singular.
     private static func residuals(
         _ duals: [[Double]],
         _ blocks: [[Int]],
@@ -129,7 +131,7 @@ package struct RidgeClassifier: Sendable {
         return result
     }
 
-    /// The steepness of the softmax under which the classes of `labels` are most likely, between e⁻² and e⁴.
+    /// The steepness of the softmax, between e⁻² and e⁴, that maximises the likelihood of `labels`.
     private static func steepness(_ decisions: [[Double]], _ labels: [Int]) -> Double {
         func loss(_ logarithm: Double) -> Double {
             let factor = exp(logarithm)
@@ -150,7 +152,7 @@ package struct RidgeClassifier: Sendable {
         return exp((low + high) / 2)
     }
 
-    /// The decisions for features [examples, features]: [examples, classes].
+    /// The decision values for features [examples, features]: [examples, classes].
     package func decisions(_ features: [Float]) -> [Float] {
         let count = features.count / featureCount
         var result: [Float] = []
@@ -168,7 +170,7 @@ package struct RidgeClassifier: Sendable {
     }
 }
 
-/// Features with mean 0 and standard deviation 1; those that never change stay as they are.
+/// Features with mean 0 and standard deviation 1; constant ones are only centred.
 private struct StandardizedFeatures {
     let count: Int
     let width: Int
@@ -205,10 +207,10 @@ private struct StandardizedFeatures {
         (self.means, self.scales, self.rows) = (means, scales, rows)
     }
 
-    /// The scalar products of all pairs of examples, as `pairProducts`.
+    /// The scalar products of all pairs of examples.
     func products() -> [Double] { pairProducts(rows, count: count, width: width) }
 
-    /// The weights and the intercept, for features as they came, of what `dual` says of the examples.
+    /// The weights and the intercept for features that are not standardised, from the dual variables.
     func weights(_ dual: [Double], mean: Double) -> ([Double], Double) {
         var weights = [Double](repeating: 0, count: width)
         for row in 0..<count where dual[row] != 0 {
@@ -223,7 +225,7 @@ private struct StandardizedFeatures {
     }
 }
 
-/// The scalar products of all pairs of rows [count, width]: [count, count], of which the lower triangle is made.
+/// The scalar products of all pairs of rows [count, width]: [count, count], lower triangle only.
 func pairProducts(_ rows: [Double], count: Int, width: Int) -> [Double] {
     let block = 32
     let depth = 1024

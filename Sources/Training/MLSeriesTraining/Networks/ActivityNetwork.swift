@@ -2,10 +2,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// The network of Turi Create's activity classifier: 64 sums over each window of all sensors → ReLU → LSTM of 200 → 128
-/// → normalisation → ReLU → classes; while it trains, 0.2 and 0.5 of the values are dropped.
+/// The network of Turi Create's activity classifier: a convolution over each window of all sensors with 64 outputs →
+/// ReLU → LSTM of 200 → dense layer of 128 → batch normalisation → ReLU → classes; dropout of 0.2 and 0.5 in training.
 ///
-/// A step is a window: [sensors, window].  State: h, then c.
+/// A step is a window: [sensors, window]. The state is h, then c.
 package struct ActivityNetwork: SequenceNetwork, Hashable {
     package let sensorCount: Int
     package let window: Int
@@ -29,7 +29,7 @@ package struct ActivityNetwork: SequenceNetwork, Hashable {
 
     package func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)] {
         let (f, u, h) = (Self.filters, Self.units, Self.hidden)
-        // Gates in the order input, forget, output, cell; the forget gate starts open.
+        // Gates in the order input, forget, output, cell; the forget gate's bias starts at 1.
         var gates = [Float](repeating: 0, count: 4 * u)
         for unit in u..<2 * u { gates[unit] = 1 }
         return [

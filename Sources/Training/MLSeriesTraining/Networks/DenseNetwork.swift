@@ -2,8 +2,9 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Dense layers with ReLU between them; half of the values of each hidden layer are dropped while it trains.  Without
-/// hidden layers it is a multinomial logistic regression.
+/// Dense layers with ReLU between them, and dropout of 0.5 after each hidden layer in training.
+///
+/// Without hidden layers it is a multinomial logistic regression.
 package struct DenseNetwork: SequenceNetwork, Hashable {
     package let inputCount: Int
     package let layerSizes: [Int]
@@ -24,7 +25,7 @@ package struct DenseNetwork: SequenceNetwork, Hashable {
         let widths = [inputCount] + layerSizes + [classCount]
         for layer in 1..<widths.count {
             let (from, to) = (widths[layer - 1], widths[layer])
-            // A logistic regression starts where every class is as likely.
+            // A logistic regression starts with all classes equally likely.
             let weight: Tensor =
                 layerSizes.isEmpty ? .zeros([to, from]) : .glorot([to, from], inputs: from, outputs: to, &source)
             result += [("dense\(layer).weight", weight), ("dense\(layer).bias", .zeros([to]))]

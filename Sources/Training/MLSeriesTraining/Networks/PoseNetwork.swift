@@ -2,10 +2,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// A graph network (Kipf and Welling 2017) over the joints of a pose: twice, each joint takes the mean of its own and its
-/// neighbours' values through a dense layer and ReLU; then all joints go to the classes.
+/// A graph convolutional network (Kipf and Welling 2017) over the joints of a pose.
 ///
-/// A step is a normalised pose: [joints, 3], x, y and confidence.
+/// Two graph convolutions with ReLU are followed by a dense layer from all joints to the classes. A step is a
+/// normalised pose: [joints, 3], x, y and confidence.
 package struct PoseNetwork: SequenceNetwork, Hashable {
     package let classCount: Int
     package let jointCount: Int
@@ -14,7 +14,7 @@ package struct PoseNetwork: SequenceNetwork, Hashable {
 
     static let widths = [3, 32, 64]
 
-    /// - Parameter bones: pairs of joints that are neighbours.
+    /// - Parameter bones: The pairs of adjacent joints.
     package init(jointCount: Int, bones: [(Int, Int)], classCount: Int) {
         self.jointCount = jointCount
         self.classCount = classCount

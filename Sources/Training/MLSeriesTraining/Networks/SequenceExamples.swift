@@ -3,7 +3,7 @@ package struct SequenceExamples: Sendable {
     package let inputCount: Int
     /// By sequence: [steps, inputs].
     package private(set) var features: [[Float]] = []
-    /// By sequence and step; −1 where a step does not count.
+    /// By sequence and step; −1 where a step is not counted.
     package private(set) var labels: [[Int]] = []
 
     package init(inputCount: Int) { self.inputCount = inputCount }
@@ -25,17 +25,17 @@ package struct SequenceExamples: Sendable {
 
     package var count: Int { features.count }
 
-    /// The steps that count.
+    /// The number of steps that are counted.
     package var stepCount: Int { labels.reduce(0) { $0 + $1.count { $0 >= 0 } } }
 }
 
-/// What became of a network's iteration.
+/// The metrics of a training iteration.
 package struct TrainingReport: Sendable, Hashable {
-    /// From 1 on.
+    /// The number of the iteration, from 1.
     package var iteration: Int
-    /// The mean cross-entropy of the steps of the iteration, each before it changed the network.
+    /// The mean cross-entropy of the iteration's steps, each computed before the step updated the network.
     package var loss: Double
-    /// The part of the examples whose class was the likeliest, as the loss.
+    /// The share of the examples whose class was the most probable, computed like the loss.
     package var accuracy: Double
     package var validationLoss: Double?
     package var validationAccuracy: Double?

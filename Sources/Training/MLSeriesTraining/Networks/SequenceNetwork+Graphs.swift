@@ -6,8 +6,9 @@ import MLTraining
 extension SequenceNetwork {
     /// The mean cross-entropy of a mini-batch.
     ///
-    /// Data, with R = steps · batch rows: x [steps, batch, inputs], targets [R, classes], weights [R, 1], first states, a
-    /// mask for each dropout.  Outputs: the loss, the logits, then mean and variance of each normalisation.
+    /// Data, with R = steps · batch rows: x [steps, batch, inputs], targets [R, classes], weights [R, 1], initial
+    /// states, a mask for each dropout. Outputs: the loss, the logits, then mean and variance of each batch
+    /// normalisation.
     func objective(steps: Int, batch: Int) throws(ModelError) -> Objective {
         var builder = GraphBuilder()
         let rows = steps * batch
@@ -32,10 +33,10 @@ extension SequenceNetwork {
         return Objective(builder.finished(outputs: outputs), parameters: described.map(\.name))
     }
 
-    /// The logits as the trained network gives them.
+    /// The logits of the trained network.
     ///
-    /// Inputs: x [steps, batch, inputs], states, mean and variance of each normalisation, parameters.  Outputs: logits
-    /// [steps · batch, classes], states.
+    /// Inputs: x [steps, batch, inputs], states, mean and variance of each batch normalisation, parameters. Outputs:
+    /// logits [steps · batch, classes], states.
     func prediction(steps: Int, batch: Int) throws(ModelError) -> Graph {
         var builder = GraphBuilder()
         func input(_ name: String, _ shape: [Int]) -> ValueID { builder.input(name, ValueType(.float32, Shape(shape))) }

@@ -2,19 +2,19 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// A network over sequences of steps, as a trainer sees it.  A network without memory has sequences of one step.
+/// A network over sequences of steps, as a trainer needs it. A network without state has sequences of one step.
 package protocol SequenceNetwork: Sendable {
-    /// Numbers of a step that go in.
+    /// The number of inputs in a step.
     var inputCount: Int { get }
     var classCount: Int { get }
-    /// The widths of what is kept from step to step, in the order of the parts.
+    /// The widths of the recurrent states, in their order.
     var stateWidths: [Int] { get }
-    /// The places where training drops values: the part that is dropped, and the values of a step.
+    /// The dropouts: the rate, and the number of values in a step.
     var dropouts: [(rate: Double, width: Int)] { get }
-    /// The widths of the values that training normalises by their mean and variance over the mini-batch.
+    /// The widths of the values that are batch-normalised in training.
     var normalizedWidths: [Int] { get }
 
-    /// The parameters before the first step.
+    /// The initial parameters.
     func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)]
 
     /// Appends the network to a graph.
@@ -32,20 +32,20 @@ package protocol SequenceNetwork: Sendable {
     ) throws(ModelError) -> (logits: ValueID, states: [ValueID])
 }
 
-/// What differs between training and prediction inside a network.
+/// The differences between training and prediction inside a network.
 package struct NetworkParts {
-    /// The part of each row of the mini-batch, [rows, 1], summing to 1; `nil` in prediction.
+    /// The weight of each row of the mini-batch, [rows, 1], summing to 1; `nil` in prediction.
     let weights: ValueID?
-    /// While training: what values are multiplied with where some are dropped, [rows, width], in the order of the places.
+    /// In training the dropout masks, [rows, width], in the order of the dropouts.
     var masks: [ValueID] = []
-    /// In prediction: mean and variance for each place that normalises.
+    /// In prediction mean and variance of each batch normalisation.
     var statistics: [(mean: ValueID, variance: ValueID)] = []
-    /// While training: mean and variance of this mini-batch, [1, width] each.
+    /// In training mean and variance of this mini-batch, [1, width] each.
     private(set) var measured: [(mean: ValueID, variance: ValueID)] = []
 
     init(weights: ValueID?) { self.weights = weights }
 
-    /// `values` [rows, width], of which training drops some.
+    /// Applies dropout to `values` [rows, width] in training.
     mutating func dropping(_ values: ValueID, _ builder: inout GraphBuilder) throws(ModelError) -> ValueID {
         guard weights != nil else { return values }
         return try builder.add(Binary<Mul>(), values, masks.removeFirst())
@@ -86,7 +86,7 @@ extension GraphBuilder {
 }
 
 extension Tensor {
-    /// Weights of a layer with `inputs` and `outputs`, evenly between ±√(6 / (inputs + outputs)) (Glorot and Bengio).
+    /// Initial weights of a layer, uniform in ±√(6 / (inputs + outputs)) (Glorot and Bengio).
     static func glorot(
         _ shape: [Int],
         inputs: Int,

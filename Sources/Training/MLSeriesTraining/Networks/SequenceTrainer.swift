@@ -2,21 +2,23 @@ import Glibc
 package import MLNumerics
 import MLTraining
 
-/// How a network is trained.
+/// The hyperparameters of a network's training.
 package struct SequenceTrainingSettings: Sendable, Hashable {
-    /// Sequences of a step.
+    /// The number of sequences in a mini-batch.
     package var batchSize = 32
-    /// Of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸.
+    /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸.
     package var learningRate = 1e-3
     package var seed: UInt64 = 42
-    /// The least steps of an iteration: on little data an iteration is as many passes as this needs.
+    /// The minimum number of steps in an iteration: with little data an iteration has as many passes as this needs.
     package var leastSteps = 50
-    /// The most iterations; `nil`: until the validation loss has not become less for `patience` of them, at most
-    /// `iterationLimit`; a quarter of that without validation data.
+    /// The maximum number of iterations; `nil` stops early, when the validation loss has not decreased for `patience`
+    /// of them.
+    ///
+    /// Early stopping ends at `iterationLimit` at the latest, at a quarter of that without validation data.
     package var iterations: Int? = 10
     package var patience = 10
 
-    /// The most iterations of a training whose end is not given.
+    /// The maximum number of iterations with early stopping.
     package static let iterationLimit = 200
 
     package init() {}
@@ -24,14 +26,14 @@ package struct SequenceTrainingSettings: Sendable, Hashable {
 
 /// Trains a network over sequences, iteration by iteration.
 ///
-/// With validation data the network is that of the iteration with the least validation loss.  The same seed gives the same
-/// network, on any number of threads, and when training goes on from a checkpoint.
+/// With validation data the network is that of the iteration with the least validation loss. The same seed gives the
+/// same network on any number of threads, also when training continues from a checkpoint.
 package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
     package let network: Network
     package private(set) var settings: SequenceTrainingSettings
-    /// Iterations done.
+    /// The number of iterations so far.
     package private(set) var iteration = 0
-    /// Of the last iteration.
+    /// The metrics of the last iteration.
     package private(set) var report: TrainingReport?
 
     private let examples: @Sendable (_ pass: UInt64) -> SequenceExamples
@@ -53,10 +55,10 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
     }
 
     /// - Parameters:
-    ///   - steps: of the longest sequence.
-    ///   - parameters: to start from; drawn from the seed when `nil`.
-    ///   - validation: sequences that only judge.
-    ///   - examples: the training sequences of a pass over the data; they may differ from pass to pass.
+    ///   - steps: The number of steps in the longest sequence.
+    ///   - parameters: The initial parameters; drawn from the seed when `nil`.
+    ///   - validation: Sequences that are only used for validation.
+    ///   - examples: The training sequences of a pass over the data; they may differ from pass to pass.
     package init(
         _ network: Network,
         settings: SequenceTrainingSettings,
@@ -98,14 +100,14 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
             guard parameters.map(\.shape) == first.map(\.shape) else {
                 throw ModelError(.invalidInput, "the first parameters belong to another network")
             }
-            // What the training starts from may turn out to be the best.
+            // The initial parameters may turn out to be the best ones.
             if let judged = try validated() {
                 best = Best(iteration: 0, loss: judged.loss, parameters: parameters, statistics: statistics)
             }
         }
     }
 
-    /// Whether further iterations are of no use.
+    /// Whether training is finished.
     package var isDone: Bool {
         if let iterations = settings.iterations { return iteration >= iterations }
         guard iteration < SequenceTrainingSettings.iterationLimit else { return true }
@@ -113,17 +115,18 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
         return iteration - best.iteration >= settings.patience
     }
 
-    /// Asks for another number of iterations than the settings did; `nil`: until the validation loss stops becoming less.
+    /// Changes the maximum number of iterations; `nil` means until the validation loss stops decreasing.
     package mutating func limit(iterations: Int?) { settings.iterations = iterations }
 
-    /// The parameters of the network so far, in the order of its own.
+    /// The parameters of the network at this point, in the network's order.
     package var parameters: [Tensor] { best?.parameters ?? trainer.parameters }
 
-    /// Mean and variance of each normalisation of the network so far.
+    /// Mean and variance of each batch normalisation of the network at this point.
     package var normalizations: [(mean: [Float], variance: [Float])] { (best?.statistics ?? statistics).values }
 
-    /// Passes over the data, at least one, until enough steps were taken.
-    /// - Throws: `.update` when the loss is not a number; what the operators throw.
+    /// Makes passes over the data, at least one, until enough steps were taken.
+    ///
+    /// - Throws: `.update` when the loss is not a number; the operators' errors.
     @discardableResult
     package mutating func iterate() throws(ModelError) -> TrainingReport {
         var total = (loss: 0.0, right: 0.0, weight: 0.0)
@@ -198,7 +201,7 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
         return mask
     }
 
-    /// Loss and accuracy of the validation data under the present parameters.
+    /// Loss and accuracy of the validation data with the current parameters.
     private func validated() throws(ModelError) -> (loss: Double, accuracy: Double)? {
         guard let validation else { return nil }
         let all = try logits(of: validation, trainer.parameters, statistics)
@@ -217,8 +220,9 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
         return (loss / count, right / count)
     }
 
-    /// The logits of sequences of any number of steps, by sequence [steps, classes], under the network so far; what a
-    /// sequence leaves behind goes from step to step.
+    /// The logits of sequences of any number of steps, by sequence [steps, classes], under the network at this point.
+    ///
+    /// States are carried from step to step.
     package func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]] {
         try logits(of: examples, parameters, best?.statistics ?? statistics)
     }
@@ -230,7 +234,7 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
     ) throws(ModelError) -> [[Float]] {
         var result: [[Float]] = Array(repeating: [], count: examples.count)
         let constants = statistics.tensors + parameters
-        // Sequences of about the same length go together.
+        // Sequences of similar length are batched together.
         let order = examples.labels.indices.sorted { (examples.labels[$0].count, $0) < (examples.labels[$1].count, $1) }
         for start in stride(from: 0, to: order.count, by: batch) {
             let chosen = Array(order[start..<Swift.min(start + batch, order.count)])
@@ -256,7 +260,7 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
 }
 
 extension SequenceTrainer {
-    /// Everything that training needs to go on, but for the data.
+    /// Everything that training needs to continue, except the data.
     package var checkpoint: [UInt8] {
         let current = trainer.checkpoint().bytes
         var state = statistics.state
@@ -267,7 +271,7 @@ extension SequenceTrainer {
         return withUnsafeBytes(of: UInt64(current.count).littleEndian, Array.init) + current + rest
     }
 
-    /// Goes on from a checkpoint of a training of the same network and data.
+    /// Continues from a checkpoint of a training of the same network and data.
     package mutating func restore(_ bytes: [UInt8]) throws(ModelError) {
         guard bytes.count >= 8 else { throw ModelError(.malformed, "the checkpoint is empty; start the training anew") }
         let count = bytes[..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -303,10 +307,10 @@ extension SequenceTrainer {
     }
 }
 
-/// Means and variances of mini-batches, of which later ones count more.
+/// Exponentially weighted means and variances of mini-batches.
 struct RunningStatistics: Sendable {
     private var sums: [Tensor]
-    /// The sum of the weights of what was taken.
+    /// The sum of the weights so far.
     private var weight: Double
 
     private static let momentum = 0.9
@@ -323,7 +327,7 @@ struct RunningStatistics: Sendable {
 
     var state: [Tensor] { sums + [Tensor(scalar: weight, .float64)] }
 
-    /// - Parameter measured: mean and variance, in turn.
+    /// - Parameter measured: Means and variances, alternating.
     mutating func take(_ measured: [Tensor]) {
         for (index, tensor) in measured.enumerated() {
             let (old, new) = (sums[index].floats, tensor.floats)
@@ -335,7 +339,7 @@ struct RunningStatistics: Sendable {
         weight = Self.momentum * weight + 1 - Self.momentum
     }
 
-    /// Mean and variance, in turn: [1, width]; 0 and 1 before anything was taken.
+    /// Means and variances, alternating: [1, width]; 0 and 1 before the first mini-batch.
     var tensors: [Tensor] {
         sums.enumerated().map { index, sum in
             weight > 0
@@ -350,14 +354,14 @@ struct RunningStatistics: Sendable {
     }
 }
 
-/// Some sequences as tensors; places without a sequence or step are zero and do not count.
+/// Some sequences as tensors; positions without a sequence or step are zero and have no weight.
 private struct MiniBatch {
     let x: Tensor
     /// [steps · batch, classes].
     let targets: Tensor
     /// [steps · batch, 1].
     let weights: Tensor
-    /// The number of steps that count.
+    /// The number of steps that are counted.
     let weight: Double
     private let labels: [Int]
 
@@ -381,7 +385,7 @@ private struct MiniBatch {
         self.labels = labels
     }
 
-    /// Steps `first` … of the chosen sequences: [steps, batch, inputs].
+    /// The inputs of the chosen sequences from step `first` on: [steps, batch, inputs].
     static func inputs(
         _ examples: SequenceExamples,
         _ chosen: [Int],

@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// The joints of a hand or body: their order in `poses`, and which are neighbours.
+/// The joints of a hand or body: their order in `poses`, and their connections.
 package enum Skeleton: String, Sendable, Hashable, CaseIterable {
     /// Wrist, then four joints of the thumb, index, middle, ring and little finger, from the palm outwards.
     case hand
@@ -15,7 +15,7 @@ package enum Skeleton: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The joint that the others' places are relative to: the wrist, the neck.
+    /// The joint that the others' positions are relative to: the wrist or the neck.
     package var root: Int {
         switch self {
         case .hand: 0
@@ -38,7 +38,7 @@ package enum Skeleton: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The joints after a reflection at a vertical axis: those of the other side.
+    /// The joints' counterparts after a reflection about a vertical axis.
     package var mirrored: [Int] {
         switch self {
         case .hand: Array(0..<21)
@@ -47,7 +47,7 @@ package enum Skeleton: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Poses one after the other: x, y and confidence of every joint, 0 where a joint was not seen.
+/// Successive poses: x, y and confidence of every joint, 0 where a joint was not detected.
 package struct PoseSequence: Sendable {
     package let skeleton: Skeleton
     /// [frames, 3, joints], as models take them.
@@ -55,7 +55,7 @@ package struct PoseSequence: Sendable {
 
     package var frameCount: Int { values.count / (3 * skeleton.jointCount) }
 
-    /// - Throws: `.invalidInput` when the numbers are no whole poses, are not finite, or there are none.
+    /// - Throws: `.invalidInput` when the numbers are not a whole number of poses, are not finite, or there are none.
     package init(_ values: [Float], _ skeleton: Skeleton, name: String) throws(ModelError) {
         let size = 3 * skeleton.jointCount
         guard !values.isEmpty, values.count % size == 0 else {
@@ -76,7 +76,7 @@ package struct PoseSequence: Sendable {
         self.values = values
     }
 
-    /// Frames `range`; beyond the end the last one stands still.
+    /// Frames `range`; the last frame is repeated beyond the end.
     package func frames(_ range: Range<Int>) -> [Float] {
         let size = 3 * skeleton.jointCount
         return range.flatMap { frame -> ArraySlice<Float> in
@@ -86,16 +86,17 @@ package struct PoseSequence: Sendable {
     }
 }
 
-/// Brings poses to one place and size: the root joint, in the mean of all frames that show it, to the origin, and the mean
-/// squared distance of all seen joints from there to 1.  Joints that were not seen are 0.
+/// Normalises the position and size of poses.
 ///
-/// The layers of `append` compute the same.
+/// The root joint's mean over all frames in which it was detected moves to the origin, and the mean squared distance of
+/// all detected joints from there becomes 1. Joints that were not detected are 0. The layers of `append` compute the
+/// same.
 enum PoseNormalization {
     /// Added to the mean squared distance.
     static let epsilon: Float = 1e-6
 
     /// - Parameter window: [frames, 3, joints].
-    /// - Returns: x, y and confidence with the joints next to one another: [frames, 3, joints].
+    /// - Returns: x, y and confidence, joint by joint: [frames, 3, joints].
     static func normalized(_ window: [Float], _ skeleton: Skeleton) -> [Float] {
         let joints = skeleton.jointCount
         let frames = window.count / (3 * joints)

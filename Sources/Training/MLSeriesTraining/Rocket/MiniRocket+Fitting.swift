@@ -2,18 +2,19 @@ import Glibc
 package import MLNumerics
 
 extension MiniRocket {
-    /// The shortest series that has features.
+    /// The length of the shortest series that has features.
     package static let leastLength = 9
 
     /// Chooses dilations, channels and biases for series like those of `set`.
     ///
-    /// Dilations, numbers of biases, quantiles and numbers of channels follow aeon's rules; which series a bias is a
-    /// quantile of, and which channels a combination takes, is drawn from `seed`.  A bias lies above its quantile by
-    /// `rounding`: series that stand still have sums that equal a quantile, and whether these count must not depend on the
-    /// order in which somebody adds.
+    /// Dilations, numbers of biases, quantiles and numbers of channels follow aeon's rules; the series whose quantiles
+    /// become biases, and the channels of each combination, are drawn with `seed`. A bias lies above its quantile by
+    /// `rounding`: constant series have sums equal to a quantile, and whether these exceed the bias must not depend on
+    /// the order of summation.
+    ///
     /// - Parameters:
-    ///   - featureCount: rounded down to a multiple of 84.
-    ///   - greatestDilationCount: the most dilations of a kernel.
+    ///   - featureCount: Rounded down to a multiple of 84.
+    ///   - greatestDilationCount: The maximum number of dilations of a kernel.
     package init(
         fitting set: SeriesSet,
         featureCount: Int = 10_000,
@@ -36,7 +37,7 @@ extension MiniRocket {
         let combinations = (0..<dilations.count * Self.kernels.count).map { _ -> [Int] in
             guard set.channelCount > 1 else { return [0] }
             let count = Int(exp2(source.unit() * greatest))
-            // The first draws of a shuffle.
+            // The first steps of a Fisher-Yates shuffle.
             var all = Array(0..<set.channelCount)
             for place in 0..<count {
                 all.swapAt(place, place + Int(source.next() % UInt64(all.count - place)))
@@ -53,7 +54,7 @@ extension MiniRocket {
                 var begun: Set<Int> = []
                 for kernel in 0..<Self.kernels.count {
                     let index = Int(source.next() % UInt64(set.count))
-                    // The series that were drawn keep their memory, as long as it is little.
+                    // The sums of the series drawn so far are cached while they are few.
                     if sums.count > 256 { sums.removeAll(); begun.removeAll() }
                     let series =
                         sums[index]
@@ -85,23 +86,24 @@ extension MiniRocket {
         )
     }
 
-    /// What the rounding of a channel's sum may amount to where series stand still: they do so near their usual magnitude,
-    /// and sums of their greatest numbers equal no quantile but by chance.  More than that would hide steps as small as a
-    /// sensor's, of which the longest stretches of a series may be made.
+    /// A bound on the rounding error of a channel's sum where series are constant.
+    ///
+    /// They are constant near their typical magnitude; larger sums equal a quantile only by chance. A larger bound
+    /// would hide steps as small as a sensor's resolution, which may make up most of a series.
     static func rounding(of set: SeriesSet) -> Float {
         let squares = set.values.reduce(0.0) { $0 + Double($1) * Double($1) }
         let magnitude = (squares / Double(set.values.count)).squareRoot()
-        // Nine samples and three times three of them make 18; they are added in twelve steps.
+        // Nine samples and three times three of them make 18; they are summed in twelve steps.
         return Float(12 * 0x1p-24 * 18 * magnitude)
     }
 
-    /// Term `index` of the low-discrepancy sequence that says at which quantiles biases lie.
+    /// Term `index` of the low-discrepancy sequence that gives the quantiles of the biases.
     private static func golden(_ index: Int) -> Float {
         let product = Double(index) * ((5.0.squareRoot() + 1) / 2)
         return Float(product - product.rounded(.down))
     }
 
-    /// Between two values the quantile is a line.
+    /// The quantile, interpolated linearly.
     static func quantile(_ part: Float, of sorted: [Float]) -> Float {
         let place = Double(part) * Double(sorted.count - 1)
         let below = Swift.min(Int(place), sorted.count - 1)
@@ -110,7 +112,8 @@ extension MiniRocket {
         return Float(Double(sorted[below]) + (Double(sorted[above]) - Double(sorted[below])) * fraction)
     }
 
-    /// Dilations between 1 and what the length allows, evenly on a logarithmic scale, and the biases of each.
+    /// Dilations between 1 and the greatest that the length allows, evenly spaced on a logarithmic scale, and the
+    /// number of biases of each.
     static func dilations(_ length: Int, biases: Int, limit: Int) -> (dilations: [Int], counts: [Int]) {
         let number = Swift.max(1, Swift.min(biases, limit))
         let greatest = log2(Double(length - 1) / 8)
@@ -140,16 +143,16 @@ extension MiniRocket {
 }
 
 extension SplitMix64 {
-    /// A number of 0 ..< 1.
+    /// A uniform random number in 0 ..< 1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// A number of the normal distribution (Box and Muller).
+    /// A normally distributed random number (Box and Muller).
     mutating func normal() -> Double {
         let radius = (-2 * log(1 - unit())).squareRoot()
         return radius * cos(2 * .pi * unit())
     }
 
-    /// The numbers below `count` in an order of chance.
+    /// The numbers below `count` in random order.
     mutating func permutation(_ count: Int) -> [Int] {
         var order = Array(0..<count)
         for place in stride(from: count - 1, to: 0, by: -1) {

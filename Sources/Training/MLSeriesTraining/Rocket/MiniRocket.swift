@@ -3,13 +3,13 @@ package import MLNumerics
 
 /// The features of MiniRocket (Dempster, Schmidt and Webb 2021): how often a convolution of the series exceeds a bias.
 ///
-/// There are 84 kernels of nine weights, three of them 2 and the others −1, each with several dilations d; sample t of
-/// channel c counts as Σ w[i] · x[c, t + (i − 4) · d], with zeros beyond the ends, summed over the channels of the
-/// combination.  A feature is the part of all t, or of those whose surroundings lie inside the series (kernels and
-/// dilations take turns), where that sum is greater than the feature's bias.  Order of the features: dilation, kernel,
-/// bias; as in aeon.
+/// There are 84 kernels of nine weights, three of them 2 and the others −1, each with several dilations d; the
+/// convolution at t of channel c is Σ w[i] · x[c, t + (i − 4) · d], with zeros beyond the ends, summed over the
+/// channels of the combination. A feature is the share of all t, or of those whose receptive field lies inside the
+/// series (alternating over kernels and dilations), where that sum is greater than the feature's bias. The features'
+/// order is dilation, kernel, bias, as in aeon.
 package struct MiniRocket: Sendable, Hashable {
-    /// Which three weights of each kernel are 2, in lexicographic order.
+    /// The three weights of each kernel that are 2, in lexicographic order.
     package static let kernels: [(Int, Int, Int)] = {
         var result: [(Int, Int, Int)] = []
         for a in 0..<7 { for b in a + 1..<8 { for c in b + 1..<9 { result.append((a, b, c)) } } }
@@ -18,13 +18,13 @@ package struct MiniRocket: Sendable, Hashable {
 
     package let channelCount: Int
     package let length: Int
-    /// Ascending.
+    /// The dilations, ascending.
     package let dilations: [Int]
-    /// Biases of a kernel, by dilation.
+    /// The number of biases of a kernel for each dilation.
     package let biasCounts: [Int]
-    /// By dilation and kernel: the channels that are summed.
+    /// For each dilation and kernel the channels that are summed.
     package let channels: [[Int]]
-    /// By feature.
+    /// The bias of each feature.
     package let biases: [Float]
 
     /// - Throws: `.invalidInput` when the parts contradict each other.
@@ -51,10 +51,10 @@ package struct MiniRocket: Sendable, Hashable {
 
     package var featureCount: Int { biases.count }
 
-    /// Whether the sums near the ends of the series count for a dilation and kernel, by their places.
+    /// Whether the sums near the ends of the series count, given the indices of a dilation and a kernel.
     static func countsEnds(_ dilation: Int, _ kernel: Int) -> Bool { (dilation + kernel) % 2 == 0 }
 
-    /// The features of every series: [count, features].  The same on any number of threads.
+    /// The features of every series: [count, features]; identical with any number of threads.
     package func features(of set: SeriesSet) throws(ModelError) -> [Float] {
         guard set.channelCount == channelCount, set.length == length else {
             throw ModelError(
@@ -101,18 +101,18 @@ extension MiniRocket {
     }
 }
 
-/// The sums of one series' convolutions, dilation after dilation.
+/// Computes the convolutions of one series, dilation by dilation.
 final class ConvolutionSums {
     private let channelCount: Int
     private let length: Int
-    /// Zeros before and behind each padded channel.
+    /// The number of zeros on either side of each padded channel.
     private let border: Int
     private let stride: Int
     /// [channels, stride]: the series between zeros.
     private let padded: UnsafeMutablePointer<Float>
-    /// [channels, stride]: the sum of the nine samples, negated.
+    /// [channels, stride]: the negated sum of the nine samples.
     private let common: UnsafeMutablePointer<Float>
-    /// The sums of the present kernel.
+    /// The sums of the current kernel.
     private let sums: UnsafeMutablePointer<Float>
     private var dilation = 1
 
@@ -147,7 +147,7 @@ final class ConvolutionSums {
         UnsafeMutableRawPointer(address).storeBytes(of: value, as: SIMD8<Float>.self)
     }
 
-    /// Turns to another dilation.
+    /// Prepares another dilation.
     func begin(_ dilation: Int) {
         self.dilation = dilation
         for channel in 0..<channelCount {
@@ -161,7 +161,7 @@ final class ConvolutionSums {
         }
     }
 
-    /// Makes the sums of a kernel over `channels`.
+    /// Computes the sums of a kernel over `channels`.
     func add(_ kernel: (Int, Int, Int), _ channels: [Int]) {
         let three = SIMD8<Float>(repeating: 3)
         for (index, channel) in channels.enumerated() {
@@ -175,7 +175,7 @@ final class ConvolutionSums {
         }
     }
 
-    /// The part of the sums, `margin` of them left out at each end, that is greater than `bias`.
+    /// The share of the sums that exceed `bias`, leaving out `margin` of them at each end.
     func share(above bias: Float, margin: Int) -> Float {
         let end = length - margin
         let level = SIMD8<Float>(repeating: bias)
@@ -193,6 +193,6 @@ final class ConvolutionSums {
         return Float(count) / Float(end - margin)
     }
 
-    /// The present sums in ascending order.
+    /// The current sums in ascending order.
     func sorted() -> [Float] { UnsafeBufferPointer(start: sums, count: length).sorted() }
 }

@@ -5,21 +5,21 @@ import MLModels
 package import MLNumerics
 package import MLSpecification
 
-/// Sounds as the spectrograms that a sound classifier reads: windows of 0.975 s at 16 kHz, each 96 frames of 64 mel bands.
+/// Sounds as a sound classifier's input spectrograms: windows of 0.975 s at 16 kHz, each 96 frames of 64 mel bands.
 package struct SoundWindows: Sendable {
     package static let rate = 16_000
     package static let samples = 15_600
     package static let frames = 96
     package static let bands = 64
-    /// What every band of the spectrogram says of silence: the logarithm of what VGGish adds to each.
+    /// The value of every band of silence's spectrogram: the logarithm of VGGish's offset.
     package static let silence = Float(log(0.01))
 
-    /// The part of a window that the next one repeats.
+    /// The fraction of a window that overlaps the next one.
     package let overlap: Double
 
     private let spectrogram: VGGishPreprocessing
 
-    /// The interface of the first model of a sound classifier.
+    /// The interface of the first model in a sound classifier's pipeline.
     package static var preprocessing: SpecModel {
         var model = SpecModel()
         model.specificationVersion = 4
@@ -39,20 +39,21 @@ package struct SoundWindows: Sendable {
         spectrogram = try VGGishPreprocessing(model.soundAnalysisPreprocessing, model.description_p)
     }
 
-    /// The samples of a file as a classifier takes them.
+    /// The samples of a file in a classifier's format: 16 kHz, mono.
     package static func samples(ofFile path: String) throws(ModelError) -> [Float] {
         do { return try SoundFile.samples(ofFile: path, rate: rate) } catch {
             throw ModelError(.io, error.description)
         }
     }
 
-    /// Where windows begin in a sound of `count` samples: one for a sound that is not longer than a window.
+    /// The first samples of the windows in a sound of `count` samples; one window for a sound that is not longer than a
+    /// window.
     package func starts(_ count: Int) -> [Int] {
         let hop = max(1, Int((Double(Self.samples) * (1 - overlap)).rounded()))
         return Array(stride(from: 0, through: max(0, count - Self.samples), by: hop))
     }
 
-    /// The samples of each window; silence follows a sound that is shorter than one.
+    /// The samples of each window; a shorter sound is padded with silence.
     package func windows(_ sound: [Float]) -> [[Float]] {
         starts(sound.count).map { window(sound, $0) }
     }
@@ -67,7 +68,7 @@ package struct SoundWindows: Sendable {
         let starts = starts(sound.count)
         let size = Self.frames * Self.bands
         var result = [Float](repeating: 0, count: starts.count * size)
-        // Some windows at a time: an hour has thousands.
+        // Processed in groups of windows: an hour has thousands.
         for first in stride(from: 0, to: starts.count, by: 64) {
             try Cancellation.check()
             let windows = starts[first..<min(first + 64, starts.count)].map { window(sound, $0) }

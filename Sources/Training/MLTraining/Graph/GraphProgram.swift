@@ -3,7 +3,7 @@ package import MLNumerics
 import MLPasses
 package import MLRuntime
 
-/// A graph made ready to run as a trainer needs it: any graph with inputs of known types, nothing of which is a model's.
+/// A trainer's executable graph: any graph with inputs of known types, independent of a model file.
 ///
 /// Immutable; any number of threads may run it.
 package final class GraphProgram: Sendable {
@@ -19,7 +19,7 @@ package final class GraphProgram: Sendable {
         )
     }
 
-    /// The graph's outputs for a tensor for each input.
+    /// Runs the graph: takes a tensor for each input and returns one for each output.
     package func run(_ inputs: [Tensor], observer: (any StepObserver)? = nil) throws(ModelError) -> [Tensor] {
         try executable.run(inputs, observer: observer)
     }

@@ -3,18 +3,18 @@ package import MLNumerics
 import MLPasses
 package import MLRuntime
 
-/// Changes the parameters of a graph, step by step, so that its loss falls.
+/// Updates the parameters of a graph, step by step, to minimise its loss.
 ///
-/// A value type: a copy goes its own way.  The result does not depend on the number of threads.
+/// A value type: copies are independent. The result does not depend on the number of threads.
 package struct GraphTrainer: Sendable {
     package var optimizer: TrainingSettings.Optimizer {
         didSet { if optimizer != oldValue { fitState() } }
     }
     package var learningRate: Double
-    /// By parameter, in the order of the objective's.
+    /// The current parameters, in the order of the objective's.
     package private(set) var parameters: [Tensor]
     package private(set) var stepCount = 0
-    /// By parameter: what the optimiser keeps for it.
+    /// The optimiser state of each parameter.
     private var states: [[Tensor]]
 
     package init(parameters: [Tensor], optimizer: TrainingSettings.Optimizer, learningRate: Double) {
@@ -25,7 +25,7 @@ package struct GraphTrainer: Sendable {
         fitState()
     }
 
-    /// Starts the optimiser's state anew where it does not have the form that the optimiser needs.
+    /// Resets the optimiser's state where it does not have the form that the optimiser needs.
     private mutating func fitState() {
         let count = OptimizerRule.stateCount(optimizer)
         guard states.count != parameters.count || states.contains(where: { $0.count != count }) else { return }
@@ -37,15 +37,16 @@ package struct GraphTrainer: Sendable {
         stepCount = 0
     }
 
-    /// One step by the gradient of `program`'s loss for `inputs`, the data of its objective.
-    /// - Returns: the outputs of the objective, the loss first, for the parameters of before the step.
+    /// Performs one step along the gradient of `program`'s loss for `inputs`, the data of its objective.
+    ///
+    /// - Returns: The outputs of the objective, the loss first, computed before the parameters were updated.
     package mutating func step(_ program: GradientProgram, _ inputs: [Tensor]) throws(ModelError) -> [Tensor] {
         let (outputs, gradients) = try program.run(inputs, parameters)
         step(by: gradients)
         return outputs
     }
 
-    /// One step by gradients that were computed elsewhere, one for each parameter.
+    /// Performs one step with gradients that were computed elsewhere, one for each parameter.
     package mutating func step(by gradients: [Tensor]) {
         stepCount += 1
         let rule = OptimizerRule(optimizer: optimizer, learningRate: learningRate, step: stepCount)
@@ -54,7 +55,7 @@ package struct GraphTrainer: Sendable {
         }
     }
 
-    /// Puts another tensor of the same type and shape in the place of a parameter.
+    /// Replaces a parameter by a tensor of the same type and shape.
     package mutating func setParameter(_ index: Int, to tensor: Tensor) throws(ModelError) {
         let old = parameters[index]
         guard tensor.scalarType == old.scalarType, tensor.shape == old.shape else {
@@ -81,7 +82,7 @@ package struct GraphTrainer: Sendable {
     }
 }
 
-/// An objective made ready: one plan that computes the loss and the gradient of each parameter.
+/// A compiled objective: one plan that computes the loss and the gradient of each parameter.
 ///
 /// Immutable; any number of trainers and threads may run it.
 package final class GradientProgram: Sendable {

@@ -2,10 +2,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// What a trainer minimises: a graph that computes a loss, and the values in it that a step may change.
+/// A differentiable objective: a graph that computes a loss, and the values in it that a step may change.
 ///
-/// Whoever trains a graph of their own builds one with known extents: data and parameters as inputs, the loss, a tensor
-/// of one element, as the first output.  Further outputs are handed back by each step.
+/// To train a graph of your own, build one with known extents: data and parameters as inputs, the loss, a tensor of one
+/// element, as the first output. Each step returns further outputs, too.
 package struct Objective: Sendable {
     package let graph: Graph
     /// The names of the parameters, each an input of the graph or a named constant in it.
@@ -16,10 +16,10 @@ package struct Objective: Sendable {
         self.parameters = parameters
     }
 
-    /// The graph whose inputs are the data, in their order, and then the parameters, in theirs, and whose outputs are
-    /// those of this graph and then the gradient of the loss by each parameter.
+    /// The graph with gradients: its inputs are the data, in their order, followed by the parameters; its outputs are
+    /// those of this graph followed by the gradient of the loss with respect to each parameter.
     ///
-    /// Nothing is computed that no gradient needs.  An operation without gradient on the way from a parameter to the
+    /// Only what some gradient needs is computed. An operation without a gradient on the path from a parameter to the
     /// loss is an error that names it.
     package func differentiated() throws(ModelError) -> Graph {
         var differentiation = try Differentiation(graph.bound(), parameters)
@@ -27,14 +27,14 @@ package struct Objective: Sendable {
     }
 }
 
-/// A graph written anew with its parameters as inputs, and then backwards, operation by operation.
+/// Rewrites a graph with its parameters as inputs and appends its backward pass, operation by operation.
 private struct Differentiation {
     private var builder = GraphBuilder()
     private var parameters: [ValueID] = []
     private var outputs: [(name: String, value: ValueID)] = []
-    /// The values that parameters reach.
+    /// The values that depend on parameters.
     private var reached: Set<ValueID> = []
-    /// The operations on the way from parameters, in order.
+    /// The operations that depend on parameters, in order.
     private var tape: [Operation] = []
     private var gradients: [ValueID: ValueID] = [:]
 
@@ -124,7 +124,7 @@ private struct Differentiation {
         return builder.finished(outputs: outputs)
     }
 
-    /// Adds what flows from the results of an operation to its operands.
+    /// Propagates the gradient of an operation's results to its operands.
     private mutating func propagate(_ operation: Operation) throws(ModelError) {
         let flows = operation.results.map { gradients[$0] }
         guard flows.contains(where: { $0 != nil }) else { return }
@@ -163,7 +163,7 @@ private struct Differentiation {
 }
 
 extension Graph {
-    /// The constants that operations use under one of `names`.
+    /// The constants with one of `names` that operations use.
     package func namedConstants(_ names: [String]) -> [String: ValueID] {
         let wanted = Set(names)
         var result: [String: ValueID] = [:]

@@ -1,21 +1,22 @@
 import MLKernels
 import MLNumerics
 
-/// How a gradient changes a parameter: the only place that knows the formulas.
+/// The optimisers' update formulas; they are defined nowhere else.
 ///
 /// With g the gradient of the mean loss, w the parameter and t the number of the step, from 1 on, as in PyTorch:
+///
 /// - SGD: v = momentum · v + g; w = w − rate · v, without dampening;
-/// - Adam: m = β₁ · m + (1 − β₁) · g; v = β₂ · v + (1 − β₂) · g²; w = w − rate · m̂ / (√v̂ + eps) with
-///   m̂ = m / (1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ).
+/// - Adam: m = β₁ · m + (1 − β₁) · g; v = β₂ · v + (1 − β₂) · g²; w = w − rate · m̂ / (√v̂ + eps) with m̂ = m / (1 −
+///   β₁ᵗ) and v̂ = v / (1 − β₂ᵗ).
 ///
 /// Every state starts at 0.
 struct OptimizerRule {
     let optimizer: TrainingSettings.Optimizer
     let learningRate: Double
-    /// From 1 on.
+    /// The number of the step, from 1.
     let step: Int
 
-    /// How many tensors of a parameter's size the optimiser keeps for it.
+    /// The number of state tensors that the optimiser keeps for each parameter.
     static func stateCount(_ optimizer: TrainingSettings.Optimizer) -> Int {
         switch optimizer {
         case .sgd(let momentum): momentum == 0 ? 0 : 1
@@ -23,7 +24,7 @@ struct OptimizerRule {
         }
     }
 
-    /// Changes `parameter` and its state; all have the scalar type of the gradient, float32 or float64.
+    /// Updates `parameter` and its state; all have the scalar type of the gradient, float32 or float64.
     func apply(_ gradient: Tensor, to parameter: inout Tensor, state: inout [Tensor]) {
         if parameter.scalarType == .float64 {
             apply(gradient, to: &parameter, state: &state, Double.self)

@@ -3,10 +3,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// The cross-entropy of a softmax with the classes that are right: l[n] = −Σ t[n, k] · log max(p[n, k], 10⁻³⁷), where
-/// p = softmax of x along k.
+/// Softmax cross-entropy with target probabilities: l[n] = −Σ t[n, k] · log max(p[n, k], 10⁻³⁷), where p is the softmax
+/// of x along k.
 ///
-/// Operands: x [N, K], t [N, K], whose rows sum to 1.  Result: [N].  What flows back to x is (p − t) · dl.
+/// Operands: x [N, K], t [N, K], whose rows sum to 1. Result: [N]. The gradient with respect to x is (p − t) · dl.
 package struct SoftmaxCrossEntropy: Operator {
     package init() {}
 
@@ -68,11 +68,11 @@ package struct SoftmaxCrossEntropy: Operator {
     }
 }
 
-/// What a network is trained for.
+/// The loss function of a network.
 package enum Loss: Hashable, Sendable {
-    /// The cross-entropy of a softmax with given classes.
+    /// The cross-entropy of a softmax with target classes.
     case categoricalCrossEntropy
-    /// The mean of the squares of all differences.
+    /// The mean squared error over all elements.
     case meanSquaredError
 }
 
@@ -83,7 +83,7 @@ extension GraphBuilder {
         return try add(Reduction<MeanOfElements>(axes: nil, keepsDimensions: false), losses)
     }
 
-    /// The mean of the squared differences of all elements of two tensors of one shape.
+    /// The mean squared error over all elements of two tensors of the same shape.
     package mutating func meanSquaredError(_ prediction: ValueID, _ targets: ValueID) throws(ModelError) -> ValueID {
         let squares = try add(Unary(Square()), add(Binary<Sub>(), prediction, targets))
         return try add(Reduction<MeanOfElements>(axes: nil, keepsDimensions: false), squares)

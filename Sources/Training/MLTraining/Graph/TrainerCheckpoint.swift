@@ -1,15 +1,15 @@
 package import MLNumerics
 
-/// Everything that a training run needs to go on: weights, state of the optimiser, number of steps.
+/// Everything that is needed to continue training: weights, optimiser state, number of steps.
 package struct TrainerCheckpoint: Sendable, Hashable {
-    /// The checkpoint as it is stored: the letters "MLTC", a version (1), the number of steps, the number of tensors,
-    /// then for each tensor its scalar type, rank, extents and elements.  Integers have 8 bytes, little-endian.
+    /// The stored form: the letters "MLTC", a version (1), the number of steps, the number of tensors, then for each
+    /// tensor its scalar type, rank, extents and elements. Integers have 8 bytes, little-endian.
     package let bytes: [UInt8]
 
     private static let magic: [UInt8] = Array("MLTC".utf8)
     private static let version = 1
 
-    /// A checkpoint that was stored.  It is looked into when a trainer takes it.
+    /// Wraps a stored checkpoint, which is validated when a trainer restores it.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     package init(stepCount: Int, tensors: [Tensor]) {
@@ -29,7 +29,7 @@ package struct TrainerCheckpoint: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The number of steps, and tensors of the types and shapes of `expected`.
+    /// Decodes the number of steps, and tensors of the types and shapes of `expected`.
     package func contents(like expected: [Tensor]) throws(ModelError) -> (stepCount: Int, tensors: [Tensor]) {
         var place = 0
         func take(_ count: Int) throws(ModelError) -> ArraySlice<UInt8> {

@@ -7,10 +7,10 @@ import MLRuntime
 import MLSpecification
 import Synchronization
 
-/// The programs of an updatable network: the frozen part, and for each size of mini-batch and shape of features the one
-/// that computes loss and gradients.
+/// The programs of an updatable network: the frozen part, and one program with loss and gradients for each mini-batch
+/// size and feature shape.
 final class NetworkPrograms: Sendable {
-    /// The network read for one example.
+    /// The network for a single example.
     let single: SplitNetwork
     private let network: UpdatableNetwork
     private let catalogue: Catalogue
@@ -23,7 +23,7 @@ final class NetworkPrograms: Sendable {
         let batch: Int
     }
 
-    /// Programs beyond this number take the places of those that were not used for longest.
+    /// The size of the cache; beyond it the least recently used program is dropped.
     private static let limit = 6
 
     init(_ network: UpdatableNetwork, catalogue: Catalogue, precision: ScalarType) throws(ModelError) {
@@ -33,7 +33,7 @@ final class NetworkPrograms: Sendable {
         single = try SplitNetwork(network, batch: 1, catalogue: catalogue, precision: precision)
     }
 
-    /// What the frozen part makes of the inputs of an example.
+    /// Computes the frozen part for an example's inputs.
     func features(of example: [String: FeatureData]) throws(ModelError) -> [Tensor] {
         guard let frozen = single.frozen else { return [] }
         return try frozen.executable.run(frozen.graphInputs(example)).map { tensor in
@@ -41,7 +41,7 @@ final class NetworkPrograms: Sendable {
         }
     }
 
-    /// The extents of what the loss looks at, for one example of these features.
+    /// The shape of the loss's input, for one example with these features.
     func predictionShape(_ features: [Tensor]) throws(ModelError) -> [Int] {
         let key = features.map(\.shape)
         if let shape = shapes.withLock({ $0[key] }) { return shape }
@@ -53,7 +53,7 @@ final class NetworkPrograms: Sendable {
         return shape
     }
 
-    /// The mini-batch in parts that can be computed at once, in the order given.
+    /// Divides the mini-batch into parts that can be computed at once, in the given order.
     func parts(_ examples: TrainingExamples, _ indices: [Int]) -> [[Int]] {
         guard let first = indices.first else { return [] }
         let shapes = examples.features[first].map(\.shape)
@@ -106,8 +106,8 @@ final class NetworkPrograms: Sendable {
 }
 
 extension Tensor {
-    /// Tensors of one type and shape [k, d…] as [k · count, d…]: step by step of the first axis, the examples next to one
-    /// another.
+    /// Combines tensors of one type and shape [k, d…] to [k · count, d…]: for each index of the first axis, the
+    /// examples next to each other.
     init(examples: [Tensor]) {
         guard let first = examples.first, examples.count > 1 else {
             self = examples.first ?? Tensor([Float](), shape: [0])

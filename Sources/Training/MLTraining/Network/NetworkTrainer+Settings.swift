@@ -2,7 +2,7 @@ package import MLNumerics
 package import MLSpecification
 
 extension NetworkTrainer {
-    /// The defaults that an updatable neural network states for its update.
+    /// The default hyperparameters that an updatable neural network declares.
     package static func settings(of specification: SpecModel) throws(ModelError) -> TrainingSettings {
         let parameters = try specification.updateParameters()
         var settings = TrainingSettings(
@@ -42,7 +42,7 @@ extension NetworkTrainer {
         return settings
     }
 
-    /// Throws when a default lies outside of what the file itself allows.
+    /// Throws when a default is outside the range that the file itself allows.
     private static func checkRanges(_ parameters: SpecNetworkUpdateParameters) throws(ModelError) {
         try check(parameters.epochs, "epochs")
         if parameters.hasSeed { try check(parameters.seed, "seed") }

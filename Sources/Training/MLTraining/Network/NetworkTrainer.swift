@@ -3,12 +3,12 @@ package import MLNumerics
 package import MLOperators
 package import MLSpecification
 
-/// Trains the updatable layers of a neural network, a mini-batch at a time.
+/// Trains the updatable layers of a neural network, one mini-batch at a time.
 ///
-/// A value type: a copy goes its own way from where it was made.  A step gives the same weights, bit for bit, whatever
-/// the number of threads.
+/// A value type: copies are independent. A step gives bit-identical weights with any number of threads.
 package struct NetworkTrainer: Sendable {
-    /// What the next step uses; may change between steps.  Another kind of optimiser starts with a state of zero.
+    /// The hyperparameters of the next step; may change between steps. Changing the kind of optimiser resets its state
+    /// to zero.
     package var settings: TrainingSettings {
         didSet {
             trainer.optimizer = settings.optimizer
@@ -21,10 +21,11 @@ package struct NetworkTrainer: Sendable {
     private var trainer: GraphTrainer
 
     /// - Parameters:
-    ///   - specification: an updatable neural network, classifier or regressor, of the form that the specification
-    ///     asks for; anything else is an error that names the layer and the remedy.
-    ///   - settings: what to use in place of the file's defaults.
-    ///   - precision: `.float64` computes everything plainly in double precision, which is slow and judges the rest.
+    ///   - specification: An updatable neural network, classifier or regressor that follows the specification's rules;
+    ///     anything else is an error that names the layer and the remedy.
+    ///   - settings: Hyperparameters that replace the file's defaults.
+    ///   - precision: `.float64` computes everything in plain double precision, which is slow and serves as a
+    ///     reference.
     package init(
         _ specification: SpecModel,
         settings: TrainingSettings? = nil,
@@ -52,10 +53,11 @@ package struct NetworkTrainer: Sendable {
     /// The names of the updatable layers, first to last.
     package var layerNames: [String] { network.layers.map(\.name) }
 
-    /// Makes examples ready: checks their features, and computes what stands in front of the first updatable layer.
+    /// Prepares examples: checks their features, and computes the frozen layers before the first updatable one.
     ///
-    /// To be called once for a training run; steps then take examples by index.
-    /// - Parameter examples: each with the inputs of the network and the target.
+    /// Call it once per training run; steps then take examples by index.
+    ///
+    /// - Parameter examples: Each with the network's inputs and the target.
     package func examples(_ examples: [[String: FeatureData]]) throws(ModelError) -> TrainingExamples {
         var features: [[Tensor]] = []
         var targets: [Tensor] = []
@@ -72,8 +74,9 @@ package struct NetworkTrainer: Sendable {
         return TrainingExamples(features: features, targets: targets)
     }
 
-    /// Changes the weights once, by the gradient of the mean loss of the examples at `indices`.
-    /// - Returns: that loss, with the weights of before the step.
+    /// Updates the weights once, with the gradient of the mean loss of the examples at `indices`.
+    ///
+    /// - Returns: That loss, computed before the update.
     package mutating func step(_ examples: TrainingExamples, _ indices: [Int]) throws(ModelError) -> Double {
         guard !indices.isEmpty else {
             throw ModelError(.invalidInput, "a mini-batch without examples; give at least one")
@@ -86,7 +89,7 @@ package struct NetworkTrainer: Sendable {
             let (program, inputs) = try programs.program(examples, indices)
             return try trainer.step(program, inputs)[0].values[0]
         }
-        // Examples that do not go together are run one after the other, in the order given.
+        // Examples that cannot be batched are run one after the other, in the given order.
         var sums: [[Double]] = []
         var loss = 0.0
         for part in parts {
@@ -107,12 +110,12 @@ package struct NetworkTrainer: Sendable {
         return loss
     }
 
-    /// Changes the weights once, by the gradient of the mean loss of all of `batch`.
+    /// Updates the weights once, with the gradient of the mean loss of all of `batch`.
     package mutating func step(_ batch: [[String: FeatureData]]) throws(ModelError) -> Double {
         try step(examples(batch), Array(batch.indices))
     }
 
-    /// The model with the present weights in its layers.
+    /// The model with the current weights in its layers.
     package func updatedSpecification() throws(ModelError) -> SpecModel {
         var values: [Int: (weights: [Float], bias: [Float]?)] = [:]
         for layer in network.layers {
@@ -142,16 +145,16 @@ package struct NetworkTrainer: Sendable {
         tensor.converted(to: .float32).withElements(of: Float.self) { Array($0) }
     }
 
-    /// Everything that a later run needs to go on from here.
+    /// Everything that a later run needs to continue from here.
     package func checkpoint() -> TrainerCheckpoint { trainer.checkpoint() }
 
-    /// Goes on from a checkpoint of a trainer of the same model with the same kind of optimiser.
+    /// Continues from a checkpoint of a trainer of the same model with the same kind of optimiser.
     package mutating func restore(_ checkpoint: TrainerCheckpoint) throws(ModelError) {
         try trainer.restore(checkpoint)
     }
 
     /// The weights of an updatable layer: [outputs, inputs] of an inner product, [outputs, inputs / groups, height,
-    /// width] of a convolution (inputs and outputs change places when it is a deconvolution).
+    /// width] of a convolution (with inputs and outputs swapped for a deconvolution).
     package func weights(of layer: String) throws(ModelError) -> Tensor {
         trainer.parameters[try place(of: layer, bias: false)]
     }
@@ -163,12 +166,12 @@ package struct NetworkTrainer: Sendable {
         return trainer.parameters[try place(of: layer, bias: true)]
     }
 
-    /// Puts other weights in place, of the shape that `weights(of:)` gives, or flat.
+    /// Replaces a layer's weights, in the shape that `weights(of:)` returns, or flat.
     package mutating func setWeights(_ weights: Tensor, of layer: String) throws(ModelError) {
         try setParameter(place(of: layer, bias: false), to: weights, at: "weights of layer '\(layer)'")
     }
 
-    /// Puts other biases in place, [outputs].
+    /// Replaces a layer's biases, [outputs].
     package mutating func setBiases(_ biases: Tensor, of layer: String) throws(ModelError) {
         try setParameter(place(of: layer, bias: true), to: biases, at: "biases of layer '\(layer)'")
     }

@@ -6,19 +6,21 @@ import MLNumerics
 import MLOperators
 import MLSpecification
 
-/// An updatable network read for a number of examples at once and cut in two: what no updatable layer reaches, and the
-/// rest.  The values on the cut are the *features*, which stay the same from step to step.
+/// An updatable network for a number of examples at once, split in two: the frozen part, which depends on no updatable
+/// layer, and the rest.
+///
+/// The values at the split are the *features*, which stay the same from step to step.
 struct SplitNetwork: Sendable {
-    /// Computes the features of one example from the network's inputs; `nil` when the network was read for several.
+    /// Computes the features of one example from the network's inputs; `nil` when the network was built for several.
     let frozen: GraphEngine?
-    /// The graph that was cut.
+    /// The whole graph, before splitting.
     private let graph: Graph
     /// The features, in the order in which the rest uses them.
     private let cut: [ValueID]
     private let head: [Operation]
     private let lossInput: ValueID
 
-    /// - Parameter batch: how many examples each sequence holds; more than one only with the legacy mapping.
+    /// - Parameter batch: The number of examples in each sequence; more than one only with the legacy mapping.
     init(
         _ network: UpdatableNetwork,
         batch: Int,
@@ -73,7 +75,7 @@ struct SplitNetwork: Sendable {
         frozen = try GraphEngine(lowered, interface: network.specification.description_p)
     }
 
-    /// The parameters as the file has them, in the order of `names`.
+    /// The parameters from the file, in the order of `names`.
     func parameters(_ names: [String]) throws(ModelError) -> [Tensor] {
         let constants = graph.namedConstants(names)
         var result: [Tensor] = []
@@ -86,7 +88,7 @@ struct SplitNetwork: Sendable {
         return result
     }
 
-    /// The extents of the blob that the loss looks at, for features of these shapes.
+    /// The shape of the blob that is the loss's input, for features of these shapes.
     func predictionShape(_ features: [[Int]], _ precision: ScalarType) throws(ModelError) -> [Int] {
         var builder = GraphBuilder()
         let map = try append(features, precision, to: &builder)
@@ -171,7 +173,7 @@ struct SplitNetwork: Sendable {
         return map
     }
 
-    /// What the softmax that gives the probabilities is taken of, and the number of classes.
+    /// The operand of the softmax that gives the probabilities, and the number of classes.
     private func logits(
         _ map: [ValueID: ValueID],
         _ builder: GraphBuilder
@@ -191,7 +193,7 @@ struct SplitNetwork: Sendable {
 }
 
 extension Graph {
-    /// The graph with double precision in the place of single precision: for judging the arithmetic of kernels.
+    /// The graph with double precision in place of single precision: a reference for the kernels' arithmetic.
     func inDoublePrecision() throws(ModelError) -> Graph {
         try rebuilt { (id, builder) throws(ModelError) in
             builder.input(self[id].name, type(of: id))

@@ -1,15 +1,14 @@
 import MLNumerics
 
-/// Examples made ready for steps: targets as tensors, and what the network computes of each input in front of its
-/// first updatable layer, which no step changes.
+/// Prepared examples: targets as tensors, and the features before the first updatable layer, which no step changes.
 ///
-/// Made by `NetworkTrainer.examples`, for that trainer and copies of it.
+/// Created by `NetworkTrainer.examples`, for that trainer and its copies.
 package struct TrainingExamples: Sendable {
-    /// By example, then by feature of the split network.
+    /// For each example the features of the split network.
     let features: [[Tensor]]
-    /// By example, in the form that the loss takes: probabilities of classes, or values of the prediction's shape.
+    /// For each example the target in the loss's form: class probabilities, or values of the prediction's shape.
     let targets: [Tensor]
 
-    /// How many examples there are.
+    /// The number of examples.
     package var count: Int { features.count }
 }

@@ -1,8 +1,8 @@
 package import MLNumerics
 
-/// The parameters of an update, as the file states them or the caller overrides them.
+/// The hyperparameters of an update, from the file or the caller.
 package struct TrainingSettings: Hashable, Sendable {
-    /// How a step changes the weights; see `OptimizerRule` for the formulas.
+    /// The optimiser; see `OptimizerRule` for the formulas.
     package enum Optimizer: Hashable, Sendable {
         case sgd(momentum: Double)
         case adam(beta1: Double, beta2: Double, eps: Double)
@@ -12,9 +12,9 @@ package struct TrainingSettings: Hashable, Sendable {
     package var learningRate: Double
     package var miniBatchSize: Int
     package var epochs: Int
-    /// Whether every epoch takes the examples in another order.
+    /// Whether every epoch uses a new order of the examples.
     package var shuffles: Bool
-    /// Where the order of the examples starts; `nil` when the file states none.
+    /// The seed of the examples' order; `nil` when the file states none.
     package var seed: UInt64?
 
     package init(
@@ -33,7 +33,7 @@ package struct TrainingSettings: Hashable, Sendable {
         self.seed = seed
     }
 
-    /// Throws unless every number makes sense by itself; ranges that a file allows are the caller's to check.
+    /// Throws unless every number is valid by itself; the caller checks the ranges that a file allows.
     package func check() throws(ModelError) {
         func require(_ holds: Bool, _ message: @autoclosure () -> String) throws(ModelError) {
             guard holds else { throw ModelError(.invalidInput, message()) }

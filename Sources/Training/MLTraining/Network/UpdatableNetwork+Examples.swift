@@ -8,7 +8,8 @@ extension UpdatableNetwork {
 
     var usesExactMapping: Bool { specification.neuralNetwork.arrayInputShapeMapping == .exactArrayMapping }
 
-    /// Whether layers from the first updatable one on look at sequences, so that the reader must know the batch.
+    /// Whether any layer from the first updatable one on processes sequences, so that the batch must be known when
+    /// reading.
     var isRecurrent: Bool {
         guard let first = layers.map(\.index).min() else { return false }
         return specification.neuralNetwork.layers[first...].contains { layer in
@@ -19,7 +20,7 @@ extension UpdatableNetwork {
         }
     }
 
-    /// Whether several examples can lie along the first axis of blobs from the first updatable layer on.
+    /// Whether blobs from the first updatable layer on can hold several examples along their first axis.
     var allowsBatches: Bool {
         guard let first = layers.map(\.index).min() else { return false }
         return specification.neuralNetwork.layers[first...].allSatisfy { layer in
@@ -32,7 +33,7 @@ extension UpdatableNetwork {
         }
     }
 
-    /// The target of an example in the form that the loss takes, for a prediction of this shape.
+    /// The target of an example in the loss's form, for a prediction of this shape.
     func target(of example: [String: FeatureData], prediction: [Int]) throws(ModelError) -> Tensor {
         guard let name = targets.first(where: { example[$0] != nil }), let value = example[name] else {
             throw ModelError(
@@ -48,7 +49,7 @@ extension UpdatableNetwork {
         }
     }
 
-    /// A class, by label or by index, as a vector that is 1 in its place; probabilities are taken as they are.
+    /// A class, by label or by index, as a one-hot vector; probabilities are passed through.
     private func probabilities(_ value: FeatureData, count: Int) throws(ModelError) -> Tensor {
         let index: Int
         switch (value, labels) {

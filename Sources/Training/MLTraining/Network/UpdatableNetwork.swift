@@ -4,26 +4,26 @@ import MLSpecification
 
 /// The parts of an updatable neural network that training needs, checked against the rules of the specification.
 struct UpdatableNetwork: Sendable {
-    /// A layer whose weights change.
+    /// A layer with updatable weights.
     struct Layer: Sendable {
         let name: String
-        /// The place among the network's layers.
+        /// The index among the network's layers.
         let index: Int
         let hasBias: Bool
 
-        /// The names under which the reader keeps the weights.
+        /// The names of the weights' constants in the graph.
         var parameters: [String] { [name + ".weights"] + (hasBias ? [name + ".bias"] : []) }
     }
 
     let layers: [Layer]
     let loss: Loss
-    /// The blob that the loss looks at: probabilities, or the prediction.
+    /// The blob that is the loss's input: probabilities, or the prediction.
     let lossInput: String
-    /// The features under which an example may hold the target.
+    /// The names of the features that may hold the target.
     let targets: [String]
-    /// For a classifier: its labels.
+    /// The labels of a classifier.
     let labels: Labels?
-    /// The network as a plain one that gives `lossInput`.
+    /// The network as a plain one whose output is `lossInput`.
     let specification: SpecModel
 
     enum Labels: Sendable {
@@ -209,7 +209,7 @@ struct UpdatableNetwork: Sendable {
         return result
     }
 
-    /// Throws when a layer between the loss and an updatable layer is of a kind that the specification does not allow
+    /// Throws when a layer between an updatable layer and the loss is of a kind that the specification does not allow
     /// there.
     private static func checkPath(
         _ layers: [SpecNeuralNetworkLayer],
@@ -218,7 +218,7 @@ struct UpdatableNetwork: Sendable {
         _ loss: Loss
     ) throws(ModelError) {
         let changing = Set(updatable.map(\.index))
-        // The blobs that updatable layers reach, front to back.
+        // The blobs that depend on updatable layers, front to back.
         var reached: Set<String> = []
         var onPath: [Int] = []
         for (index, layer) in layers.enumerated() {
@@ -234,7 +234,7 @@ struct UpdatableNetwork: Sendable {
                 "the loss does not depend on any updatable layer; mark one in front of '\(blob)'"
             )
         }
-        // Of those, the ones that lead to the loss, back to front.
+        // Of those, the ones that the loss depends on, back to front.
         var wanted: Set<String> = [blob]
         for (index, layer) in layers.enumerated().reversed() where layer.output.contains(where: wanted.contains) {
             wanted.formUnion(layer.input)
@@ -289,7 +289,7 @@ extension SpecNeuralNetworkLayer {
         }
     }
 
-    /// Whether the specification lets gradients pass the layer.
+    /// Whether the specification lets gradients pass through the layer.
     fileprivate var mayStandBeforeLoss: Bool {
         switch layer {
         case .convolution?, .innerProduct?, .uniDirectionalLstm?, .flatten?, .flattenTo2D?, .pooling?, .batchnorm?: true

@@ -1,14 +1,15 @@
 import MLNumerics
 
-/// The order in which an epoch takes the examples.
+/// The order of the examples in an epoch.
 ///
-/// Shuffled orders are Fisher-Yates from the last place to the second: place i changes with place r mod (i + 1), where
-/// r are the numbers of splitmix64 (Steele, Lea and Flood 2014) whose state starts at seed + epoch.  Every epoch
-/// starts from the given order, so any of them can be made again by itself.
+/// Shuffled orders are Fisher-Yates from the last position to the second: position i is swapped with position r mod (i
+/// + 1), where r are the numbers of splitmix64 (Steele, Lea and Flood 2014) whose state starts at seed + epoch. Every
+/// epoch starts from the given order, so each can be reproduced by itself.
 package enum EpochOrder {
     /// - Parameters:
+    ///   - count: The number of examples.
     ///   - seed: `nil` for the given order.
-    ///   - epoch: from 0.
+    ///   - epoch: The index of the epoch, from 0.
     package static func indices(count: Int, seed: Int64?, epoch: Int) -> [Int] {
         var order = Array(0..<count)
         guard let seed, count > 1 else { return order }

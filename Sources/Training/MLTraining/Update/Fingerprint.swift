@@ -1,7 +1,7 @@
 package import MLFeatures
 import MLNumerics
 
-/// The 64-bit FNV-1a hash of what is added, to tell files and data apart; no protection against intent.
+/// The 64-bit FNV-1a hash of the added data, to tell files and data apart; it does not resist deliberate collisions.
 package struct Fingerprint: Sendable {
     package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -13,7 +13,7 @@ package struct Fingerprint: Sendable {
         value = hash
     }
 
-    /// Eight bytes at a time: as good for telling apart, and faster for large data.
+    /// Adds eight bytes at a time: as good for telling data apart, and faster.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var hash = value
         var offset = 0

@@ -3,7 +3,7 @@ import MLModels
 import MLNumerics
 import MLSpecification
 
-/// Remembers examples.
+/// Trains a nearest-neighbours classifier: stores the examples.
 final class NeighborLearner: Learner {
     private let model: SpecModel
     private var classifier: NearestNeighborsClassifier
@@ -16,7 +16,7 @@ final class NeighborLearner: Learner {
         }
         classifier = try NearestNeighborsClassifier(parameters, model.description_p)
         self.model = model
-        // The label is what training takes beside the inputs; the builder names it after the prediction.
+        // The label is the training input that is not a prediction input; the builder names it after the prediction.
         let inputs = Set(model.description_p.input.map(\.name))
         let others = model.trainingFeatures.map(\.name).filter { !inputs.contains($0) }
         guard others.count == 1 else {
@@ -81,7 +81,7 @@ final class NeighborLearner: Learner {
         )
     }
 
-    /// How many examples vote does not matter to learning.
+    /// The number of neighbours has no effect on training.
     func apply(_ parameters: UpdateParameters) {}
 
     func replace(_ parameter: UpdateParameter, of layer: String, with tensor: Tensor) throws(ModelError) {
@@ -94,7 +94,7 @@ final class NeighborLearner: Learner {
         return result
     }
 
-    /// All examples are taken in one step, before which there is nothing to keep.
+    /// All examples are added in one step, before which there is no state.
     func state() -> [UInt8] { [] }
 
     func restore(_ state: [UInt8]) {}

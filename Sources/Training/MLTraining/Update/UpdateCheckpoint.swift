@@ -1,16 +1,16 @@
 import MLFiles
 package import MLNumerics
 
-/// Where an update stands between two mini-batches, with all that is needed to go on in another process.
+/// The state of an update between two mini-batches, with everything needed to continue in another process.
 ///
 /// As a file: the eight bytes "MLUPDCP1", then numbers of eight bytes, least significant first, in the order of the
 /// members (doubles by their bits), and last the FNV-1a of everything before.
 package struct UpdateCheckpoint: Sendable, Equatable {
-    /// Tells the model and the training data of the update from others.
+    /// Identifies the model and the training data of the update.
     package var origin: UInt64
     package var position: UpdatePosition
     package var parameters: [UpdateParameter: UpdateParameter.Value]
-    /// What the learner keeps.
+    /// The learner's state.
     package var learner: [UInt8]
 
     package init(
@@ -27,7 +27,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
 
     private static let magic = [UInt8]("MLUPDCP1".utf8)
 
-    /// Writes the file under a temporary name, then gives it its own.
+    /// Writes the file atomically: under a temporary name, then renames it.
     package func write(to path: String) throws(ModelError) { try FileAccess.write(bytes, to: path) }
 
     package init(contentsOf path: String) throws(ModelError) {
@@ -141,19 +141,19 @@ package struct UpdateCheckpoint: Sendable, Equatable {
     }
 }
 
-/// Where the loop over epochs and mini-batches stands.
+/// The position in the loop over epochs and mini-batches.
 package struct UpdatePosition: Sendable, Equatable {
     package var hasBegun = false
-    /// From 0.
+    /// The index of the epoch, from 0.
     package var epoch = 0
-    /// Examples of the epoch that are done.
+    /// The number of the epoch's examples that are done.
     package var place = 0
-    /// Mini-batches of the epoch that are done.
+    /// The number of the epoch's mini-batches that are done.
     package var batch = 0
     /// The size of this epoch's mini-batches; 0 before the epoch begins.
     package var batchSize = 0
     /// The seed of this epoch's order; `nil` for the given order.
     package var seed: Int64?
-    /// The losses of the epoch's mini-batches, each times its examples.
+    /// The sum of the epoch's mini-batch losses, each times the number of its examples.
     package var lossSum = 0.0
 }

@@ -3,27 +3,27 @@ import MLModels
 package import MLNumerics
 package import MLSpecification
 
-/// The examples of an update, checked, in the form that the learning part of the model takes them.
+/// The validated examples of an update, as inputs of the trainable part of the model.
 package struct UpdateExamples: Sendable {
     package let count: Int
-    /// The features that the learning part takes in training, by name, a value for each example.
+    /// The training inputs of the trainable part, by name, with a value for each example.
     package let columns: [String: FeatureColumn]
 
-    /// Examples that already are what the learning part takes.
+    /// Takes examples that already are inputs of the trainable part.
     package init(count: Int, columns: [String: FeatureColumn]) {
         self.count = count
         self.columns = columns
     }
 
-    /// How many examples go through the static part of a pipeline at a time.
+    /// The number of examples that go through the frozen part of a pipeline at a time.
     private static let chunk = 64
 
-    /// Checks examples and runs them, once, through the part of a pipeline that does not learn.
+    /// Checks examples and runs them, once, through the part of a pipeline that is not trained.
     ///
     /// - Parameters:
-    ///   - examples: their features by name; others than the model's training inputs are left out.
-    ///   - model: the whole model.
-    ///   - engine: the engine of the whole model; asked for when the model is a pipeline.
+    ///   - examples: Their features by name; features other than the model's training inputs are ignored.
+    ///   - model: The whole model.
+    ///   - engine: Returns the engine of the whole model; called when the model is a pipeline.
     package init(
         _ examples: [[String: FeatureData]],
         for model: SpecModel,
@@ -72,7 +72,7 @@ package struct UpdateExamples: Sendable {
         return examples.map { $0.filter { names.contains($0.key) } }
     }
 
-    /// What the models before the last give, at any depth; labels pass by them.
+    /// The outputs of the models before the last, at any depth; labels bypass them.
     private static func features(
         of batch: FeatureBatch,
         from pipeline: Pipeline,
@@ -82,7 +82,7 @@ package struct UpdateExamples: Sendable {
         let labels = batch.columns.filter { !inputs.contains($0.key) }
         var known = FeatureBatch(count: batch.count, columns: batch.columns.filter { inputs.contains($0.key) })
         known = try pipeline.features(from: known, before: pipeline.stages.count - 1)
-        // A label may bear the name of an input too.
+        // A label may have the same name as an input.
         for feature in model.trainingFeatures where known.columns[feature.name] == nil || labels[feature.name] != nil {
             known.columns[feature.name] = batch.columns[feature.name]
         }
@@ -118,7 +118,7 @@ package struct UpdateExamples: Sendable {
         }
     }
 
-    /// What the feature takes, when `value` is something else.
+    /// The type that the feature expects, when `value` has another one.
     private static func mismatch(_ value: FeatureData, _ feature: SpecFeatureDescription) -> String? {
         switch (feature.type.type, value) {
         case (.int64Type?, .int64), (.doubleType?, .double), (.doubleType?, .int64), (.stringType?, .string),

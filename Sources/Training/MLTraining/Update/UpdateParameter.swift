@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// What an update can be told; the names are Core ML's.
+/// The parameters of an update; the names are Core ML's.
 package enum UpdateParameter: String, Sendable, CaseIterable {
     case learningRate, momentum, miniBatchSize, beta1, beta2, eps, epochs, shuffle, seed, numberOfNeighbors
     case weights, biases
@@ -21,16 +21,16 @@ package enum UpdateParameter: String, Sendable, CaseIterable {
     }
 }
 
-/// A value that somebody gives for a parameter, of the whole model or of the part that `scope` names.
+/// A caller's value for a parameter, of the whole model or of the part that `scope` names.
 package struct UpdateOption: Sendable {
     package enum Content: Sendable {
         case value(UpdateParameter.Value)
-        /// Weights or biases of a layer.
+        /// A layer's weights or biases.
         case tensor(Tensor)
     }
 
     package let parameter: UpdateParameter
-    /// A layer for weights and biases, else a model of a pipeline; `nil` for the model that learns.
+    /// The layer of weights and biases, or a model of a pipeline; `nil` for the trainable model.
     package let scope: String?
     package let content: Content
 
@@ -44,6 +44,6 @@ package struct UpdateOption: Sendable {
         self.init(parameter, scope: nil, .value(value))
     }
 
-    /// The option as Core ML writes its key.
+    /// The option in the form of Core ML's keys.
     var name: String { scope.map { "\($0).\(parameter.rawValue)" } ?? parameter.rawValue }
 }

@@ -1,7 +1,7 @@
 package import MLNumerics
 package import MLSpecification
 
-/// The parameters that a model declares for its update, with their present values.
+/// The parameters that a model declares for its update, with their current values.
 package struct UpdateParameters: Sendable {
     /// A declared parameter.
     package struct Declaration: Sendable {
@@ -19,7 +19,7 @@ package struct UpdateParameters: Sendable {
     package private(set) var declarations: [UpdateParameter: Declaration] = [:]
     package private(set) var values: [UpdateParameter: UpdateParameter.Value] = [:]
 
-    /// The parameters of the part of a model that learns.  Checks what the format asks of them.
+    /// Reads the parameters of a model's trainable part, and checks the format's rules for them.
     package init(of target: UpdateTarget) throws(ModelError) {
         if case .kNearestNeighborsClassifier(let classifier)? = target.model.type {
             try self.init(of: classifier)
@@ -124,7 +124,7 @@ package struct UpdateParameters: Sendable {
         ModelError(.invalidModel, "the range of '\(parameter.rawValue)' is empty; its minimum is above its maximum")
     }
 
-    /// Takes a value over when the model declares the parameter and allows the value.
+    /// Sets a value when the model declares the parameter and allows the value.
     package mutating func set(_ parameter: UpdateParameter, to value: UpdateParameter.Value) throws(ModelError) {
         guard let declaration = declarations[parameter] else {
             let names = declarations.keys.map(\.rawValue).sorted().joined(separator: ", ")
@@ -145,7 +145,7 @@ package struct UpdateParameters: Sendable {
         values[parameter] = fitting
     }
 
-    /// The value in the form that a parameter has: whole numbers may come as doubles, and any number as a flag.
+    /// Converts a value to a parameter's type: whole numbers may be given as doubles, and any number as a flag.
     private static func fitting(
         _ value: UpdateParameter.Value,
         _ form: UpdateParameter.Value
@@ -169,7 +169,7 @@ package struct UpdateParameters: Sendable {
         }
     }
 
-    /// What speaks against a value, beginning with the parameter's name.
+    /// The reason against a value, beginning with the parameter's name.
     private static func objection(
         _ parameter: UpdateParameter,
         _ value: UpdateParameter.Value,

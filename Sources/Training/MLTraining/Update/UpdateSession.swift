@@ -5,11 +5,11 @@ import MLSpecification
 
 /// One update of a model, from the first example to the last epoch.
 ///
-/// The caller pulls: `begin` takes the training data, each `next` does the work up to the next event.  Between two
-/// events parameters may change, the model as it is may be asked for, and the session may be written to a checkpoint.
-/// Used by one thread at a time.
+/// The caller pulls: `begin` takes the training data, each `next` works until the next event. Between two events
+/// parameters may be changed, the current model may be requested, and the session may be written to a checkpoint. Used
+/// by one thread at a time.
 package final class UpdateSession {
-    /// What happened.
+    /// A progress event.
     package enum Event: Sendable, Equatable {
         case trainingBegin
         /// - loss: the mean over the mini-batch.
@@ -24,15 +24,15 @@ package final class UpdateSession {
     package private(set) var position = UpdatePosition()
     private let learner: any Learner
     private let engine: () throws(ModelError) -> any ModelEngine
-    /// How many examples there are; `nil` before they are there.
+    /// The number of examples; `nil` before they are given.
     private var count: Int?
     private var order: [Int] = []
     private var origin: UInt64 = 0
     private var isEpochOver = false
 
     /// - Parameters:
-    ///   - options: what the caller sets in the place of the model's defaults.
-    ///   - engine: gives the engine of the whole model, for the static part of a pipeline.
+    ///   - options: The caller's values in place of the model's defaults.
+    ///   - engine: Returns the engine of the whole model, for the frozen part of a pipeline.
     package init(
         _ file: ModelFile,
         options: [UpdateOption] = [],
@@ -58,15 +58,17 @@ package final class UpdateSession {
             if target.networkParameters != nil { return try NetworkLearner(target.model, parameters) }
             return try NeighborLearner(target.model)
         } catch {
-            // Whatever keeps the model from learning is an error of the update.
+            // Whatever prevents training is an error of the update.
             var failure = error
             failure.code = .update
             throw failure
         }
     }
 
-    /// Changes parameters from the next mini-batch on; size of mini-batches, order and number of epochs from the next
-    /// epoch on.  A refused value leaves all values as they were.
+    /// Changes parameters from the next mini-batch on; mini-batch size, order and number of epochs from the next epoch
+    /// on.
+    ///
+    /// A rejected value leaves all values unchanged.
     package func set(_ options: [UpdateOption]) throws(ModelError) {
         var changed = parameters
         var tensors: [(UpdateOption, Tensor)] = []
@@ -121,7 +123,7 @@ package final class UpdateSession {
         origin = fingerprint.value
     }
 
-    /// Works up to the next event; `nil` when the update is complete.
+    /// Works until the next event; `nil` when the update is complete.
     package func next() throws(ModelError) -> Event? {
         guard let count else { preconditionFailure("a session begins with its training data") }
         guard position.hasBegun else {
@@ -176,7 +178,7 @@ package final class UpdateSession {
         return event
     }
 
-    /// The share of the whole work that is done, from 0 to 1.
+    /// The fraction of the whole work that is done, from 0 to 1.
     package var fraction: Double {
         guard learner.learnsInEpochs, let count, let epochs = parameters.integer(.epochs), epochs > 0 else {
             return position.epoch > 0 ? 1 : 0
@@ -184,15 +186,16 @@ package final class UpdateSession {
         return min((Double(position.epoch) + Double(position.place) / Double(count)) / Double(epochs), 1)
     }
 
-    /// The model with what was learnt so far.
+    /// The model with its current weights.
     package func updated() throws(ModelError) -> ModelFile {
         file.replacing(file.specification.replacingTarget(try learner.specification()))
     }
 
     // MARK: - Checkpoints
 
-    /// Where the session stands.  Ask between two events.
-    /// - Throws: also for encrypted models, whose weights a checkpoint would hold in the clear.
+    /// The state of the session, to be requested between two events.
+    ///
+    /// - Throws: Also for encrypted models, whose weights a checkpoint would store unencrypted.
     package func checkpoint() throws(ModelError) -> UpdateCheckpoint {
         try file.requireUnprotected("a checkpoint")
         return UpdateCheckpoint(
@@ -203,7 +206,7 @@ package final class UpdateSession {
         )
     }
 
-    /// Goes on from a checkpoint, after `begin` with the same training data.
+    /// Continues from a checkpoint, after `begin` with the same training data.
     package func restore(_ checkpoint: UpdateCheckpoint) throws(ModelError) {
         guard let count else { preconditionFailure("a session begins with its training data") }
         guard checkpoint.origin == origin else {
@@ -213,7 +216,7 @@ package final class UpdateSession {
             )
         }
         let place = checkpoint.position
-        // What is learnt in one step is learnt anew.
+        // Training in a single step starts over.
         guard learner.learnsInEpochs else { return }
         guard place.place <= count, place.batchSize <= count, place.batchSize > 0 || place.place == 0,
             place.epoch < Int.max, place.lossSum.isFinite

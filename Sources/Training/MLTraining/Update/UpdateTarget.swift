@@ -1,14 +1,14 @@
 package import MLNumerics
 package import MLSpecification
 
-/// The part of an updatable model that learns: the model itself, or the last of its pipeline.
+/// The trainable part of an updatable model: the model itself, or the last model of its pipeline.
 package struct UpdateTarget: Sendable {
-    /// The names of the models around it and its own in their pipelines, from the outside in; empty without a pipeline.
+    /// The names of the enclosing models and its own in their pipelines, outermost first; empty without a pipeline.
     package let names: [String]
-    /// The network or the classifier that learns.
+    /// The trainable network or classifier.
     package let model: SpecModel
 
-    /// Finds the part.  Checks what the format asks of updatable models.
+    /// Finds the trainable part, and checks the format's rules for updatable models.
     package init(of model: SpecModel) throws(ModelError) {
         guard model.isUpdatable else {
             throw ModelError(
@@ -85,8 +85,8 @@ extension SpecModel {
         return copy
     }
 
-    /// What an example for training consists of: the stated training inputs, or, when the file states none, the inputs
-    /// and what a classifier predicts.
+    /// The features of a training example: the declared training inputs, or, when the file declares none, the inputs
+    /// and a classifier's predicted feature.
     package var trainingFeatures: [SpecFeatureDescription] {
         guard description_p.trainingInput.isEmpty else { return description_p.trainingInput }
         let predicted = description_p.output.first { $0.name == description_p.predictedFeatureName }
