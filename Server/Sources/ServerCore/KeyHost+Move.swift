@@ -3,7 +3,7 @@ import Foundation
 public import ServerDatabase
 
 extension KeyHost {
-    /// What a key service keeps beside the rings, in the order in which rows refer to each other.
+    /// The tables of a key service besides the key rings, in the order in which rows refer to each other.
     private static let tables: [(name: String, columns: [String], key: String)] = [
         ("devices", ["team", "device", "app", "status", "record", "enrolled"], "team, device"),
         ("key_holders", ["team", "key_id", "content", "device"], "team, key_id, content, device"),
@@ -20,10 +20,17 @@ extension KeyHost {
         ("revocations", ["team", "version", "changed", "devices", "keys", "leases"], "team"),
     ]
 
-    /// Moves the keys of models, and what is known of devices, from a server that does everything to a key service.
+    /// Moves the keys of models and the records of devices from a server with both roles to a key service.
     ///
-    /// All is in the new place before anything leaves the old one.
-    /// - Returns: how many teams there are.
+    /// Everything is in the new place before anything is removed from the old one.
+    ///
+    /// - Parameters:
+    ///   - source: the database of the server.
+    ///   - old: the vault of the server.
+    ///   - target: the database of the key service.
+    ///   - new: the vault of the key service.
+    /// - Returns: the number of teams.
+    /// - Throws: a ``ServiceError`` when a database has another role, or the key service has other keys of a team.
     public static func move(
         from source: any Database,
         vault old: KeyVault,

@@ -2,16 +2,18 @@ public import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Speaks with a key service that is a process of its own, for the deployment server.
+/// A deployment server's connection to a key service that is a process of its own.
 public final class KeyServiceLink: Sendable {
-    /// Where it is reached.
+    /// The address of the key service.
     public let address: URL
     private let secret: KeyLinkSecret
     private let connections: URLSession
-    /// The service's session, as it was told last.
+    /// The service's session, as last received.
     private let session = Mutex<[UInt8]>([UInt8](repeating: 0, count: 16))
 
-    /// - Parameter address: `http://host:port`.
+    /// Creates a link to a key service at an address such as `http://host:port`.
+    ///
+    /// Throws a ``ServiceError`` for any other address.
     public init(_ address: URL, _ secret: KeyLinkSecret) throws(ServiceError) {
         guard ["http", "https"].contains(address.scheme), address.host != nil, address.query == nil else {
             throw .invalid(
@@ -30,8 +32,7 @@ public final class KeyServiceLink: Sendable {
         connections = URLSession(configuration: configuration)
     }
 
-    /// Asks, and waits for the answer.
-    /// - Parameter actor: who wants it, for the service's audit log.
+    /// Sends a call and waits for the answer; `actor` is who wants it, for the service's audit log.
     func ask<Value: Codable & Sendable>(
         _ call: KeyCall,
         for actor: String,

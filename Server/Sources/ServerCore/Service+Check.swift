@@ -5,19 +5,21 @@ public import ServerBlobs
 import ServerDatabase
 import UpdateFramework
 
-/// What a look at everything that the server keeps has found.
+/// The result of checking everything that the server stores.
 public struct CheckReport: Sendable {
-    /// What is not as it must be; none when all is well.
+    /// The problems that were found; empty when there are none.
     public internal(set) var problems: [String] = []
-    /// How many of each kind were looked at.
+    /// The number of checked objects of each kind.
     public internal(set) var counts: [String: Int] = [:]
-    /// Files that no record names: of uploads that a crash cut off.
+    /// Files that no record names, left by uploads that a crash interrupted.
     public internal(set) var unreferenced: [BlobDigest] = []
 }
 
 extension Service {
-    /// Looks at all records, files and signatures.
-    /// - Parameter readsFiles: whether files are read and their hashes compared, not only their lengths.
+    /// Checks all records, files and signatures.
+    ///
+    /// Where `readsFiles` is true, as by default, files are read and their hashes compared, not only their lengths.
+    /// Throws only when the database cannot be read.
     public func check(readsFiles: Bool = true) async throws -> CheckReport {
         var report = CheckReport()
         do { try await verifyAudit() } catch let error as ServiceError { report.problems.append(error.description) }
@@ -171,7 +173,7 @@ extension Service {
 }
 
 extension CheckReport {
-    /// Notes what `body` throws as a problem of `subject`.
+    /// Records an error that `body` throws as a problem of `subject`.
     fileprivate mutating func note(_ subject: String, _ body: () throws -> Void) {
         do { try body() } catch { problems.append("\(subject): \(error)") }
     }

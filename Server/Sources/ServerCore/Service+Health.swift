@@ -7,7 +7,7 @@ extension Service {
         _ = try await database.read { try $0.first("SELECT COUNT(*) AS n FROM schema_version") }
     }
 
-    /// Numbers that whoever runs the server watches, by their names in Prometheus.
+    /// Measurements for the server's operator, by their names in Prometheus.
     public func gauges() async throws -> [String: Double] {
         let time = now().milliseconds
         return try await database.read { connection in

@@ -1,6 +1,6 @@
 public import ServerDatabase
 
-/// The tables of the server, version by version.  A version that was released never changes.
+/// The tables of the server, version by version; a released version never changes.
 public let migrations: [Migration] = [
     Migration(
         version: 1,

@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// What can be done with a deployment.
+/// An operation that is possible with a deployment.
 struct OperationButton {
     let name: String
     let label: String
@@ -42,7 +42,7 @@ struct OperationButton {
         }
     }
 
-    /// What is possible with a deployment, and what its rollout allows.
+    /// The operations that a deployment's state and its rollout allow.
     static func possible(
         _ deployment: Deployment,
         _ rollout: Rollout?,
@@ -179,7 +179,7 @@ extension Dashboard {
         )
     }
 
-    /// What devices reported of the releases that a deployment names.
+    /// The reports of devices on the releases that a deployment names.
     private func reports(of deployment: Deployment, _ place: CollectionPlace, _ visit: Visit) async throws
         -> [ReleaseReport]
     {
@@ -295,7 +295,7 @@ extension Dashboard {
         }
     }
 
-    /// To how many devices it happens, as far as they report.
+    /// The number of devices that are affected, as far as they report.
     private static func consequences(
         _ operation: ServerCore.Service.Operation,
         _ deployment: Deployment,

@@ -75,7 +75,7 @@ extension Dashboard {
             let may: Permissions
             let keys: [Key]
             let hasKeys: Bool
-            /// Where the private halves lie; `nil` while that cannot be asked.
+            /// The place of the private keys; `nil` while it cannot be determined.
             let storage: String?
             let isApart: Bool
             let keyServiceFailure: String?
@@ -170,7 +170,7 @@ extension Dashboard {
         return try await page("keys", content, title: "Keys & trust", team: team, section: .keys, visit)
     }
 
-    /// The keys of a team and where they lie; when a key service of its own does not answer, why.
+    /// The keys of a team and their place, or the reason why a key service of its own does not answer.
     private func keysAndPlace(_ team: String, _ visit: Visit) async throws -> ([TeamKey], KeyStorage?, String?) {
         do {
             return (
@@ -515,7 +515,7 @@ extension Dashboard {
 
     private static let pageLength = 50
 
-    /// The first digits of what is a hash; all else as it is.
+    /// The first digits of a hash; any other text unchanged.
     private static func shortened(_ text: String) -> String {
         text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) ? Texts.short(text) + "…" : text
     }
@@ -561,7 +561,7 @@ extension Dashboard {
         )
     }
 
-    /// A field of CSV (RFC 4180); spreadsheets would take what begins with `=`, `+`, `-` or `@` for a formula.
+    /// A field of CSV (RFC 4180), escaped so that spreadsheets do not interpret it as a formula.
     static func csv(_ text: String) -> String {
         let guarded = "=+-@\t\r".contains(text.prefix(1)) && !text.isEmpty ? "'" + text : text
         return "\"" + guarded.replacing("\"", with: "\"\"") + "\""

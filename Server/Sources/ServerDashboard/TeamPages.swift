@@ -236,11 +236,11 @@ extension Dashboard {
 }
 
 extension ServiceError {
-    /// Whether the form that was sent can be mended, and is shown again.
+    /// Whether the form can be corrected, and is shown again.
     var isAboutForm: Bool { code == .invalid || code == .conflict || code == .tooLarge }
 }
 
-/// What comes first, as long as nothing is live.
+/// The first steps, shown as long as nothing is live.
 struct FirstSteps {
     struct Step {
         let number: Int
@@ -254,7 +254,7 @@ struct FirstSteps {
 
     let steps: [Step]
 
-    /// `nil` when all of it was done, or somebody else does it.
+    /// Creates the steps; `nil` when all were done, or somebody else does them.
     init?(_ overview: TeamOverview, _ may: Permissions) {
         guard may.publish || may.deploy || may.manageApps else { return nil }
         let team = overview.team.id

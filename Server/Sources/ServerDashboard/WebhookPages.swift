@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The addresses that are told what happens in a team, and where a second person must approve.
+/// The pages of webhooks, and of environments in which a second person must approve.
 extension Dashboard {
     func addWebhooks<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("teams/:team/webhooks") { visit in try await webhooksPage(visit) }
@@ -143,7 +143,7 @@ extension Dashboard {
     }
 }
 
-/// Where a second person must approve: a part of an app's page.
+/// The environments in which a second person must approve: a part of an app's page.
 struct ApprovalsCard {
     struct Environment {
         let name: String

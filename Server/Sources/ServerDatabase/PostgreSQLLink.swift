@@ -1,11 +1,11 @@
 import CPQ
 
-/// Where a database of PostgreSQL is.
+/// The address of a PostgreSQL database.
 struct PostgreSQLAddress: Sendable, CustomStringConvertible {
-    /// What libpq connects with.
+    /// The parameters that libpq connects with.
     let parameters: [String: String]
 
-    /// - Throws: when libpq cannot read the text; the error does not repeat it, because it may hold a password.
+    /// Reads an address; errors do not repeat the text, because it may contain a password.
     init(_ text: String) throws {
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://"), !text.utf8.contains(0) else {
             throw DatabaseError.failure("its address does not begin with postgres://")
@@ -37,7 +37,7 @@ struct PostgreSQLAddress: Sendable, CustomStringConvertible {
 
 /// A statement that PostgreSQL refused, or a connection that ended.
 struct PostgreSQLFailure {
-    /// Five letters and digits (PostgreSQL's manual, appendix A); `nil` when the connection ended.
+    /// The SQLSTATE, five letters and digits (PostgreSQL's manual, appendix A); `nil` when the connection ended.
     let state: String?
     let message: String
 
@@ -61,9 +61,9 @@ struct PostgreSQLFailure {
 final class PostgreSQLLink: Connection {
     private let pointer: OpaquePointer
     private let address: PostgreSQLAddress
-    /// Names of prepared statements.
+    /// The names of prepared statements by their SQL.
     private var prepared: [String: String] = [:]
-    /// What the transaction failed with.
+    /// The first failure of the current transaction.
     private(set) var failure: PostgreSQLFailure?
 
     init(_ address: PostgreSQLAddress) throws {
@@ -98,7 +98,7 @@ final class PostgreSQLLink: Connection {
         return pointer
     }
 
-    /// Sees to what the server relies on.
+    /// Checks and sets everything that the server relies on.
     private func check() throws {
         guard PQserverVersion(pointer) >= 150_000 else {
             throw DatabaseError.failure("\(address): its version is below 15")
@@ -267,7 +267,7 @@ private func withPointers<R>(_ arrays: [[CChar]?], _ body: ([UnsafePointer<CChar
     }
 }
 
-/// A statement with `$1`, `$2`… for its `?`, but for those in literals, names in quotes and comments.
+/// A statement with `$1`, `$2`… for its `?`, except in literals, quoted names and comments.
 func numberingArguments(of sql: String) -> String {
     var result: [UInt8] = []
     var quote: UInt8?

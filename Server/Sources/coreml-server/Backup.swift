@@ -5,11 +5,11 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// What a backup holds, as its `backup.json` says.
+/// The contents of a backup, as its `backup.json` states.
 private struct Manifest: Codable {
     var format = 1
     let made: Date
-    /// SHA-256 of the database.
+    /// The SHA-256 of the database.
     let database: String
     let files: Int
     let hasKeys: Bool
@@ -48,7 +48,7 @@ struct Backup: AsyncParsableCommand {
     }
 
     private func copy(to folder: String) async throws -> Int {
-        // Records first: files and keys that they name were there before them, and stay.
+        // Records first: the files and keys that they name existed before them, and stay.
         let database = try SQLiteDatabase(path: data.folder + "/server.sqlite")
         try database.backUp(to: folder + "/server.sqlite")
         try await database.close()
@@ -204,7 +204,7 @@ private func copyPrivately(_ source: String, to target: String) throws {
     }
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// The SHA-256 of a file, in hexadecimal digits.
 private func hash(_ path: String) throws -> String {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }

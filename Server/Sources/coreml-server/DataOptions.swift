@@ -5,7 +5,7 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// What all commands ask for that work on what a server keeps.
+/// The options of all commands that work on a server's data.
 struct DataOptions: ParsableArguments {
     @Option(name: .customLong("data"), help: "The folder that the server keeps everything in; made when missing.")
     var folder: String
@@ -56,7 +56,7 @@ struct DataOptions: ParsableArguments {
         return try KeyServiceLink(url, KeyLinkSecret(contentsOf: path))
     }
 
-    /// - Parameter isServing: whether this is the folder's server; others work beside one.
+    /// Opens the data; `isServing` is true for the folder's server, and false for commands that work beside one.
     func open(isServing: Bool = false) async throws -> Storage {
         try FileManager.default.createDirectory(
             atPath: folder,
@@ -76,11 +76,11 @@ struct DataOptions: ParsableArguments {
             } else {
                 try FolderBlobStore(folder: folder + "/blobs", removesLeftovers: isServing)
             }
-        // Servers that share a database share the keys in it; one that stands alone has files of its own.
+        // Servers that share a database share the keys in it; a single server has files of its own.
         let keys: any SigningKeyStore =
             sharedDatabase == nil ? try SigningKeyFolder(folder: folder + "/keys") : SealedSigningKeys(vault: vault)
         let link = try link()
-        // Commands beside a server know from its database what it is.
+        // Commands beside a server learn its role from its database.
         let stored = try await ServerCore.Service.storedRole(database)
         let role: ServerRole = link != nil ? .control : isServing ? .all : stored ?? .all
         return Storage(database: database, blobs: blobs, keys: keys, vault: vault, role: role, link: link)
@@ -92,7 +92,7 @@ struct DataOptions: ParsableArguments {
     }
 }
 
-/// Where a server keeps what it has.
+/// A server's data.
 struct Storage {
     let database: any Database
     let blobs: any BlobStore

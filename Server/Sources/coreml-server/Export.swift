@@ -24,7 +24,7 @@ struct Export: AsyncParsableCommand {
 
     func run() async throws {
         let service = try await data.open().service()
-        // What is about to expire would be of little use.
+        // Documents that are about to expire would be of little use.
         try await service.renewSignatures()
         let summary = try await service.export(to: folder, teams: teams.isEmpty ? nil : Set(teams))
         print("\(folder): \(summary.written) files written (\(summary.byteCount) bytes), \(summary.kept) as they were")

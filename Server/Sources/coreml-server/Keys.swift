@@ -28,7 +28,7 @@ struct Keys: AsyncParsableCommand {
         ]
     )
 
-    /// Where a key service keeps what it has.
+    /// The data of a key service.
     struct Place: ParsableArguments {
         @Option(
             name: .customLong("data"),
@@ -54,14 +54,14 @@ struct Keys: AsyncParsableCommand {
             return try SQLiteDatabase(path: folder + "/server.sqlite")
         }
 
-        /// What commands work with, beside a key service that runs or not.
+        /// The service for commands beside a key service, whether it runs or not.
         func service() async throws -> ServerCore.Service {
             let vault = try vault()
             return try await KeyHost.service(database: try openDatabase(), vault: vault)
         }
     }
 
-    /// Who works on the machine that the keys are on.
+    /// The person who works on the machine that the keys are on.
     static func custodian(of team: String) -> Principal {
         let user = ProcessInfo.processInfo.userName
         return Principal(

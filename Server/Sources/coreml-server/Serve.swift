@@ -82,7 +82,7 @@ struct Serve: AsyncParsableCommand {
         guard mostConnections ?? 1 > 0 else { throw ValidationError("--most-connections is 1 or more.") }
     }
 
-    /// The certificate that connections are secured by.
+    /// The certificate that secures connections.
     private func readCertificate() throws -> ServerCertificate? {
         guard let certificate, let certificateKey else { return nil }
         do throws(CertificateError) {
@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
                 let there = try await service.keyStorage()
                 logger.notice("Keys of models lie with \(there.address ?? ""): \(there.rest)")
             } catch {
-                // Devices keep what they have: the server goes on, and asks again when it has to.
+                // Devices keep what they have: the server continues, and asks again when it needs to.
                 logger.error("\(error)")
             }
         }
@@ -156,18 +156,18 @@ struct Serve: AsyncParsableCommand {
         try await storage.database.close()
     }
 
-    /// How many files the server needs beside those of connections: its records, blobs that are being read and written.
+    /// The number of files that the server needs besides those of connections: its records, and blobs in transfer.
     private static let otherFiles = 1024
 
-    /// As many connections as were asked for, or as the system lets a process have.
+    /// The number of connections: as many as were asked for, but no more than the system allows a process.
     ///
-    /// Each takes a descriptor for itself and may take one for a file that it is sent.
+    /// Each needs a descriptor for itself and may need one for a file that it is sent.
     private func allowedConnections(_ logger: Logger) -> Int {
         let wanted = mostConnections ?? 16_384
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
         limit.rlim_cur = limit.rlim_max
-        // What the system does not give is not counted on.
+        // Only the limit that the system grants counts.
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let files = Int(clamping: limit.rlim_cur)
@@ -181,9 +181,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static let serverName = "coreml-server"
-    /// How many connections the system holds that the server has not taken yet, as far as it lets it (`net.core.somaxconn`).
+    /// The number of connections that the system holds before the server accepts them, within `net.core.somaxconn`.
     private static let backlog = 4096
-    /// How long requests have to end after the server was told to.
+    /// The time that requests have to end after the server was told to stop.
     private static let patience = Duration.seconds(30)
 
     private func run(_ application: some ServiceLifecycle.Service, _ logger: Logger) async throws {
@@ -197,7 +197,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// What happens by itself: signatures are renewed before they expire, rollouts go on or halt, webhooks are told.
+/// The periodic work: signatures are renewed before they expire, rollouts advance or halt, webhooks are delivered.
 struct Upkeep: ServiceLifecycle.Service {
     let service: ServerCore.Service
     let logger: Logger

@@ -3,66 +3,75 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a model archive (`.mlarchive`) says of itself, for those who store and deliver archives without opening models:
-/// `Documentation/Formats/mlarchive.md`.
+/// The header of a model archive (`.mlarchive`), for programs that store and deliver archives without opening models.
+///
+/// `Documentation/Formats/mlarchive.md` describes the format.
 public struct ArchiveSummary: Sendable {
     /// A file of the model, as the archive stores it.
     public struct File: Sendable {
+        /// The path relative to the model's folder.
         public let path: String
-        /// Its bytes as they are stored: encrypted files count their salts and tags.
+        /// The number of stored bytes; those of encrypted files include their salts and tags.
         public let byteCount: Int
+        /// The SHA-256 of the stored bytes.
         public let sha256: [UInt8]
     }
 
-    /// With what a model is encrypted.
+    /// The encryption of a model.
     public struct Encryption: Sendable {
-        /// The name of the key: 32 hexadecimal digits.
+        /// The identifier of the key: 32 hexadecimal digits.
         public let keyID: String
-        /// Whose key it is.
+        /// The team whose key it is.
         public let team: String
-        /// The name of what was encrypted: 32 hexadecimal digits.  Every encryption has another.
+        /// The identifier of this encryption: 32 hexadecimal digits, different for every encryption.
         public let contentID: String
-        /// How the content key is wrapped.
+        /// The suite that the content key is wrapped with.
         public let suite: String
-        /// The content key, wrapped for the holder of the key's private half.
+        /// The content key, wrapped for the holder of the private key.
         public let wrappedKey: [UInt8]
     }
 
     /// An input, an output or a state of the model.
     public struct Feature: Sendable, Equatable {
+        /// Whether a feature is an input, an output or a state.
         public enum Role: String, Sendable { case input, output, state }
 
+        /// Whether the feature is an input, an output or a state.
         public let role: Role
+        /// The feature's name.
         public let name: String
         /// The type as Xcode spells it, such as `MultiArray (Float32 1 × 3)`.
         public let type: String
     }
 
-    /// The name of the model: that of the file it was made of, without its ending.
+    /// The name of the model: that of the file it was made of, without its extension.
     public let name: String
-    /// The kind of the model as the specification calls it, such as `mlProgram`; `nil` when it is not known.
+    /// The kind of the model as the specification names it, such as `mlProgram`; `nil` when it is not known.
     public let kind: String?
+    /// The version of Core ML's specification; `nil` when it is not known.
     public let specificationVersion: Int?
     /// The model's own version, as its author wrote it.
     public let version: String?
-    /// SHA-256 of the interface: archives with the same one can take each other's place.
+    /// The SHA-256 of the interface: archives with the same one are interchangeable.
     public let interfaceHash: [UInt8]?
-    /// When the archive was made, such as `2026-11-23T14:00:00Z`.
+    /// The date at which the archive was made, such as `2026-11-23T14:00:00Z`.
     public let created: String
-    /// What made it.
+    /// The program that made the archive.
     public let tool: String
+    /// The files of the model.
     public let files: [File]
-    /// `nil` for an archive that anybody can read.
+    /// The encryption; `nil` for an archive that anybody can read.
     public let encryption: Encryption?
-    /// The inputs, outputs and states; `nil` when they are encrypted, too.
+    /// The inputs, outputs and states; `nil` when they are encrypted or not stated.
     public let features: [Feature]?
-    /// What the author wrote about the model; `nil` when it is encrypted or was not written.
+    /// The author's description of the model; `nil` when it is encrypted or was not written.
     public let description: String?
-    /// The public Ed25519 keys (32 bytes each) whose signatures of the archive are right.
+    /// The public Ed25519 keys (32 bytes each) that signed the archive; the signatures were verified.
     public let signers: [[UInt8]]
 
     /// Reads the header of the archive at `path`.
-    /// - Throws: `ArchiveError` when it is no archive, is damaged, or was signed wrongly.
+    ///
+    /// Throws ``ArchiveError`` when it is not an archive, is damaged, or has a wrong signature.
     public init(contentsOf path: String) throws(ArchiveError) {
         self = try ArchiveError.translating { () throws(ModelError) in try ArchiveSummary(ModelArchive(path)) }
     }
@@ -97,14 +106,14 @@ public struct ArchiveSummary: Sendable {
         description = metadata?["shortDescription"]?.string
     }
 
-    /// Throws at the first file whose bytes are not those that the header vouches for.
-    /// - Parameter path: where the archive lies.
+    /// Checks all bytes of the archive at `path`; throws ``ArchiveError`` at the first file that differs from its hash.
     public static func verify(_ path: String) throws(ArchiveError) {
         try ArchiveError.translating { () throws(ModelError) in try ModelArchive(path).verify() }
     }
 
-    /// Writes the files of the archive at `path`, as they are stored, into a folder that takes the place of `folder` when
-    /// all of them are right.
+    /// Writes the files of the archive at `path`, as they are stored, into a folder.
+    ///
+    /// The folder replaces `folder` only when all files are right; otherwise an ``ArchiveError`` is thrown.
     public static func extract(_ path: String, to folder: String) throws(ArchiveError) {
         try ArchiveError.translating { () throws(ModelError) in try ModelArchive(path).extract(to: folder) }
     }
@@ -113,7 +122,7 @@ public struct ArchiveSummary: Sendable {
 
     private static let largestMetadata = 16 << 20
 
-    /// `metadata.json`, where it can be read without a key.
+    /// The content of `metadata.json`; `nil` where it cannot be read without a key.
     private static func metadata(of archive: ModelArchive) throws(ModelError) -> JSONValue? {
         let name = "metadata.json"
         guard let file = archive.header.files.first(where: { $0.path == name }) else { return nil }
@@ -138,8 +147,9 @@ public struct ArchiveSummary: Sendable {
     }
 }
 
-/// Why an archive cannot be used: which part of it is wrong, and what helps.
+/// The reason why an archive or a delta cannot be used.
 public struct ArchiveError: Error, Sendable, CustomStringConvertible {
+    /// The part that is wrong, and what helps.
     public let description: String
 
     static func translating<R>(_ body: () throws(ModelError) -> R) throws(ArchiveError) -> R {

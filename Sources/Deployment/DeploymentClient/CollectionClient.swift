@@ -2,13 +2,13 @@ import DeploymentPolicy
 package import Foundation
 import Synchronization
 
-/// The collections of an app on a device: what it uses now, and bringing that up to date.
+/// The collections of an app on a device: their current models and updates.
 package final class CollectionClient: Sendable {
-    /// Shows that a release works: throws `DeploymentError` when a model of it cannot be loaded or answers wrongly.
+    /// Tests a release: throws `DeploymentError` when a model of it cannot be loaded or answers wrongly.
     package typealias Test = @Sendable (CollectionStore.Use, CollectionStore) async throws(DeploymentError) -> Void
 
     package struct Events: Sendable {
-        /// Other models of a collection have arrived.
+        /// New models of a collection have arrived.
         package var staged: @Sendable (_ collection: String) -> Void = { _ in }
         /// A release did not pass its trial, or a check failed.
         package var failed: @Sendable (_ collection: String, _ release: Int, DeploymentError) -> Void = { _, _, _ in }
@@ -16,7 +16,7 @@ package final class CollectionClient: Sendable {
         package init() {}
     }
 
-    /// What is being accessed in this process.
+    /// A collection that is being accessed in this process.
     private struct Access {
         let opening: Task<CollectionStore.Use, any Error>
         var checks: Task<Void, Never>?
@@ -39,7 +39,7 @@ package final class CollectionClient: Sendable {
 
     // MARK: Accessing
 
-    /// What the app uses of a collection, for as long as this process accesses it.
+    /// The models of a collection that the app uses for as long as this process accesses it.
     package func open(_ collection: String) async throws(DeploymentError) -> CollectionStore.Use {
         let opening = active.withLock { active in
             if let access = active[collection] { return access.opening }
@@ -55,7 +55,7 @@ package final class CollectionClient: Sendable {
         }
     }
 
-    /// Pins what is current; a release that is on trial is tested first.
+    /// Pins the current release; one that is on trial is tested first.
     private func use(_ collection: String) async throws(DeploymentError) -> CollectionStore.Use {
         let reporter = updater.reporter
         var crashed: CollectionState.Installed?
@@ -92,8 +92,9 @@ package final class CollectionClient: Sendable {
 
     // MARK: Checking
 
-    /// Asks the server and fetches what is new.  Checks of one process run one after the other.
-    /// - Parameter ignoresConditions: whether downloads do not wait for what the app asked for.
+    /// Asks the server and fetches updates; checks of one process run one after the other.
+    ///
+    /// Where `ignoresConditions` is true, downloads do not wait for the conditions that the app set.
     package func check(
         _ collection: String,
         ignoresConditions: Bool = false,
@@ -111,9 +112,7 @@ package final class CollectionClient: Sendable {
         }
     }
 
-    /// Checks now and from time to time, until the access ends.
-    ///
-    /// - Parameter first: called with how the first check went.
+    /// Checks now and repeatedly until the access ends; `first` gets the result of the first check.
     package func keepUpToDate(
         _ collection: String,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void,
@@ -144,15 +143,16 @@ package final class CollectionClient: Sendable {
         }
     }
 
-    /// When a collection that is accessed in this process is checked next.
+    /// The date of the next check of a collection that is accessed in this process.
     package func nextCheck(of collection: String) -> Date? { active.withLock { $0[collection]?.nextCheck } }
 
     private func setNextCheck(of collection: String, _ date: Date) {
         active.withLock { $0[collection]?.nextCheck = date }
     }
 
-    /// Waits until the next check; a download that waits for something begins as soon as that is there, without asking the server.
-    /// - Returns: whether the wait was not cancelled.
+    /// Waits until the next check, and returns false when the wait is cancelled.
+    ///
+    /// A download that waits for conditions begins as soon as they hold, without asking the server.
     private func wait(_ delay: Double, after result: Result<Check, DeploymentError>) async -> Bool {
         guard case .success(let check) = result, check.result == .deferred else {
             return (try? await Task.sleep(for: .seconds(delay))) != nil
@@ -175,15 +175,16 @@ package final class CollectionClient: Sendable {
     }
 }
 
-/// When to ask again.
+/// The times of checks.
 package enum Schedule {
     static let shortest = 60.0
     static let longestBackOff = 6 * 3600.0
-    /// Seconds between two looks at what a download waits for.
+    /// Seconds between two looks at the conditions that a download waits for.
     static let look = 10.0
 
-    /// Seconds until the next check: the policy's interval, or a delay that doubles with every failure; spread at random, so
-    /// that devices that woke at one time do not stay together.
+    /// Seconds until the next check: the policy's interval, or a delay that doubles with every failure.
+    ///
+    /// It is randomised, so that devices that started at one time do not stay together.
     package static func delay(
         after result: Result<Check, DeploymentError>,
         failures: Int,
@@ -198,7 +199,7 @@ package enum Schedule {
     }
 }
 
-/// Lets one check run after the other.
+/// Runs checks one after the other.
 private actor CheckQueue {
     private var last: Task<Void, Never>?
 

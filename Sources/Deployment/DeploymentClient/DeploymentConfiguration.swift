@@ -4,17 +4,17 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What an app carries to find and trust its collections: the contents of `ModelDeployment.json`.
+/// The information that an app contains to find and trust its collections: `ModelDeployment.json`.
 package struct DeploymentConfiguration: Sendable {
-    /// Where the server or a static copy of it is.
+    /// The address of the server or a static copy of it.
     package var server: URL
     package let team: String
     package let app: String
     /// The environment of the app, such as `production`.
     package let environment: String
-    /// The team's root metadata, which everything else is verified with.
+    /// The team's root metadata, with which everything else is verified.
     package let root: [UInt8]
-    /// When the file was written: it cannot be earlier than that on any device.
+    /// The date at which the file was written: it cannot be earlier than that on any device.
     package let created: PolicyDate?
 
     package static let fileName = "ModelDeployment.json"
@@ -61,7 +61,7 @@ package struct DeploymentConfiguration: Sendable {
         }
     }
 
-    /// Letters a–z, digits and hyphens: names that are safe as parts of addresses and paths.
+    /// Whether a name has only letters a–z, digits and hyphens, which are safe in addresses and paths.
     private static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }

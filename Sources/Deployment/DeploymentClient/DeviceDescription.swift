@@ -3,12 +3,14 @@ import Foundation
 import Glibc
 import MLFiles
 
-/// What this device and app are, for the rules of policies.  Nothing of it leaves the device.
+/// The properties of this device and app, for the rules of policies.
+///
+/// They never leave the device.
 package enum DeviceDescription {
-    /// The version of this runtime, which releases may ask for.
+    /// The version of this runtime, which releases may require.
     package static let runtimeVersion = "1.0"
 
-    /// Everything that the system tells, for an app whose models lie in `folder`.
+    /// All properties that the system reports, for an app whose models are in `folder`.
     package static func detected(folder: String, installID: String) -> DeviceAttributes {
         var device = DeviceAttributes()
         device.languageCode = language()
@@ -29,7 +31,7 @@ package enum DeviceDescription {
         return device
     }
 
-    /// The random name of this installation, made when it is asked for first.
+    /// The random identifier of this installation, created when it is first needed.
     package static func installID(in folder: String) throws(DeploymentError) -> String {
         let path = folder + "/install-id"
         if let text = try Durable.read(path) { return String(decoding: text, as: UTF8.self) }
@@ -41,7 +43,7 @@ package enum DeviceDescription {
         }
     }
 
-    /// The first language of the user: `en-GB`.
+    /// The user's preferred language: `en-GB`.
     private static func language() -> String? {
         let environment = ProcessInfo.processInfo.environment
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }
@@ -61,14 +63,14 @@ package enum DeviceDescription {
         return VersionNumber(String(release.prefix { $0.isNumber || $0 == "." }))
     }
 
-    /// What the firmware says of the machine.
+    /// A property of the machine from the firmware.
     private static func machineText(_ name: String) -> String? {
         guard let bytes = try? FileAccess.read("/sys/class/dmi/id/" + name) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         return text.isEmpty || text.utf8.count > 200 ? nil : text
     }
 
-    /// By the kind of chassis that the firmware names (SMBIOS, system enclosure types).
+    /// The class by the kind of chassis that the firmware states (SMBIOS, system enclosure types).
     private static func deviceClass() -> DeviceClass {
         switch machineText("chassis_type").flatMap({ Int($0) }) {
         case 30: .tablet

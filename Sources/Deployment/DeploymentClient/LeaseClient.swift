@@ -13,7 +13,7 @@ package final class LeaseClient: Sendable {
     private let evidence: @Sendable (_ binding: [UInt8]) throws -> AttestationEvidence
     private let opened = Mutex<DeviceIdentity?>(nil)
 
-    /// - Parameter evidence: what the device proves with that it may enrol.
+    /// Creates a client; `evidence` is what the device proves when it enrols.
     package init(
         updater: Updater,
         evidence: @escaping @Sendable ([UInt8]) throws -> AttestationEvidence = { _ in .none }
@@ -25,7 +25,7 @@ package final class LeaseClient: Sendable {
         self.evidence = evidence
     }
 
-    /// A model whose key is wanted, as it says of itself; texts are hexadecimal digits.
+    /// A model whose key is needed, by the identifiers that it contains, in hexadecimal digits.
     package struct EncryptedModel: Sendable {
         package let keyID: String
         package let content: String
@@ -43,10 +43,10 @@ package final class LeaseClient: Sendable {
 
     // MARK: Leases
 
-    /// The key of a model: one that is held and not about to end, else a new one.
+    /// The key of a model, with the seconds for which it opens the model; `nil` for ever.
     ///
-    /// - Parameter isRenewing: whether a new one is to be fetched where the service can be reached.
-    /// - Returns: the key, and for how many seconds it opens the model; `nil` for ever.
+    /// It is one that is held and does not end soon, else a new one. Where `isRenewing` is true, a new one is fetched
+    /// if the service can be reached.
     package func key(
         of model: EncryptedModel,
         isRenewing: Bool = false
@@ -64,13 +64,13 @@ package final class LeaseClient: Sendable {
         let held = try held(wrapped, device)
         if let held, !isRenewing, !held.isInGrace { return held }
         do throws(DeploymentKeyError) { return try await fetch(wrapped, device) } catch {
-            // Offline, what is held still serves until it ends.
+            // Offline, a held lease serves until it ends.
             guard let held, error.isRetryable else { throw error }
             return held
         }
     }
 
-    /// What the device holds and can still use; a lease that has ended is replaced.
+    /// A lease that the device holds and can still use; one that has ended is replaced.
     private func held(_ model: WrappedContentKey, _ device: DeviceIdentity) throws(DeploymentKeyError) -> HeldLease? {
         do throws(DeploymentKeyError) { return try device.lease(model.content, model.keyID) } catch {
             guard error.retry == .now else { throw error }
@@ -106,7 +106,7 @@ package final class LeaseClient: Sendable {
 
     // MARK: Enrolment
 
-    /// The device, made when there is none yet.
+    /// The device's identity, created when there is none yet.
     private func device() throws(DeploymentKeyError) -> DeviceIdentity {
         let folder = store.folder + "/device"
         let result = opened.withLock { opened -> Result<DeviceIdentity, DeploymentKeyError> in

@@ -2,22 +2,23 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// How much a device has proved of itself, the least first.
+/// How much a device has proved about itself, from the least to the most.
 public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
-    /// Nothing.
+    /// The device has proved nothing.
     case none
-    /// That somebody gave it an enrolment token.
+    /// Somebody gave the device an enrolment token.
     case token
-    /// That the app is genuine (App Attest, Play Integrity).
+    /// The app is genuine (App Attest, Play Integrity).
     case app
-    /// That the machine has booted what it should (a TPM quote).
+    /// The machine booted the software that it should (a TPM quote).
     case platform
-    /// That the app runs where the machine's owner cannot look (SEV-SNP, TDX).
+    /// The app runs in an environment that the machine's owner cannot inspect (SEV-SNP, TDX).
     case confidential
 
+    /// Whether the first level proves less than the second.
     public static func < (left: AttestationLevel, right: AttestationLevel) -> Bool { left.rawValue < right.rawValue }
 
-    /// The word for it in messages.
+    /// The level's name in messages.
     public var name: String {
         switch self {
         case .none: "none"
@@ -28,6 +29,7 @@ public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
         }
     }
 
+    /// Creates the level with a name as in messages; `nil` for any other text.
     public init?(name: String) {
         guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = level
@@ -41,17 +43,19 @@ public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
     }
 }
 
-/// What a device shows to prove something of itself.
+/// Evidence by which a device proves something about itself when it enrols.
 public enum AttestationEvidence: Hashable, Sendable {
+    /// No evidence.
     case none
-    /// The name of an enrolment token, and a signature that only its holder can make.
+    /// The identifier of an enrolment token, and a signature that only its holder can make.
     case token(id: String, proof: [UInt8])
-    /// Evidence of another kind (`app-attest`, `tpm2-quote`, …) for which the service needs an `AttestationVerifier`.
+    /// Evidence of another kind (`app-attest`, `tpm2-quote`, …), for which the service needs an
+    /// ``AttestationVerifier``.
     case other(kind: String, evidence: [UInt8])
 
     static let largestEvidence = 32 << 10
 
-    /// The word for it in messages.
+    /// The name of the kind in messages.
     public var kind: String {
         switch self {
         case .none: "none"
@@ -93,16 +97,20 @@ private func isKind(_ text: String) -> Bool {
         && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
 }
 
-/// Checks evidence of one kind: what a service is given for App Attest, quotes of a TPM, or trusted environments.
+/// A verifier of evidence of one kind, such as App Attest, TPM quotes or trusted execution environments.
 public protocol AttestationVerifier: Sendable {
     /// The kind in messages, such as `tpm2-quote`: lower-case letters, digits and hyphens.
     var kind: String { get }
 
-    /// Checks that `evidence` is genuine and was made for `binding`, 32 bytes that stand for the device's keys, its team
-    /// and app, and the service's challenge.
+    /// Checks that evidence is genuine and was made for this enrolment.
     ///
-    /// - Returns: what it proves.
-    /// - Throws: when it proves nothing; the error's description is told to the device.
+    /// - Parameters:
+    ///   - evidence: the evidence that the device sent, at most 32 KiB.
+    ///   - binding: 32 bytes that stand for the device's keys, its team and app, and the service's challenge.
+    ///   - team: the team that the device enrols with.
+    ///   - app: the app that the device enrols for.
+    /// - Returns: the level that the evidence proves.
+    /// - Throws: when the evidence proves nothing; the description of the error is sent to the device.
     func verify(
         _ evidence: [UInt8],
         binding: [UInt8],
@@ -111,12 +119,14 @@ public protocol AttestationVerifier: Sendable {
     ) async throws(AttestationRefusal) -> AttestationLevel
 }
 
-/// Why evidence is not accepted.
+/// The reason why evidence is not accepted.
 public struct AttestationRefusal: Error, Sendable, CustomStringConvertible {
+    /// The reason in words, which the device is told.
     public let description: String
-    /// Whether the verifier could not do its work, so that trying again can help.
+    /// Whether the verifier was unable to check the evidence, so that trying again can help.
     public let isTemporary: Bool
 
+    /// Creates a refusal, by default a final one.
     public init(_ description: String, isTemporary: Bool = false) {
         (self.description, self.isTemporary) = (description, isTemporary)
     }

@@ -1,35 +1,40 @@
 import MLNumerics
 
-/// What went wrong between a device and a key service, on either side: a stable code, what was at fault, and what to do.
+/// An error between a device and a key service, on either side: a stable code, the culprit, and advice.
 ///
-/// Nothing in it is ever made of the bytes of a key.
+/// It never contains bytes of a key.
 public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.  The raw values are part of the protocol and do not change.
+    /// The kind of failure.
+    ///
+    /// The raw values are part of the protocol and do not change.
     public enum Code: String, Sendable, CaseIterable {
         // What a service answers, or what stands between the device and the service.
 
         /// The service cannot be reached, or cannot answer now.
         case unavailable
-        /// Too many requests.
+        /// There were too many requests.
         case rateLimited = "rate-limited"
-        /// The device's clock is too far from the service's, and the request has no challenge.
+        /// The device's clock differs too much from the service's, and the request has no challenge.
         case clockSkew = "clock-skew"
         /// The challenge is not the service's, or too old.
         case challengeRefused = "challenge-refused"
         /// The service has seen this request before.
         case replayed
-        /// The certificate's time has ended; renew it.
+        /// The certificate has expired; renew it.
         case certificateExpired = "certificate-expired"
-        /// The message is not what the protocol demands.
+        /// The message does not conform to the protocol.
         case malformed
         /// The message is of another version of the protocol.
         case unsupported
+        /// The message is larger than its kind may be.
         case tooLarge = "too-large"
+        /// The service has no such team.
         case unknownTeam = "unknown-team"
+        /// The team has no such app.
         case unknownApp = "unknown-app"
         /// The request is not signed by the identity key.
         case signatureInvalid = "signature-invalid"
-        /// The certificate is not one of this service.
+        /// The certificate was not issued by this service.
         case certificateInvalid = "certificate-invalid"
         /// The device was revoked.
         case revoked
@@ -37,48 +42,60 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         case cloned
         /// The app may not have the key of this model.
         case notEntitled = "not-entitled"
+        /// The team has no such key.
         case unknownKey = "unknown-key"
-        /// The team gave up the key.
+        /// The team has revoked the key.
         case keyRevoked = "key-revoked"
-        /// The wrapped content key does not open.
+        /// The wrapped content key cannot be unwrapped.
         case contentKeyInvalid = "content-key-invalid"
-        /// The device must prove more of itself than it did.
+        /// The device must prove more about itself than it did.
         case attestationRequired = "attestation-required"
         /// The service has no verifier for this kind of evidence.
         case attestationUnsupported = "attestation-unsupported"
+        /// The evidence is not genuine, or was made for something else.
         case attestationInvalid = "attestation-invalid"
+        /// The enrolment token is unknown, expired, for another app, or mistyped.
         case tokenInvalid = "token-invalid"
+        /// The enrolment token has no uses left.
         case tokenUsedUp = "token-used-up"
+        /// The app has, or the content key is held by, as many devices as are allowed.
         case deviceLimit = "device-limit"
+        /// Requests from this country are refused.
         case countryRefused = "country-refused"
-        /// A reason that this version does not know.
+        /// The service gave a reason that this version does not know.
         case refused
 
         // What a device finds by itself.
 
         /// A file of the device's folder, or of the vault, cannot be read or written.
         case storage
-        /// What rests on the machine was changed, or belongs to another machine.
+        /// A stored file was changed, or belongs to another machine.
         case storageDamaged = "storage-damaged"
+        /// The device has no certificate yet.
         case notEnrolled = "not-enrolled"
-        /// An answer that is not the protocol's.
+        /// The answer does not conform to the protocol.
         case responseMalformed = "response-malformed"
-        /// An answer that no trusted key of a service has signed.
+        /// No trusted key of a service has signed the answer.
         case responseUntrusted = "response-untrusted"
-        /// An answer to another request: replayed, or mixed up.
+        /// The answer belongs to another request: it was replayed, or mixed up.
         case responseForOtherRequest = "response-for-other-request"
+        /// The lease was given to another device or app.
         case leaseForOtherDevice = "lease-for-other-device"
+        /// The lease is for another key or another model.
         case leaseForOtherKey = "lease-for-other-key"
+        /// The lease and its grace period have ended.
         case leaseExpired = "lease-expired"
+        /// The service has revoked the lease.
         case leaseRevoked = "lease-revoked"
+        /// The device holds no lease for the model.
         case noLease = "no-lease"
-        /// A revocation state that is older than one seen before.
+        /// The list of revocations is older than one that the device already knows.
         case revocationsOutdated = "revocations-outdated"
     }
 
-    /// What a caller does next.
+    /// What a caller should do next.
     public enum Retry: String, Sendable {
-        /// Ask again at once: with a new nonce, and with the challenge where the answer brought one.
+        /// Ask again at once, with a new nonce, and with the challenge where the answer contained one.
         case now
         /// Ask again later.
         case later
@@ -88,25 +105,37 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         case never
     }
 
-    /// As what an app sees it.
+    /// The way in which an app sees the error.
     public enum Category: Sendable {
-        /// The key cannot be had, now or at all: `MLModelError.modelDecryptionKeyFetch`.
+        /// The key is not available, now or at all: `MLModelError.modelDecryptionKeyFetch`.
         case keyFetch
-        /// What there is does not decrypt the model: `MLModelError.modelDecryption`.
+        /// The key or its lease does not decrypt the model: `MLModelError.modelDecryption`.
         case decryption
     }
 
+    /// The kind of failure.
     public let code: Code
-    /// What is at fault: a message's member, a file, a key's name.
+    /// The thing at fault: a message's member, a file, a key's identifier.
     public let culprit: String
     /// What is wrong, and what to do about it.
     public let message: String
+    /// What the caller should do next.
     public let retry: Retry
-    /// The seconds after which to ask again, where the service says so.
+    /// The number of seconds after which to ask again, where the service states one.
     public let retryAfter: Int?
     /// A challenge for the next request, where the service gave one.
     public internal(set) var challenge: Challenge?
 
+    /// Creates an error.
+    ///
+    /// Of a text that is too long or has control characters, the first 500 characters are kept without the latter.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - culprit: the thing at fault.
+    ///   - message: what is wrong, and what to do about it.
+    ///   - retry: what the caller should do next; `nil`, the default, for what the code implies.
+    ///   - retryAfter: the seconds after which to ask again, if known.
     public init(
         _ code: Code,
         at culprit: String,
@@ -125,6 +154,7 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         self.init(code, at: ([culprit] + error.trail).joined(separator: " › "), error.message)
     }
 
+    /// The way in which an app sees the error; see ``Category-swift.enum``.
     public var category: Category {
         switch code {
         case .contentKeyInvalid, .responseMalformed, .responseUntrusted, .responseForOtherRequest, .leaseForOtherDevice,
@@ -134,11 +164,13 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether asking again can help, possibly after renewing the certificate.
     public var isRetryable: Bool { retry != .never }
 
+    /// Code, culprit and message.
     public var description: String { "\(code.rawValue): \(culprit): \(message)" }
 
-    /// Text that came from outside, without what could steer a terminal or a log, and no longer than messages may have it.
+    /// Text from outside without characters that could control a terminal or a log, and not too long for a message.
     private static func printable(_ text: String) -> String {
         guard text.utf8.count > 1024 || text.unicodeScalars.contains(where: steers) else { return text }
         var result = ""
@@ -187,7 +219,7 @@ extension DeploymentKeyError.Code {
     }
 }
 
-/// Runs `body`; an error of an inner module that leaves it becomes one of `code`.
+/// Runs `body` and turns an error of an inner module into one with `code`.
 func keyErrors<R>(
     _ code: DeploymentKeyError.Code,
     at culprit: @autoclosure () -> String,

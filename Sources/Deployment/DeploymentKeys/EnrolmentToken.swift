@@ -2,25 +2,24 @@ import Crypto
 import MLEncryption
 import MLNumerics
 
-/// What a device is given so that it may enrol: `mlk_enroll_ID_SECRETCHECK`.
+/// A token that lets a device enrol: `mlk_enroll_ID_SECRETCHECK`.
 ///
-/// The secret is the seed of an Ed25519 key.  It never travels: a device signs what it asks for, and the service, which keeps
-/// the public half alone, learns nothing with which somebody else could enrol.
+/// The secret is the seed of an Ed25519 key. It never leaves the device: the device signs its request, and the service,
+/// which keeps only the public key, learns nothing with which somebody else could enrol.
 public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectable {
     private static let prefix = "mlk_enroll_"
 
-    /// The token's name: 16 hexadecimal digits.
+    /// The token's identifier: 16 hexadecimal digits.
     public let id: String
     private let key: IdentityKey
 
-    /// A new token, and what the service keeps of it.
+    /// Creates a new random token.
     public init() throws(DeploymentKeyError) {
         id = Hexadecimal.text(SerialNumber.random().bytes.prefix(8))
         key = try keyErrors(.malformed, at: "enrolment token") { () throws(ModelError) in try IdentityKey(.ed25519) }
     }
 
-    /// Reads the text of a token.
-    /// - Throws: `tokenInvalid`, also when a character was mistyped.
+    /// Reads the text of a token; throws `tokenInvalid` for any other text, also when a character was mistyped.
     public init(_ text: String) throws(DeploymentKeyError) {
         let invalid = DeploymentKeyError(
             .tokenInvalid,
@@ -44,16 +43,18 @@ public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// The text that a device is given.  Whoever has it can enrol devices: show it once.
+    /// The text that a device is given.
+    ///
+    /// Whoever has it can enrol devices: show it once.
     public var secretText: String {
         let text = Self.prefix + id + "_" + key.secret.withBytes { Hexadecimal.text($0) }
         return text + Hexadecimal.text(Self.check(text.utf8))
     }
 
-    /// What a service keeps: nobody can enrol with it.
+    /// The public key that the service stores; nobody can enrol with it.
     public var publicKey: SigningPublicKey { SigningPublicKey(key.publicKey) }
 
-    /// The evidence for a request with this binding.
+    /// The evidence for an enrolment request with this binding.
     public func evidence(binding: [UInt8]) throws(DeploymentKeyError) -> AttestationEvidence {
         let proof = try keyErrors(.tokenInvalid, at: description) { () throws(ModelError) in
             try key.sign(Self.message(id, binding))
@@ -69,7 +70,9 @@ public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectab
         Array("mlk/1 enrolment token\0".utf8) + id.utf8 + [0] + binding
     }
 
+    /// The token's identifier; the secret is not shown.
     public var description: String { "enrolment token \(id)" }
+    /// The token's identifier; the secret is not shown.
     public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
 
     private static func digit(_ character: UInt8) -> UInt8? {
@@ -80,7 +83,7 @@ public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// CRC-32 (ISO 3309), the highest byte first: tells a mistyped token from a refused one.
+    /// The CRC-32 (ISO 3309), highest byte first, which distinguishes a mistyped token from a refused one.
     private static func check(_ text: some Sequence<UInt8>) -> [UInt8] {
         var register = UInt32.max
         for byte in text {

@@ -1,21 +1,23 @@
 import Glibc
 import MLEncryption
 
-/// A time to the second, from 1970 to the year 9999: what messages and leases are dated with.
+/// A time to the second, from 1970 to the year 9999, as messages and leases use it.
 public struct ServiceTime: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Seconds since 1970 began in UTC, without leap seconds.
+    /// Seconds since the beginning of 1970 in UTC, without leap seconds.
     public let seconds: Int
 
     /// The last second of the year 9999.
     private static let last = 253_402_300_799
 
-    /// The time so many seconds after 1970 began; outside the range the nearest one in it.
+    /// Creates a time from seconds since the beginning of 1970, clamped to the range.
     public init(seconds: Int) { self.seconds = min(max(seconds, 0), Self.last) }
 
     /// The time of the system's clock.
     public static var now: ServiceTime { ServiceTime(seconds: time(nil)) }
 
-    /// The time that a text such as `2026-11-23T08:00:00Z` names; `nil` for any other text, and for days that do not exist.
+    /// Creates the time that a text such as `2026-11-23T08:00:00Z` spells.
+    ///
+    /// `nil` for any other text, and for days that do not exist.
     public init?(_ text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 20 else { return nil }
@@ -36,15 +38,18 @@ public struct ServiceTime: Hashable, Comparable, Sendable, CustomStringConvertib
         guard description == text else { return nil }
     }
 
+    /// The time as messages spell it.
     public var description: String { Dates.text(seconds) }
 
+    /// The time some seconds later, clamped to the range.
     public func advanced(by interval: Int) -> ServiceTime {
         let (sum, overflow) = seconds.addingReportingOverflow(interval)
         return ServiceTime(seconds: overflow ? (interval > 0 ? Self.last : 0) : sum)
     }
 
-    /// How many seconds `other` lies behind this one.
+    /// The seconds from this time to `other`; negative where `other` is earlier.
     public func distance(to other: ServiceTime) -> Int { other.seconds - seconds }
 
+    /// Whether the first time is the earlier one.
     public static func < (left: ServiceTime, right: ServiceTime) -> Bool { left.seconds < right.seconds }
 }

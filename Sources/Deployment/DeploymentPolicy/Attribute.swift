@@ -1,29 +1,32 @@
-/// What a rule can ask about a device.  The six of Core ML Model Deployment come first.
+/// A property of a device that a rule can ask about.
 ///
-/// Attributes never leave the device: rules come to it, and it evaluates them.
+/// Attributes never leave the device: rules come to it, and it evaluates them. The first six are those of Core ML Model
+/// Deployment.
 public enum Attribute: Sendable, Hashable {
+    /// The attributes of Core ML Model Deployment: language, class, operating system, its version, region, app version.
     case languageCode, deviceClass, operatingSystem, osVersion, regionCode, appVersion
+    /// Further attributes: app build, model, memory, cores, accelerator, free disk space, runtime version and channel.
     case appBuild, deviceModel, memory, cores, accelerator, freeDisk, runtimeVersion, channel
-    /// A signal of the app's own, `custom.NAME`.
+    /// A signal that the app defines, named `custom.NAME` in documents.
     case custom(String)
 
-    /// The kind of an attribute's values, which decides what operators fit.
+    /// The kind of an attribute's values, which decides which operators apply.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Text, compared byte by byte.
         case text
         /// Text, compared without regard to the case of ASCII letters.
         case word
-        /// A language as BCP 47 has it; `_` counts as `-`, and case does not count.
+        /// A BCP 47 language tag; `_` counts as `-`, and case is ignored.
         case language
-        /// A version.
+        /// A version number.
         case version
         /// A number.
         case number
-        /// Text, number or truth value, as the app says.
+        /// Text, a number or a Boolean, as the app decides.
         case signal
     }
 
-    /// All but the app's own signals, in the order of the table in `policy.md`.
+    /// All attributes except the app's own signals, in the order of the table in `policy.md`.
     public static let standard: [Attribute] = [
         .languageCode, .deviceClass, .operatingSystem, .osVersion, .regionCode, .appVersion, .appBuild, .deviceModel,
         .memory, .cores, .accelerator, .freeDisk, .runtimeVersion, .channel,
@@ -31,7 +34,7 @@ public enum Attribute: Sendable, Hashable {
 
     private static let byName = Dictionary(uniqueKeysWithValues: standard.map { ($0.name, $0) })
 
-    /// The attribute of a name in a document; `nil` when there is none.
+    /// Creates the attribute with a name as documents spell it; `nil` when there is none with that name.
     public init?(name: String) {
         if let attribute = Self.byName[name] {
             self = attribute
@@ -42,7 +45,7 @@ public enum Attribute: Sendable, Hashable {
         }
     }
 
-    /// The name in documents.
+    /// The attribute's name in documents, such as `osVersion` or `custom.battery`.
     public var name: String {
         switch self {
         case .languageCode: "languageCode"
@@ -63,7 +66,7 @@ public enum Attribute: Sendable, Hashable {
         }
     }
 
-    /// What people read: "device class", "signal battery".
+    /// The attribute's name for people: "device class", "signal battery".
     public var label: String {
         switch self {
         case .languageCode: "language"
@@ -84,6 +87,7 @@ public enum Attribute: Sendable, Hashable {
         }
     }
 
+    /// The kind of the attribute's values.
     public var kind: Kind {
         switch self {
         case .languageCode: .language
@@ -95,40 +99,43 @@ public enum Attribute: Sendable, Hashable {
         }
     }
 
-    /// The operators that fit, in the order in which an editor shows them.
+    /// The operators that apply to the attribute, in the order in which an editor shows them.
     public var operators: [Operator] { Operator.allCases.filter { $0.kinds.contains(kind) } }
 }
 
-/// The class of a device, the values of ``Attribute/deviceClass``.
+/// The class of a device: the values of ``Attribute/deviceClass``.
 public enum DeviceClass: String, Sendable, Hashable, CaseIterable {
+    /// The seven classes, spelled alike in documents.
     case phone, tablet, desktop, watch, tv, vision, server
 }
 
 /// How a comparison relates an attribute to its values.
 public enum Operator: String, Sendable, Hashable, CaseIterable {
-    /// Equal to the one value.
+    /// The attribute equals the one value.
     case `is`
-    /// Known, and not equal to the one value.
+    /// The attribute is known and does not equal the one value.
     case isNot
-    /// Equal to one of the values.
+    /// The attribute equals one of the values.
     case `in`
-    /// Known, and equal to none of the values.
+    /// The attribute is known and equals none of the values.
     case notIn
+    /// The attribute is less than, at most, at least or greater than the one value.
     case less, atMost, atLeast, greater
-    /// From the first of two values to the second, both included.
+    /// The attribute lies between the first and the second of two values, both included.
     case between
-    /// Beginning with one of the values.
+    /// The text begins with one of the values.
     case startsWith
-    /// Ending with one of the values.
+    /// The text ends with one of the values.
     case endsWith
-    /// One of the values stands in it.
+    /// The text contains one of the values.
     case contains
-    /// A language within one of the ranges: `zh-Hant` has `zh-Hant-TW` and not `zh` (RFC 4647, basic filtering).
+    /// The language lies in one of the ranges: `zh-Hant` includes `zh-Hant-TW` but not `zh` (RFC 4647, basic
+    /// filtering).
     case matches
-    /// Known (`true`) or not (`false`); the one operator whose answer is never "unknown".
+    /// The attribute is known (`true`) or not (`false`); the only operator whose answer is never unknown.
     case isPresent
 
-    /// The kinds of attributes that it fits.
+    /// The kinds of attributes to which the operator applies.
     public var kinds: Set<Attribute.Kind> {
         switch self {
         case .is, .isNot, .in, .notIn, .isPresent: Set(Attribute.Kind.allCases)
@@ -138,7 +145,7 @@ public enum Operator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// How many values it takes.
+    /// The number of values that the operator takes.
     public var valueCount: ClosedRange<Int> {
         switch self {
         case .is, .isNot, .less, .atMost, .atLeast, .greater, .isPresent: 1...1
@@ -147,7 +154,7 @@ public enum Operator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What people read: "is at least".
+    /// The operator in words for people: "is at least".
     public var label: String {
         switch self {
         case .is: "is"
@@ -168,14 +175,18 @@ public enum Operator: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A value that a comparison compares with.
+/// A value that a comparison compares an attribute with.
 public enum AttributeValue: Sendable, CustomStringConvertible {
+    /// A text.
     case text(String)
+    /// A version number.
     case version(VersionNumber)
     /// A finite number.
     case number(Double)
+    /// A Boolean.
     case flag(Bool)
 
+    /// The value as text; numbers in the shortest form that reads back as the same number.
     public var description: String {
         switch self {
         case .text(let text): text
@@ -187,7 +198,7 @@ public enum AttributeValue: Sendable, CustomStringConvertible {
 }
 
 extension AttributeValue: Hashable {
-    /// Texts are equal when their bytes are.
+    /// Whether two values are of one type and equal; texts are equal when their bytes are.
     public static func == (a: AttributeValue, b: AttributeValue) -> Bool {
         switch (a, b) {
         case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
@@ -198,6 +209,7 @@ extension AttributeValue: Hashable {
         }
     }
 
+    /// Hashes the value in agreement with `==`: texts byte by byte.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
@@ -208,7 +220,7 @@ extension AttributeValue: Hashable {
     }
 }
 
-/// Whether a text is 1 to `limit` ASCII letters, digits, points, hyphens and underscores.
+/// Whether a text has 1 to `limit` characters, all ASCII letters, digits, points, hyphens or underscores.
 func isName(_ text: some StringProtocol, limit: Int) -> Bool {
     (1...limit).contains(text.utf8.count)
         && text.utf8.allSatisfy { byte in

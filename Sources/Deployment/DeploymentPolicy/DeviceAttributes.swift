@@ -1,45 +1,55 @@
-/// What a device knows about itself.  What it does not know is `nil`, and rules that ask for it do not match.
+/// The facts that a device knows about itself, which rules ask about.
+///
+/// An unknown attribute is `nil`; comparisons with it are unknown, so rules that depend on it do not match.
 public struct DeviceAttributes: Sendable, Hashable {
-    /// The device's preferred language as BCP 47 has it: `en-GB`.
+    /// The device's preferred language as a BCP 47 tag: `en-GB`.
     public var languageCode: String?
+    /// The class of the device.
     public var deviceClass: DeviceClass?
-    /// The system's name: `iOS`, `iPadOS`, `macOS`, `Linux`.
+    /// The operating system's name: `iOS`, `iPadOS`, `macOS`, `Linux`.
     public var operatingSystem: String?
+    /// The version of the operating system.
     public var osVersion: VersionNumber?
-    /// The region, ISO 3166-1 in two letters or UN M49 in three digits: `GB`, `419`.
+    /// The region, as two letters of ISO 3166-1 or three digits of UN M49: `GB`, `419`.
     public var regionCode: String?
+    /// The version of the app.
     public var appVersion: VersionNumber?
+    /// The build number of the app, compared as a version.
     public var appBuild: VersionNumber?
-    /// The maker's name of the model: `iPad14,8`.
+    /// The manufacturer's identifier of the device model: `iPad14,8`.
     public var deviceModel: String?
     /// The machine's memory in bytes.
     public var memory: Int?
-    /// Logical processor cores.
+    /// The number of logical processor cores.
     public var cores: Int?
     /// The best accelerator that models run on: `none`, `gpu`, `neuralEngine`.
     public var accelerator: String?
-    /// Free bytes where models are stored.
+    /// The free bytes on the volume where models are stored.
     public var freeDisk: Int?
-    /// The version of the runtime that loads models; releases that ask for a later one are refused.
+    /// The version of the runtime that loads models; releases that need a later one are refused.
     public var runtimeVersion: VersionNumber?
-    /// The app's channel: `beta`, `store`.
+    /// The channel through which the app was distributed: `beta`, `store`.
     public var channel: String?
-    /// The app's own signals by name, without `custom.`.
+    /// The app's own signals by name, without the prefix `custom.`.
     public var custom: [String: Signal] = [:]
-    /// The random name of this installation, 1 to 128 bytes, which decides on buckets and segments and is never sent.
+    /// The random identifier of this installation, 1 to 128 bytes, which decides buckets and segments and is never
+    /// sent.
     public var installID: String?
 
-    /// The value of a signal.
+    /// The value of a signal that the app defines.
     public enum Signal: Sendable, Hashable {
+        /// A text.
         case text(String)
         /// A finite number; any other counts as unknown.
         case number(Double)
+        /// A Boolean.
         case flag(Bool)
     }
 
+    /// Creates attributes of which none is known.
     public init() {}
 
-    /// The install ID that buckets and segments are computed of; `nil` where there is none, or it is empty or too long.
+    /// The install ID that buckets and segments are computed from; `nil` when it is missing, empty or too long.
     var usableInstallID: String? {
         guard let installID, (1...Limits.installIDBytes).contains(installID.utf8.count) else { return nil }
         return installID

@@ -1,17 +1,17 @@
-/// A date to the second, in UTC, as documents spell it: `2026-11-23T14:00:00Z` (RFC 3339 without fractions, offsets).
+/// A date to the second in UTC, spelled `2026-11-23T14:00:00Z` (RFC 3339 without fractions and offsets).
 public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Seconds since 1970 began, leap seconds not counted; years 0 to 9999.
+    /// Seconds since the beginning of 1970 without leap seconds, within the years 0 to 9999.
     public let secondsSince1970: Int
 
     private static let first = -62_167_219_200
     private static let last = 253_402_300_799
 
-    /// The date so many seconds after 1970 began; outside the years 0 to 9999 the nearest date inside.
+    /// Creates a date from seconds since the beginning of 1970, clamped to the years 0 to 9999.
     public init(secondsSince1970: Int) {
         self.secondsSince1970 = min(max(secondsSince1970, Self.first), Self.last)
     }
 
-    /// The date that a text spells; `nil` where it is anything else, such as February 30.
+    /// Creates the date that a text spells; `nil` for any other text, also for February 30.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let pattern = Array("0000-00-00T00:00:00Z".utf8)
@@ -28,14 +28,16 @@ public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertibl
         secondsSince1970 = Self.dayNumber(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
     }
 
-    /// The date so many seconds later.
+    /// The date some seconds later, clamped to the years 0 to 9999.
     public func adding(seconds: Int) -> PolicyDate {
         let (sum, overflow) = secondsSince1970.addingReportingOverflow(seconds)
         return PolicyDate(secondsSince1970: overflow ? (seconds < 0 ? Self.first : Self.last) : sum)
     }
 
+    /// Whether the first date is the earlier one.
     public static func < (a: PolicyDate, b: PolicyDate) -> Bool { a.secondsSince1970 < b.secondsSince1970 }
 
+    /// The date as documents spell it.
     public var description: String {
         let (day, time) = secondsSince1970.quotientAndRemainderFloored(by: 86_400)
         let (year, month, date) = Self.date(ofDay: day)
@@ -73,7 +75,7 @@ public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertibl
 }
 
 extension Int {
-    /// Quotient and remainder with the remainder in `0..<divisor`.
+    /// The quotient rounded down, and the remainder in `0..<divisor`.
     fileprivate func quotientAndRemainderFloored(by divisor: Int) -> (Int, Int) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

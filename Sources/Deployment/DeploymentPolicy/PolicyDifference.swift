@@ -1,27 +1,33 @@
 /// One difference between two policies, in words.
 public struct PolicyChange: Sendable, Hashable, CustomStringConvertible {
+    /// The kind of a difference.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Whether the part is new, gone, different or in another place in the order of rules.
         case added, removed, changed, moved
     }
 
+    /// The kind of the difference.
     public var kind: Kind
-    /// The member in the new policy, or in the old one where it is removed: `rules[2].serve`.
+    /// The member's path in the new policy, or in the old one where it was removed: `rules[2].serve`.
     public var path: String
-    /// `Rule "tablets": release 8 from 1 % to 5 %`.
+    /// The difference in words: `Rule "tablets": release 8 from 1 % to 5 %`.
     public var summary: String
 
+    /// Creates the description of a difference.
     public init(_ kind: Kind, at path: String, _ summary: String) {
         self.kind = kind
         self.path = path
         self.summary = summary
     }
 
+    /// The same as ``summary``.
     public var description: String { summary }
 }
 
 extension Policy {
-    /// What changes for devices when `new` takes this policy's place, in the order of the document.  Version and dates are
-    /// left out: they always change.
+    /// The differences that devices notice when `new` replaces this policy, in the order of the document.
+    ///
+    /// Version and dates are left out: they always change.
     public func changes(to new: Policy) -> [PolicyChange] {
         var changes: [PolicyChange] = []
         func note(_ path: String, _ name: String, _ old: String, _ new: String) {
@@ -67,7 +73,7 @@ extension Policy {
         return changes
     }
 
-    /// The fewest names that must move to make one order of the other: those outside a longest common subsequence.
+    /// The fewest names that must move to turn one order into the other: those outside a longest common subsequence.
     private static func moved(_ before: [String], _ after: [String]) -> Set<String> {
         var staying = Set(before)
         for change in after.difference(from: before) {
@@ -138,7 +144,7 @@ extension Rule {
 }
 
 extension Serving {
-    /// `release 8 to 5 %, release 7 to the rest`.
+    /// `release 8 for 5 %, release 7 for 95 %`.
     fileprivate var text: String {
         shares.filter { $0.share > 0 }.map { "\($0.outcome) for \(Percent.text($0.share))" }.joined(separator: ", ")
     }
@@ -160,7 +166,7 @@ extension Serving {
         return [PolicyChange(.changed, at: path, "\(name): \(parts.joined(separator: ", "))")]
     }
 
-    /// The share of each outcome in all, and the outcomes in order.
+    /// The total share of each outcome, and the outcomes in order.
     private var total: (shares: [Outcome: Int], order: [Outcome]) {
         var (total, order): ([Outcome: Int], [Outcome]) = ([:], [])
         for (outcome, share) in shares where share > 0 {

@@ -1,19 +1,20 @@
-/// A version such as `17.4.1` or `2.0-beta3+build7`, compared by what it means and not by its letters.
+/// A version such as `17.4.1` or `2.0-beta3+build7`, compared by its components.
 ///
-/// 1 to 16 numbers of 1 to 18 digits with points between them; missing ones are 0, so `17.4` is `17.4.0`.  What
-/// follows, from the first hyphen or letter on, marks something before that version: `2.0-beta3` and `2.0b3` come before
-/// `2.0`.  Such marks are compared piece by piece, a piece being a run of digits or of letters; digits come before
-/// letters, numbers are compared as such, letters without case, and what ends first comes first.  What follows a plus
-/// sign is not compared.
+/// It has 1 to 16 numbers of 1 to 18 digits with points between them; missing ones are 0, so `17.4` equals `17.4.0`.
+/// The part from the first hyphen or letter on is a pre-release mark: `2.0-beta3` and `2.0b3` precede `2.0`. Marks are
+/// compared run by run, a run being of digits or of letters: digits precede letters, numbers are compared as such,
+/// letters without case, and a mark that is a prefix of another precedes it. The part after a plus sign is not
+/// compared.
 public struct VersionNumber: Sendable, CustomStringConvertible {
     /// The text as it was written.
     public let description: String
-    /// The first three numbers, 21 bits each; from one that is larger on, all bits are set.  A version with a smaller
-    /// head is earlier, so that few comparisons go further.
+    /// The first three numbers, 21 bits each; from the first number that is too large on, all bits are set.
+    ///
+    /// A version with a smaller head is earlier, so that few comparisons go further.
     let head: UInt64
     /// The numbers, without zeros at the end.
     let numbers: [UInt64]
-    /// The pieces of what marks an earlier version; `nil` without such a mark.
+    /// The runs of the pre-release mark; `nil` without one.
     let mark: [Piece]?
 
     enum Piece: Hashable, Sendable, Comparable {
@@ -30,7 +31,7 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The version that a text of at most 128 bytes spells; `nil` for anything else.
+    /// Creates the version that a text of at most 128 bytes spells; `nil` for any other text.
     public init?(_ text: String) {
         guard text.utf8.count <= 128 else { return nil }
         let bytes = Array(text.utf8)
@@ -100,10 +101,12 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
 }
 
 extension VersionNumber: Comparable, Hashable {
+    /// Whether two versions are equal: `17.4` equals `17.4.0`, and the part after a plus sign does not count.
     public static func == (a: VersionNumber, b: VersionNumber) -> Bool {
         a.head == b.head && a.numbers == b.numbers && a.mark == b.mark
     }
 
+    /// Whether the first version precedes the second.
     public static func < (a: VersionNumber, b: VersionNumber) -> Bool {
         if a.head != b.head { return a.head < b.head }
         if a.numbers != b.numbers { return a.numbers.lexicographicallyPrecedes(b.numbers) }
@@ -114,6 +117,7 @@ extension VersionNumber: Comparable, Hashable {
         }
     }
 
+    /// Hashes the numbers and the mark, in agreement with `==`.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(numbers)
         hasher.combine(mark)

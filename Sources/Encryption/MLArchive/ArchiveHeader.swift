@@ -3,16 +3,16 @@ package import MLEncryption
 import MLFiles
 package import MLNumerics
 
-/// What an archive says of itself and of its files.
+/// The header of an archive: the description of the model, and the list of its files.
 package struct ArchiveHeader: Sendable {
     package struct File: Sendable {
         package let path: String
-        /// The bytes of the file as it is stored.
+        /// The number of stored bytes.
         package let byteCount: Int
-        /// Where they begin, from the beginning of the payload on: a multiple of 4096.
+        /// The offset of the file from the beginning of the payload: a multiple of 4096.
         package let offset: Int
         package let hash: [UInt8]
-        /// The pieces of the file, in their order, for whoever fetches or checks parts of it.
+        /// The pieces of the file, in their order, for fetching or verifying parts of it.
         package let chunks: [Chunk]
     }
 
@@ -21,26 +21,26 @@ package struct ArchiveHeader: Sendable {
         package let hash: [UInt8]
     }
 
-    /// What the model is, for those who do not open it.
+    /// The description of the model, for programs that do not open it.
     package struct Model: Sendable {
         package var name: String
-        /// The kind, as the specification calls it, such as `mlProgram`; `nil` when whoever made the archive could not read
+        /// The kind, as the specification names it, such as `mlProgram`; `nil` when the archive's maker could not read
         /// the model.
         package var kind: String?
         package var specificationVersion: Int?
-        /// SHA-256 of the canonical JSON of the interface.
+        /// The SHA-256 of the canonical JSON of the interface.
         package var interfaceHash: [UInt8]?
         package var version: String?
 
         package init(name: String) { self.name = name }
     }
 
-    /// With which key the model is encrypted.
+    /// The key that the model is encrypted with.
     package struct Encryption: Sendable {
         package let contentID: [UInt8]
         package let keyID: KeyID
         package let team: String
-        /// A code over the header that only somebody with the content key can compute.
+        /// An authentication code of the header that only a holder of the content key can compute.
         package fileprivate(set) var code: [UInt8]
     }
 
@@ -48,7 +48,7 @@ package struct ArchiveHeader: Sendable {
     package let encryption: Encryption?
     package let files: [File]
     package let model: Model
-    /// What made the archive.
+    /// The program that made the archive.
     package let tool: String
 
     package static let largest = 4 << 20
@@ -80,7 +80,7 @@ package struct ArchiveHeader: Sendable {
         self.encryption = encryption
     }
 
-    /// Throws when somebody without `contentKey` wrote the header.
+    /// Throws when the header was written without `contentKey`.
     func check(_ contentKey: SecretBytes) throws(ModelError) {
         guard var encryption, !encryption.code.isEmpty else { return }
         let code = encryption.code
@@ -95,7 +95,7 @@ package struct ArchiveHeader: Sendable {
         EncryptionRecord.authenticationCode(text, contentKey, purpose: "mlk/1 archive", contentID)
     }
 
-    /// Where a file may begin: the next multiple of 4096.
+    /// The next possible offset of a file: the next multiple of 4096.
     static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 
     // MARK: Text
@@ -150,7 +150,7 @@ package struct ArchiveHeader: Sendable {
         try checkLayout()
     }
 
-    /// Reads the members in their order, which is that of their names.
+    /// Reads the members in the order of their names.
     private init(members header: inout CanonicalReader) throws(ModelError) {
         try header.member("compression") { (value) throws(ModelError) in
             let name = try value.string()
@@ -185,7 +185,7 @@ package struct ArchiveHeader: Sendable {
         try header.member("type") { (value) throws(ModelError) in try value.string("mlarchive") }
     }
 
-    /// Throws unless the files lie one behind the other, each in its pieces.
+    /// Throws unless the files follow one another, each divided into its pieces.
     private func checkLayout() throws(ModelError) {
         try ContainedPath.check(all: files.map(\.path))
         var end = 0
@@ -213,7 +213,7 @@ package struct ArchiveHeader: Sendable {
         }
     }
 
-    /// The bytes of all files and of what lies between them.
+    /// The number of bytes of all files and the padding between them.
     package var payloadByteCount: Int { files.last.map { $0.offset + $0.byteCount } ?? 0 }
 }
 

@@ -4,7 +4,7 @@ package import MLNumerics
 
 /// A signature of an archive: a DSSE envelope around an in-toto statement that names the hash of the header.
 ///
-/// The statement's bytes follow from the archive alone, so that only the signature itself is kept.
+/// The statement follows from the archive alone, so that only the signature itself is stored.
 package struct ArchiveSignature: Sendable {
     package let signer: SigningKey.Public
     package let value: [UInt8]
@@ -34,7 +34,7 @@ package struct ArchiveSignature: Sendable {
         )
     }
 
-    /// What is signed: DSSE's pre-authentication encoding.
+    /// The bytes that are signed: DSSE's pre-authentication encoding.
     package static func encoding(_ payload: [UInt8]) -> [UInt8] {
         Array("DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payload.count) ".utf8) + payload
     }
@@ -48,7 +48,7 @@ package struct ArchiveSignature: Sendable {
         return ArchiveSignature(signer: key.publicKey, value: try key.sign(encoding(payload)), payload: payload)
     }
 
-    /// Whether this is a right signature of the archive with this name and header.
+    /// Whether this is a valid signature of the archive with this name and header.
     package func isRight(name: String, headerHash: [UInt8]) -> Bool {
         payload == Self.statement(name: name, headerHash: headerHash)
             && signer.verify(value, of: Self.encoding(payload))
@@ -56,7 +56,7 @@ package struct ArchiveSignature: Sendable {
 
     // MARK: Text
 
-    /// The signatures of an archive: nothing when there are none.
+    /// The text of an archive's signatures; empty when there are none.
     package static func text(_ list: [ArchiveSignature]) -> [UInt8] {
         list.isEmpty ? [] : CanonicalWriter.bytes(.array(list.map(\.json)))
     }

@@ -2,9 +2,9 @@ import Crypto
 import MLFiles
 package import MLNumerics
 
-/// The first 48 bytes of an archive: how long its header and signatures are, and which hash the header has.
+/// The first 48 bytes of an archive: the lengths of its header and signatures, and the hash of the header.
 ///
-/// Whoever fetches an archive piece by piece learns from it which bytes to ask for next.
+/// From it, a program that fetches an archive piece by piece learns which bytes to request next.
 package struct ArchiveStart: Sendable {
     package static let byteCount = 48
     private static let largestSignatures = 1 << 20
@@ -13,7 +13,7 @@ package struct ArchiveStart: Sendable {
     package let signaturesByteCount: Int
     package let headerHash: [UInt8]
 
-    /// - Parameter bytes: the first 48 bytes.
+    /// Reads the first 48 bytes of an archive; throws when they are not those of one.
     package init(_ bytes: [UInt8]) throws(ModelError) {
         guard bytes.count == Self.byteCount, bytes.starts(with: ModelVaults.archiveMagic) else {
             throw ModelError(.malformed, "This is no model archive; check what the file is.")
@@ -30,9 +30,9 @@ package struct ArchiveStart: Sendable {
         }
     }
 
-    /// The bytes of the start, the header and the signatures.
+    /// The number of bytes of the start, the header and the signatures.
     package var byteCount: Int { Self.byteCount + headerByteCount + signaturesByteCount }
-    /// Where the payload begins.
+    /// The offset of the payload.
     package var payloadStart: Int { ArchiveHeader.aligned(byteCount) }
 
     /// The header that `text` spells.

@@ -5,12 +5,11 @@ package import MLNumerics
 
 /// Writes archives.
 package enum ArchiveWriter {
-    /// Writes the files of a compiled folder, encrypted or not, as an archive in the place of `path`.
+    /// Writes the files of a compiled folder, encrypted or not, as an archive that replaces `path`.
     ///
-    /// - Parameters:
-    ///   - contentKey: of an encrypted folder, so that the header is bound to it; `nil` when it is not at hand.
-    ///   - signer: who vouches for the archive.
-    ///   - modelSigner: who vouches for the files of the model, in a file `model.sig` beside them.
+    /// `contentKey` is that of an encrypted folder, so that the header is bound to it, or `nil` when it is not
+    /// available. `signer` signs the archive, and `modelSigner` the files of the model, in a file `model.sig` beside
+    /// them.
     package static func write(
         _ folder: String,
         to path: String,
@@ -54,8 +53,7 @@ package enum ArchiveWriter {
         }
     }
 
-    /// Writes an archive.
-    /// - Parameter body: appends the bytes of a file.
+    /// Writes an archive; `body` appends the bytes of a file.
     private static func write(
         _ header: ArchiveHeader,
         signer: SigningKey?,
@@ -70,7 +68,7 @@ package enum ArchiveWriter {
                 at: path
             )
         }
-        // What cannot be read is not written.
+        // Refuses to write a header that cannot be read.
         _ = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
             try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
         }
@@ -93,7 +91,7 @@ package enum ArchiveWriter {
         try new.finish()
     }
 
-    /// All that lies before the payload.
+    /// All bytes before the payload.
     static func start(_ header: [UInt8], _ hash: [UInt8], _ signatures: [UInt8]) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
         var bytes = ModelVaults.archiveMagic + number(header.count) + number(signatures.count) + hash

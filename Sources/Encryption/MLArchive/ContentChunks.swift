@@ -1,27 +1,26 @@
 import Crypto
 
-/// Where files are divided into pieces: at places that their contents choose, so that bytes that are inserted or removed
-/// change the pieces around them alone.
+/// The division of files into pieces at positions that depend on their contents.
 ///
-/// A boundary follows a byte where the top bits of a *gear* hash of the 64 bytes up to it are zeros: eighteen of them until
-/// a piece is as long as wanted on average, fourteen afterwards (FastCDC's normalized chunking).
-/// Documentation/Formats/mlarchive.md, with vectors.
+/// Inserted or removed bytes change only the pieces around them. A boundary follows a byte where the top bits of a
+/// *gear* hash of the 64 bytes up to it are zeros: eighteen of them until a piece has the average length, fourteen
+/// afterwards (FastCDC's normalized chunking). Documentation/Formats/mlarchive.md has details and vectors.
 package struct ContentChunks: Sendable {
-    /// The fewest bytes of a piece, but for the last one of a file; what pieces have on average; and the most.
+    /// The least number of bytes of a piece, except for the last one of a file; the average; and the largest.
     package let least: Int
     package let average: Int
     package let most: Int
-    /// How far the hash is shifted, so that the bits that count remain.
+    /// The shift of the hash that leaves the bits to be tested.
     private let strictShift: UInt64
     private let looseShift: UInt64
 
-    /// The bytes that a hash depends on.
+    /// The number of bytes that a hash depends on.
     private static let window = 64
-    /// What pieces have on average in archives of up to 2 GiB.
+    /// The average length of pieces in archives of up to 2 GiB.
     private static let usualAverage = 64 << 10
     private static let mostDoublings = 4
 
-    /// - Parameter doublings: how often sizes are twice those of archives of up to 2 GiB, from 0 to 4.
+    /// Creates the sizes of archives of up to 2 GiB, doubled 0 to 4 times.
     package init(doublings: Int = 0) {
         precondition(0...Self.mostDoublings ~= doublings)
         average = Self.usualAverage << doublings
@@ -31,7 +30,7 @@ package struct ContentChunks: Sendable {
         looseShift = UInt64(64 - (14 + doublings))
     }
 
-    /// The sizes for an archive of `byteCount` bytes: its header has room for some 40,000 pieces.
+    /// Creates the sizes for an archive of `byteCount` bytes, whose header has room for some 40,000 pieces.
     package init(archiveOf byteCount: Int) {
         var doublings = 0
         while doublings < Self.mostDoublings, byteCount >> doublings > 2 << 30 { doublings += 1 }
@@ -58,7 +57,7 @@ package struct ContentChunks: Sendable {
         return lengths
     }
 
-    /// The length of the piece that `bytes` begin with, which are no more than the most that a piece has.
+    /// The length of the first piece of `bytes`, which are at most as many as a piece can have.
     private func length(of bytes: UnsafeRawBufferPointer, _ gear: UnsafeBufferPointer<UInt64>) -> Int {
         guard bytes.count > least else { return bytes.count }
         var hash: UInt64 = 0

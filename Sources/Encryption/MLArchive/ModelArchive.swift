@@ -3,10 +3,10 @@ package import MLEncryption
 package import MLFiles
 package import MLNumerics
 
-/// An opened archive (`.mlarchive`): its header was read and found right; the files in it were not looked at yet.
+/// An opened archive (`.mlarchive`), whose header has been verified, but not its files.
 ///
-/// An archive begins with 48 bytes (mark, length of the header, length of the signatures, SHA-256 of the header), the header
-/// and the signatures.  At the next multiple of 4096 begins the payload: the files as they are stored.
+/// An archive begins with 48 bytes (mark, length of the header, length of the signatures, SHA-256 of the header), the
+/// header and the signatures. The payload, which consists of the stored files, begins at the next multiple of 4096.
 package final class ModelArchive: OpenedArchive {
     package let path: String
     package let header: ArchiveHeader
@@ -89,8 +89,7 @@ package final class ModelArchive: OpenedArchive {
 
     // MARK: Checking
 
-    /// Throws at the first file whose bytes are not those that the header vouches for, and when anything lies between the
-    /// files.
+    /// Throws at the first file whose bytes differ from the header's hashes, and for anything but zeros between files.
     package func verify(progress: (Int) -> Void = { _ in }) throws(ModelError) {
         try trailing(path) { () throws(ModelError) in
             var end = 0
@@ -126,7 +125,7 @@ package final class ModelArchive: OpenedArchive {
         }
     }
 
-    /// Writes the files as they are stored into a folder that takes the place of `folder` when all of them are right.
+    /// Writes the stored files into a folder that replaces `folder` when all of them are right.
     package func extract(to folder: String) throws(ModelError) {
         try FileAccess.replaceFolder(folder) { (temporary) throws(ModelError) in
             for file in header.files {
@@ -161,7 +160,7 @@ package final class ModelArchive: OpenedArchive {
     }
 }
 
-/// The files of an archive by their paths, as they are stored.
+/// The stored files of an archive by their paths.
 private struct ArchiveFiles: StoredFiles {
     let archive: ModelArchive
 
@@ -170,7 +169,7 @@ private struct ArchiveFiles: StoredFiles {
     }
 }
 
-/// The files of an archive whose model is in the clear: mapped where they lie.
+/// The files of an archive whose model is in the clear, mapped in place.
 private struct ArchiveContents: FolderContents {
     let archive: ModelArchive
 

@@ -4,12 +4,12 @@ package import MLEncryption
 package import MLFiles
 package import MLNumerics
 
-/// A delta whose header was read and found right; the rest of it was not looked at yet.
+/// A delta whose header has been verified, but not its body.
 package struct DeltaFile: Sendable {
     package let header: DeltaHeader
     /// The header of the archive that it makes.
     package let newHeader: ArchiveHeader
-    /// What is said of the encryption of the model that it makes, as it will lie in that; `nil` for a model in the clear.
+    /// The encryption record of the model that it makes; `nil` for a model in the clear.
     package let record: EncryptionRecord?
     package let recordText: [UInt8]
     private let prefix: [UInt8]
@@ -89,20 +89,17 @@ package struct DeltaFile: Sendable {
 
     // MARK: Applying
 
-    /// Writes the new archive to `path`.
+    /// Writes the new archive to `path`, with exactly the bytes of the published one.
     ///
-    /// The bytes are exactly those of the archive that was published: files of an encrypted model are encrypted with the salts
-    /// that its `encryption.json` names.
-    /// - Parameters:
-    ///   - old: the header of the archive that is there, and what is in it in the clear.
-    ///   - contentKey: of the new model, if it is encrypted.
-    /// - Throws: when the result is not the archive that the delta promises; then there is no file.
+    /// Files of an encrypted model are encrypted with the salts that its `encryption.json` names. `old` has the header
+    /// of the existing archive and its contents in the clear, and `contentKey` is that of the new model, if it is
+    /// encrypted. Throws, and leaves no file, when the result is not the archive that the delta names.
     package func apply(
         to old: (header: ArchiveHeader, contents: any FolderContents),
         contentKey: SecretBytes?,
         path: String
     ) throws(ModelError) {
-        // What is unpacked of an encrypted model stays out of core dumps, as the model does.
+        // Unpacked parts of an encrypted model are left out of core dumps, as the model is.
         let scratch = try Scratch(isSecret: record != nil)
         var body = try readBody(contentKey, scratch)
         let result = try HashedFile(path)
@@ -124,7 +121,7 @@ package struct DeltaFile: Sendable {
         }
     }
 
-    /// The descriptions of the files, decrypted where they are encrypted.
+    /// The body with the descriptions of the files, decrypted where it is encrypted.
     private func readBody(_ contentKey: SecretBytes?, _ scratch: Scratch) throws(ModelError) -> DeltaBody {
         guard let record else {
             let storage = try MappedFile(path).storage
@@ -146,7 +143,7 @@ package struct DeltaFile: Sendable {
         return DeltaBody(storage, from: 0, scratch)
     }
 
-    /// Writes a file as the new archive stores it.
+    /// Writes a file in the form in which the new archive stores it.
     private func write(
         _ entry: ArchiveHeader.File,
         _ body: inout DeltaBody,
@@ -178,7 +175,8 @@ package struct DeltaFile: Sendable {
                 )
             }
         }
-        // Another message than the publisher's, encrypted with its salt, must not reach the disk: both together would tell of both.
+        // Another message than the publisher's, encrypted with its salt, must not reach the disk: both together would
+        // reveal both.
         var hash = SHA256()
         try seal { (piece) in hash.update(bufferPointer: piece) }
         guard hash.finalize().elementsEqual(entry.hash) else { throw Self.wrongResult }
@@ -223,7 +221,7 @@ struct DeltaBody {
         return UnsafeRawBufferPointer(start: storage.address + position, count: count)
     }
 
-    /// Hands the bytes of the next file on, which has `byteCount` of them.
+    /// Passes on the bytes of the next file, which has `byteCount` of them.
     mutating func readFile(
         _ byteCount: Int,
         _ old: OldFiles,
@@ -283,23 +281,23 @@ struct DeltaBody {
     }
 }
 
-/// Where segments are unpacked, one after the other.
+/// Scratch buffers in which segments are unpacked, one after the other.
 final class Scratch {
     private let storage: TensorStorage
 
-    /// - Parameter isSecret: whether what is unpacked is left out of core dumps.
+    /// Allocates the buffers; secret ones are left out of core dumps.
     init(isSecret: Bool) throws(ModelError) {
         let byteCount = 2 * DeltaSegment.largest
         storage =
             isSecret ? try SecretMemory.writableStorage(byteCount) : TensorStorage(byteCount: byteCount)
     }
 
-    /// What is unpacked.
+    /// The buffer for unpacked bytes.
     var unpacked: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: storage.address, count: DeltaSegment.largest)
     }
 
-    /// What is made of it.
+    /// The buffer for the bytes made of them.
     var made: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: storage.address + DeltaSegment.largest, count: DeltaSegment.largest)
     }
@@ -324,14 +322,13 @@ private final class HashedFile {
         try file.append(bytes)
     }
 
-    /// Appends the zeros between two files, of which there are fewer than 4096.
+    /// Appends the zeros between two files, fewer than 4096.
     func appendZeros(upTo count: Int) throws(ModelError) {
         guard 0..<4096 ~= count - file.count else { throw DeltaSegment.malformed }
         try append([UInt8](repeating: 0, count: count - file.count))
     }
 
-    /// Gives the file its name, if its bytes have this hash.
-    /// - Returns: whether they have.
+    /// Renames the file if its bytes have this hash, and returns whether they have.
     func finish(_ expected: [UInt8]) throws(ModelError) -> Bool {
         guard hash.finalize().elementsEqual(expected) else { return false }
         try file.finish()

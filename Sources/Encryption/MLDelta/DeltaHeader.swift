@@ -4,9 +4,9 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a delta (`.mldelta`) says of itself: which archive it makes of which.
+/// The header of a delta (`.mldelta`): the archives that it starts from and makes.
 ///
-/// Documentation/Formats/mldelta.md.
+/// Documentation/Formats/mldelta.md describes the format.
 package struct DeltaHeader: Sendable, Equatable {
     /// An archive, by the SHA-256 and the length of its file.
     package struct Archive: Sendable, Equatable {
@@ -22,18 +22,18 @@ package struct DeltaHeader: Sendable, Equatable {
     package let created: String
     /// The archive that devices have.
     package let old: Archive
-    /// The one that they get.
+    /// The archive that they get.
     package let new: Archive
-    /// The bytes of what stands before the new archive's payload: its start, header and signatures.
+    /// The number of bytes before the new archive's payload: its start, header and signatures.
     let prefixByteCount: Int
-    /// The bytes of the new model's `encryption.json`; 0 for a model in the clear.
+    /// The number of bytes of the new model's `encryption.json`; 0 for a model in the clear.
     let recordByteCount: Int
     package let tool: String
 
     static let magic = Array("MLDELT1\n".utf8)
     package static let startByteCount = 48
     static let largest = 4096
-    /// More than the header and the signatures of an archive have.
+    /// A limit above the size of any archive's header and signatures.
     static let largestPrefix = 6 << 20
 
     // MARK: Text
@@ -48,7 +48,7 @@ package struct DeltaHeader: Sendable, Equatable {
         )
     }
 
-    /// All that stands before the prefix.
+    /// All bytes before the prefix.
     var start: [UInt8] {
         let text = text
         let length = (0..<4).map { UInt8(truncatingIfNeeded: text.count >> (8 * $0)) }
@@ -89,7 +89,7 @@ package struct DeltaHeader: Sendable, Equatable {
         else { throw ModelError(.malformed, "The delta claims parts that are longer than they can be.") }
     }
 
-    /// Reads the members in their order, which is that of their names.
+    /// Reads the members in the order of their names.
     private init(members header: inout CanonicalReader) throws(ModelError) {
         created = try header.member("created") { (value) throws(ModelError) in try value.string(limit: 20) }
         try header.member("format") { (value) throws(ModelError) in
@@ -106,7 +106,7 @@ package struct DeltaHeader: Sendable, Equatable {
         try header.member("type") { (value) throws(ModelError) in try value.string("mldelta") }
     }
 
-    /// What the body of a delta of an encrypted model is bound to.
+    /// The context that the body of a delta of an encrypted model is bound to.
     func context(_ contentID: [UInt8]) -> [UInt8] {
         Array("mlk/1 delta\0".utf8) + contentID + old.hash + SHA256.hash(data: text)
     }

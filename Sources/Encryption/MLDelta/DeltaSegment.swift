@@ -1,29 +1,30 @@
 package import MLNumerics
 
-/// Some bytes of a file: those of the old model, or differences from them, or bytes of their own.
+/// The description of some bytes of a file: a copy of old bytes, differences from them, or new bytes.
 package struct DeltaSegment {
     package enum Kind: Equatable {
-        /// The bytes that the old model has at a place.
+        /// A copy of the old model's bytes at a position.
         case copy
         /// Packed bytes.
         case bytes
-        /// Packed differences of elements from those that the old model has at a place; the first `skipped` bytes, and those
-        /// behind the last whole element, are none.
+        /// Packed differences of elements from the old model's at a position.
+        ///
+        /// The first `skipped` bytes, and those after the last whole element, are not differences.
         case difference(ElementType, skipped: Int)
     }
 
     package let kind: Kind
-    /// Where the old bytes lie: the number of the file in the old archive's header, and the offset in it.
+    /// The file in the old archive's header by its number, and the offset in it.
     var file = 0
     var offset = 0
-    /// The bytes that the segment stands for.
+    /// The number of bytes that the segment describes.
     let byteCount: Int
-    /// The packed bytes that follow.
+    /// The number of packed bytes that follow.
     var packedByteCount = 0
 
-    /// The bytes of the description.
+    /// The number of bytes of the description.
     static let byteCount = 28
-    /// The most bytes of a segment that is packed: what is unpacked at once.
+    /// The largest number of bytes of a packed segment, which is unpacked at once.
     static let largest = 4 << 20
 
     var bytes: [UInt8] {
@@ -40,7 +41,7 @@ package struct DeltaSegment {
             + number(packedByteCount, 4)
     }
 
-    /// Reads a description; what it says of places is looked at where the places are.
+    /// Reads a description; positions are checked where the files are known.
     package init(_ bytes: [UInt8]) throws(ModelError) {
         func number(_ place: Int, _ count: Int) -> Int? {
             let value = bytes[place..<place + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -4,13 +4,13 @@ package import MLEncryption
 package import MLFiles
 package import MLNumerics
 
-/// Makes deltas: on the machine of whoever publishes models, since only there two models are in the clear.
+/// Makes deltas on the publisher's machine, where both models are available in the clear.
 package enum DeltaWriter {
-    /// A model in an archive, and what is in it in the clear.
+    /// A model in an archive, with its contents in the clear.
     package struct Model {
         package let archive: ModelArchive
         package let contents: any FolderContents
-        /// The content key of an encrypted one.
+        /// The content key of an encrypted model.
         package let contentKey: SecretBytes?
 
         package init(_ archive: ModelArchive, contents: any FolderContents, contentKey: SecretBytes? = nil) {
@@ -20,20 +20,21 @@ package enum DeltaWriter {
         }
     }
 
-    /// What came of it.
+    /// The result of making a delta.
     package struct Outcome: Sendable {
-        /// The bytes of the delta.
+        /// The length of the delta in bytes.
         package let byteCount: Int
-        /// The bytes that devices with the old archive fetch without it: the pieces that they do not have.
+        /// The number of bytes that devices with the old archive fetch without it: the pieces that they do not have.
         package let planByteCount: Int
-        /// Whether the delta is worth it, and was written.
+        /// Whether the delta is small enough, and was written.
         package let isWritten: Bool
     }
 
-    /// The most that a delta may have of what devices fetch without it.
+    /// The default for the largest share of the bytes that devices would fetch otherwise.
     package static let usualShare = 0.6
 
-    /// Writes what makes `new` of `old` to `path`, unless that has more than `share` of the bytes that devices fetch without it.
+    /// Writes a delta from `old` to `new` to `path`, unless it exceeds `share` of the bytes that devices fetch without
+    /// it.
     package static func write(
         from old: Model,
         to new: Model,
@@ -73,7 +74,7 @@ package enum DeltaWriter {
         return Outcome(byteCount: byteCount, planByteCount: plan, isWritten: isWorthIt)
     }
 
-    /// The bytes of the pieces that devices with the old archive do not have.
+    /// The number of bytes of the pieces that devices with the old archive do not have.
     private static func planned(_ old: ArchiveHeader, _ new: ArchiveHeader) -> Int {
         let known = Set(old.files.flatMap(\.chunks).map(\.hash))
         return new.files.flatMap(\.chunks).filter { !known.contains($0.hash) }.reduce(0) { $0 + $1.byteCount }
@@ -103,7 +104,7 @@ package enum DeltaWriter {
 
     // MARK: Body
 
-    /// The descriptions of all files of the new archive, in its order, but for `encryption.json`.
+    /// The descriptions of all files of the new archive, in its order, except `encryption.json`.
     private static func body(from old: Model, to new: Model) throws(ModelError) -> [UInt8] {
         let oldFiles = old.archive.header.files
         var body: [UInt8] = []

@@ -1,11 +1,11 @@
-/// What elements the bytes of a model's weights are taken for.
+/// The type of elements as which the bytes of a model's weights are interpreted.
 package enum ElementType: UInt8, CaseIterable, Sendable {
     case int8 = 1
     case float16 = 2
     case bfloat16 = 3
     case float32 = 4
 
-    /// The bytes of an element.
+    /// The number of bytes of an element.
     package var width: Int {
         switch self {
         case .int8: 1
@@ -14,7 +14,7 @@ package enum ElementType: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Where the exponent begins, and its bits; those of a whole number are none.
+    /// The position and mask of the exponent; a mask of 0 for whole numbers.
     fileprivate var exponent: (shift: UInt32, mask: UInt32) {
         switch self {
         case .int8: (0, 0)
@@ -25,15 +25,15 @@ package enum ElementType: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Differences of weights: numbers that are small where two versions of a weight lie close together.
+/// Differences of weights, which are small numbers where two versions of a weight are close.
 ///
-/// Numbers of floating point become whole ones whose order is theirs, so that neighbours differ by one; of the difference, modulo
-/// the width, the sign goes to the lowest bit (zigzag).  Differences are sorted by the exponent of the old element, since it
-/// says how many numbers lie within what a weight moved by; their bytes are then written plane by plane, the most significant
-/// first.
+/// Floating-point numbers are mapped to integers in the same order, so that neighbours differ by one; of the difference
+/// modulo the width, the sign is moved to the lowest bit (zigzag). Differences are sorted by the exponent of the old
+/// element, since it determines how many numbers lie within the change of a weight; their bytes are then written plane
+/// by plane, the most significant first.
 package enum ElementDifference {
-    /// The differences of `new` and `old`, which have the same number of elements, as planes.
-    /// - Parameter planes: as many bytes as `new` has.
+    /// Writes the differences of `new` and `old`, which have equally many elements, to `planes`, as planes of `new`'s
+    /// size.
     package static func write(
         _ type: ElementType,
         of new: UnsafeRawBufferPointer,
@@ -64,7 +64,7 @@ package enum ElementDifference {
         }
     }
 
-    /// What `write` made planes of.
+    /// Restores the elements from planes that `write` made.
     package static func read(
         _ type: ElementType,
         _ planes: UnsafeRawBufferPointer,
@@ -95,8 +95,9 @@ package enum ElementDifference {
         }
     }
 
-    /// Where the difference of each element stands: sorted by the exponents of the old elements, from the smallest on, those of one
-    /// exponent in the elements' order.  None for whole numbers, which stay in their order.
+    /// The position of each element's difference, in a stable sort by the exponents of the old elements.
+    ///
+    /// It is empty for whole numbers, which stay in their order.
     private static func places(_ type: ElementType, _ old: UnsafeRawBufferPointer) -> [UInt32] {
         let (shift, mask) = type.exponent
         guard mask != 0 else { return [] }
@@ -123,7 +124,7 @@ package enum ElementDifference {
         UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))
     }
 
-    /// The bits of a number of floating point as a whole number whose order is that of the numbers.
+    /// The bits of a floating-point number as an integer in the same order.
     private static func ordered<Bits: FixedWidthInteger & UnsignedInteger>(_ bits: Bits) -> Bits {
         bits.leadingZeroBitCount == 0 ? ~bits : bits | sign(Bits.self)
     }

@@ -1,23 +1,23 @@
 import Crypto
 import MLArchive
 
-/// Describes one file by another version of it.
+/// Describes one file as the difference from another version of it.
 struct FileDifference {
-    /// The bytes that are described.
+    /// The bytes to describe.
     let new: UnsafeRawBufferPointer
-    /// Those that devices have, and the number of their file in the old archive's header.
+    /// The bytes that devices have, and the number of their file in the old archive's header.
     let old: UnsafeRawBufferPointer
     let file: Int
 
-    /// What a part of the file may be coded as is tried on so many bytes of it.
+    /// The number of bytes of a part on which the ways to code it are tried.
     private static let sample = 32 << 10
-    /// The fewest bytes whose differences are worth a description.
+    /// The least number of bytes whose differences are worth a description.
     private static let leastDifference = 64
 
-    /// A part of the new file that the old one has, too.
+    /// A part of the new file that the old one also has.
     private struct Match {
         var range: Range<Int>
-        /// The old place less the new one.
+        /// The old position minus the new one.
         let shift: Int
     }
 
@@ -25,13 +25,13 @@ struct FileDifference {
     private struct Candidate {
         let kind: DeltaSegment.Kind
         let shift: Int
-        /// How much of the part it can code.
+        /// The number of bytes of the part that it can code.
         let byteCount: Int
-        /// Packed bytes of each byte, in the sample.
+        /// The number of packed bytes per byte, in the sample.
         let cost: Double
     }
 
-    /// Hands the descriptions on, in order, each with its packed bytes.
+    /// Passes on the descriptions in order, each with its packed bytes.
     func segments(_ take: (DeltaSegment, [UInt8]) -> Void) {
         let matches = matches()
         var position = 0
@@ -66,7 +66,7 @@ struct FileDifference {
         for length in cut.lengths(of: new) {
             let range = position..<position + length
             position = range.upperBound
-            // What goes on where the match before it ended is part of that.
+            // A continuation of the previous match is merged into it.
             if let last = matches.last, last.range.upperBound == range.lowerBound, isSame(range, last.shift) {
                 matches[matches.count - 1].range = last.range.lowerBound..<range.upperBound
             } else if let place = places[Self.hash(new[range])] {
@@ -85,8 +85,9 @@ struct FileDifference {
         Array(SHA256.hash(data: UnsafeRawBufferPointer(rebasing: bytes)))
     }
 
-    /// Where the old bytes of a part may lie that has no match: at the same place, at the same distance from the end, or as those of
-    /// its neighbours do.
+    /// The likely positions of the old bytes of an unmatched part.
+    ///
+    /// They are the same position, the same distance from the end, and the shifts of neighbouring matches.
     private func shifts(_ matches: [Match], around index: Int) -> [Int] {
         var shifts = [0, old.count - new.count]
         if index > 0 { shifts.append(matches[index - 1].shift) }
@@ -124,7 +125,7 @@ struct FileDifference {
         Candidate(kind: .bytes, shift: 0, byteCount: part.count, cost: cost(part, .bytes, 0))
     }
 
-    /// The ways to code a part by old bytes: those of each type of elements that may begin at each of its first bytes.
+    /// The ways to code a part as differences, for each type and each possible first byte of elements.
     private func differences(_ part: Range<Int>, shift: Int) -> [Candidate] {
         let byteCount = min(part.count, old.count - part.lowerBound - shift)
         guard part.lowerBound + shift >= 0, byteCount >= min(part.count, Self.leastDifference) else { return [] }
@@ -137,7 +138,7 @@ struct FileDifference {
         }
     }
 
-    /// What a part costs, by its middle.
+    /// The cost of a part, estimated from its middle.
     private func cost(_ part: Range<Int>, _ kind: DeltaSegment.Kind, _ shift: Int) -> Double {
         // Elements of every width begin there at the same byte.
         let middle = part.lowerBound + max(0, part.count - Self.sample) / 8 * 4

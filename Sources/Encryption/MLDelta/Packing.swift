@@ -3,7 +3,7 @@ import MLNumerics
 
 /// Frames of Zstandard.
 enum Packing {
-    /// How hard it is tried: noise does not get smaller by trying harder.
+    /// The compression level; noise does not get smaller at higher ones.
     static let level: Int32 = 16
     static let quickLevel: Int32 = 1
 
@@ -21,7 +21,7 @@ enum Packing {
         }
     }
 
-    /// Throws unless the frame stands for exactly as many bytes as `target` has.
+    /// Throws unless the frame unpacks to exactly as many bytes as `target` has.
     static func unpack(
         _ frame: UnsafeRawBufferPointer,
         into target: UnsafeMutableRawBufferPointer

@@ -1,12 +1,14 @@
 package import MLNumerics
 
-/// Reads canonical JSON whose members are known, member by member, without building a tree: hostile text costs no more
-/// memory than what it is read into.  Text that is not canonical is an error, so a value has one spelling only.
+/// Reads canonical JSON with known members, member by member, without building a tree.
+///
+/// Hostile text costs no more memory than the values it is read into. Text that is not canonical is an error, so a
+/// value has only one spelling.
 package struct CanonicalReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    /// Reads the one value that `bytes` spell; the reader is good for as long as `body` runs.
+    /// Reads the only value in `bytes`; the reader is valid while `body` runs.
     package static func read<R>(
         _ bytes: UnsafeRawBufferPointer,
         _ body: (inout CanonicalReader) throws(ModelError) -> R
@@ -30,7 +32,7 @@ package struct CanonicalReader {
 
     // MARK: Objects and lists
 
-    /// An object; `body` asks for its members in their order, which is that of their names.
+    /// Reads an object; `body` asks for its members in the order of their names.
     package mutating func object<R>(
         _ body: (inout CanonicalReader) throws(ModelError) -> R
     ) throws(ModelError) -> R {
@@ -40,7 +42,7 @@ package struct CanonicalReader {
         return result
     }
 
-    /// A list of at most `limit` elements.
+    /// Reads a list of at most `limit` elements.
     package mutating func list<R>(
         limit: Int,
         _ element: (inout CanonicalReader) throws(ModelError) -> R
@@ -61,7 +63,7 @@ package struct CanonicalReader {
         return result
     }
 
-    /// A member that must be there.
+    /// Reads a required member.
     package mutating func member<R>(
         _ name: StaticString,
         _ value: (inout CanonicalReader) throws(ModelError) -> R
@@ -70,7 +72,7 @@ package struct CanonicalReader {
         return result
     }
 
-    /// A member that may be there.
+    /// Reads an optional member.
     package mutating func optional<R>(
         _ name: StaticString,
         _ value: (inout CanonicalReader) throws(ModelError) -> R
@@ -96,7 +98,7 @@ package struct CanonicalReader {
 
     // MARK: Values
 
-    /// A text of at most `limit` bytes.
+    /// Reads a text of at most `limit` bytes.
     package mutating func string(limit: Int = 1024) throws(ModelError) -> String {
         let start = position
         try take("\"", else: "a text in quotes was expected")
@@ -121,13 +123,13 @@ package struct CanonicalReader {
         return text
     }
 
-    /// A text that must be `text`.
+    /// Reads a text that must be `text`.
     package mutating func string(_ text: StaticString) throws(ModelError) {
         let found = try string()
         guard found == text.description else { throw error("\"\(text)\" was expected, not \"\(found)\"") }
     }
 
-    /// A whole number from 0 to 2^53 - 1.
+    /// Reads a whole number from 0 to 2^53 - 1.
     package mutating func integer() throws(ModelError) -> Int {
         let digits = bytes[position...].prefix(17).prefix { (0x30...0x39).contains($0) }
         var value = 0
@@ -147,7 +149,7 @@ package struct CanonicalReader {
         throw error("true or false was expected")
     }
 
-    /// `count` bytes as lower-case hexadecimal digits.
+    /// Reads `count` bytes in lower-case hexadecimal digits.
     package mutating func hexadecimal(_ count: Int) throws(ModelError) -> [UInt8] {
         let text = try plain(limit: 2 * count)
         guard let bytes = Hexadecimal.bytes(text), bytes.count == count else {
@@ -156,7 +158,7 @@ package struct CanonicalReader {
         return bytes
     }
 
-    /// At most `limit` bytes in base64.
+    /// Reads at most `limit` bytes in base64.
     package mutating func base64(limit: Int) throws(ModelError) -> [UInt8] {
         guard let bytes = Base64.bytes(try plain(limit: (limit + 2) / 3 * 4)) else {
             throw error("base64 was expected")
@@ -164,14 +166,14 @@ package struct CanonicalReader {
         return bytes
     }
 
-    /// `count` bytes in base64.
+    /// Reads `count` bytes in base64.
     package mutating func base64(count: Int) throws(ModelError) -> [UInt8] {
         let bytes = try base64(limit: count)
         guard bytes.count == count else { throw error("\(count) bytes in base64 were expected") }
         return bytes
     }
 
-    /// A key in base64, which is decoded straight to where secrets lie.
+    /// Reads a key in base64, decoded directly into memory for secrets.
     package mutating func secret() throws(ModelError) -> SecretBytes {
         let text = try plain(limit: 44)
         let count = SecretBytes.keyByteCount
@@ -190,7 +192,7 @@ package struct CanonicalReader {
         return secret
     }
 
-    /// The bytes of a text without escapes, where they lie.
+    /// The bytes of a text without escapes, in place.
     private mutating func plain(limit: Int) throws(ModelError) -> Slice<UnsafeRawBufferPointer> {
         try take("\"", else: "a text in quotes was expected")
         let start = position
@@ -223,7 +225,7 @@ package struct CanonicalReader {
         position += 1
     }
 
-    /// The error of text that is not as expected where reading has come to.
+    /// The error for unexpected text at the current position.
     package func error(_ what: String) -> ModelError {
         ModelError(
             .malformed,

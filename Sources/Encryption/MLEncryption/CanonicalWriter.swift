@@ -1,9 +1,9 @@
 package import MLFiles
 
-/// Canonical JSON: the one spelling of a value that signatures and authentication codes are computed of.
+/// Canonical JSON: the only spelling of a value, over which signatures and authentication codes are computed.
 ///
-/// Members are sorted by name, nothing stands between the parts, texts escape only what JSON demands, and numbers are whole.
-/// It is RFC 8785 without fractions, for objects whose members have ASCII names.
+/// Members are sorted by name, nothing stands between the parts, texts escape only what JSON demands, and numbers are
+/// whole. It is RFC 8785 without fractions, for objects whose members have ASCII names.
 package enum CanonicalWriter {
     package static func bytes(_ value: JSONValue) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -59,7 +59,7 @@ package enum CanonicalWriter {
 
     private static func isEscaped(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x22 || byte == 0x5C }
 
-    /// What stands behind the backslash for characters that have a short escape.
+    /// The character after the backslash for characters that have a short escape.
     static let escapes: [UInt8: UInt8] = [
         0x22: 0x22, 0x5C: 0x5C, 0x08: UInt8(ascii: "b"), 0x09: UInt8(ascii: "t"), 0x0A: UInt8(ascii: "n"),
         0x0C: UInt8(ascii: "f"), 0x0D: UInt8(ascii: "r"),

@@ -7,30 +7,30 @@ import MLFiles
 package import MLNumerics
 import Synchronization
 
-/// Cobblestone-256: chunked authenticated encryption of large messages, as c2sp.org/chunked-encryption describes it, with
-/// SHA-512 and AES-256-GCM.
+/// Cobblestone-256: chunked authenticated encryption of large messages, with SHA-512 and AES-256-GCM.
 ///
-/// A stored message is a random salt of 24 bytes, a commitment to the key of 32 bytes, and the chunks: 16 KiB each, the
-/// last one shorter (it may be empty), every one followed by a tag of 16 bytes.
+/// It is described at c2sp.org/chunked-encryption. A stored message is a random salt of 24 bytes, a commitment to the
+/// key of 32 bytes, and the chunks: 16 KiB each, the last one shorter (it may be empty), each followed by a tag of 16
+/// bytes.
 package enum Cobblestone {
     package static let chunkByteCount = 16 << 10
     package static let saltByteCount = 24
     private static let commitmentByteCount = 32
     private static let nonceByteCount = 12
     private static let tagByteCount = 16
-    /// The bytes before the first chunk: the salt and the commitment.
+    /// The number of bytes before the first chunk: the salt and the commitment.
     package static let startByteCount = saltByteCount + commitmentByteCount
     private static let storedChunkByteCount = chunkByteCount + tagByteCount
-    /// How many chunks are worked on at once: what fits into a processor's cache.
+    /// The number of chunks that are processed at once, which fit into a processor's cache.
     private static let slice = 16
 
-    /// How many bytes a message of `count` bytes takes when stored; `nil` for one that is too long.
+    /// The stored length of a message of `count` bytes; `nil` for one that is too long.
     package static func storedByteCount(of count: Int) -> Int? {
         guard count >= 0, count <= 1 << 52 else { return nil }
         return startByteCount + count + (count / chunkByteCount + 1) * tagByteCount
     }
 
-    /// How many bytes the message has that is stored as `count` bytes; `nil` when no message is.
+    /// The length of the message that is stored as `count` bytes; `nil` when there is none.
     package static func byteCount(ofStored count: Int) -> Int? {
         guard count >= startByteCount + tagByteCount, count <= 1 << 53 else { return nil }
         let chunks = (count - startByteCount) / storedChunkByteCount
@@ -41,7 +41,7 @@ package enum Cobblestone {
 
     // MARK: Keys
 
-    /// What a message is encrypted with.
+    /// The keys that a message is encrypted with.
     private struct MessageKey {
         let key: SymmetricKey
         let nonce: [UInt8]
@@ -78,11 +78,10 @@ package enum Cobblestone {
 
     // MARK: Sealing
 
-    /// Encrypts `message` and hands what is stored on, piece by piece.
+    /// Encrypts `message` and passes the stored bytes on, piece by piece.
     ///
-    /// - Parameters:
-    ///   - context: what the message is and where it belongs; opening needs the same.
-    ///   - salt: 24 bytes, never twice the same with one key; random unless vectors are made.
+    /// `context` says what the message is and where it belongs; opening needs the same. `salt` has 24 bytes that must
+    /// never repeat with one key; it is random except for test vectors.
     package static func seal<E: Error>(
         _ message: UnsafeRawBufferPointer,
         key: SecretBytes,
@@ -120,9 +119,9 @@ package enum Cobblestone {
 
     /// Decrypts a stored message into `destination`, which has room for exactly its bytes.
     ///
-    /// Nothing of `destination` may be used when this throws.
-    /// - Parameter read: fills a buffer with what is stored from an offset on; called from several threads.
-    /// - Throws: `.decryption` when the key or the context is another, or a byte was changed, left out, added or moved.
+    /// `read` fills a buffer with stored bytes from an offset on, and is called from several threads. Throws
+    /// `.decryption` when the key or the context is another, or a byte was changed, left out, added or moved; then
+    /// nothing of `destination` may be used.
     package static func open(
         storedByteCount: Int,
         key: SecretBytes,
@@ -146,7 +145,7 @@ package enum Cobblestone {
         try open(storedByteCount, messageKey, into: destination, read: read)
     }
 
-    /// Decrypts all chunks, on as many processors as there are for that many.
+    /// Decrypts all chunks, on as many processors as are worthwhile.
     private static func open(
         _ storedByteCount: Int,
         _ messageKey: MessageKey,
@@ -159,7 +158,7 @@ package enum Cobblestone {
         let failure = Mutex<ModelError?>(nil)
         nonisolated(unsafe) let destination = destination
         concurrently(min(sliceCount, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
-            // One for all slices: fresh memory would cost as much as deciphering.
+            // One buffer for all slices: fresh memory would cost as much as decrypting.
             let stored = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: min(slice, chunkCount) * storedChunkByteCount,
                 alignment: 64
@@ -184,7 +183,7 @@ package enum Cobblestone {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Decrypts some chunks, which `stored` holds.
+    /// Decrypts some chunks, which are in `stored`.
     private static func open(
         _ chunks: Range<Int>,
         _ stored: UnsafeMutableRawBufferPointer,
@@ -201,7 +200,7 @@ package enum Cobblestone {
                 plain.withUnsafeBytes { bytes in
                     let place = destination[(index * chunkByteCount)...].prefix(bytes.count)
                     UnsafeMutableRawBufferPointer(rebasing: place).copyMemory(from: bytes)
-                    // Its owner frees this memory as it is.
+                    // Its owner frees this memory unchanged.
                     if let address = bytes.baseAddress {
                         csecrets_erase(UnsafeMutableRawPointer(mutating: address), bytes.count)
                     }
@@ -215,14 +214,15 @@ package enum Cobblestone {
         }
     }
 
-    /// Lets what the cipher leaves in freed memory, the expanded key above all, be overwritten by that of a key that is no
-    /// secret: the next allocation of the same size on this thread gets the same place.
+    /// Overwrites the traces of the cipher in freed memory, above all the expanded key.
+    ///
+    /// A key that is not secret is expanded: the next allocation of the same size on this thread gets the same memory.
     static func overwriteTraces() {
         let key = SymmetricKey(data: [UInt8](repeating: 0, count: SecretBytes.keyByteCount))
         for _ in 0..<2 { _ = try? AES.GCM.seal([UInt8](repeating: 0, count: chunkByteCount), using: key) }
     }
 
-    /// Runs `body` as many times at once as `count` says.
+    /// Runs `body` `count` times concurrently.
     private static func concurrently(_ count: Int, _ body: @Sendable () -> Void) {
         guard count > 1 else { return body() }
         DispatchQueue.concurrentPerform(iterations: count) { _ in body() }
@@ -249,7 +249,7 @@ package enum Cobblestone {
     }
 }
 
-/// Lends the bytes of an array to write them.
+/// Lends the bytes of an array for writing.
 func fill<R>(
     _ array: inout [UInt8],
     _ body: (UnsafeMutableRawBufferPointer) throws(ModelError) -> R
@@ -259,7 +259,7 @@ func fill<R>(
     }
 }
 
-/// Whether two texts are the same; the time this takes does not tell where they differ.
+/// Whether two texts are the same, in a time that does not depend on where they differ.
 func constantTimeEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

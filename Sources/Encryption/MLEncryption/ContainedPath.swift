@@ -1,7 +1,7 @@
 import Foundation
 package import MLNumerics
 
-/// The rules for paths within a model: what can be a file's name on every system, and nothing that leads out of the folder.
+/// The rules for paths within a model: valid file names on every system that do not lead out of the folder.
 package enum ContainedPath {
     package static let longest = 1024
     package static let deepest = 16
@@ -31,7 +31,7 @@ package enum ContainedPath {
         )
     }
 
-    /// Throws unless `paths` can lie beside one another, on systems that do not tell upper from lower case too.
+    /// Throws unless `paths` can coexist, also on systems that do not distinguish case.
     package static func check(all paths: some Collection<String>) throws(ModelError) {
         guard paths.count <= mostFiles else {
             throw ModelError(.malformed, "\(paths.count) files are more than the \(mostFiles) that a model may have.")
@@ -59,7 +59,7 @@ package enum ContainedPath {
         )
     }
 
-    /// What is wrong with one component of a path; `nil` when it is a name.
+    /// The problem with one component of a path; `nil` when it is a valid name.
     private static func problem(_ part: Substring) -> String? {
         switch part {
         case "": "begins or ends with a slash, or has two in a row"
@@ -81,7 +81,7 @@ package enum ContainedPath {
         return names
     }()
 
-    /// A path as a message can show it.
+    /// A path in a form that a message can show.
     private static func display(_ path: String) -> String {
         String(path.unicodeScalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : Character($0) })
     }

@@ -2,13 +2,13 @@ import Glibc
 
 /// Dates as text: `2026-11-23T08:00:00Z`, always in UTC and to the second, so that the order of texts is that of dates.
 package enum Dates {
-    /// The present.
+    /// The current date.
     package static var now: String { text(time(nil)) }
 
-    /// A date that lies some days ahead.
+    /// The date some days ahead.
     package static func inDays(_ days: Int) -> String { text(time(nil) + days * 86_400) }
 
-    /// The date so many seconds after 1970 began.
+    /// The date some seconds after the beginning of 1970.
     package static func text(_ seconds: Int) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)

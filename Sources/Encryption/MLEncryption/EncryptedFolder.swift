@@ -10,7 +10,7 @@ package final class EncryptedFolder: FolderContents {
     private let contentKey: SecretBytes
     private let stored: any StoredFiles
 
-    /// - Throws: `.decryption` when `contentKey` is not the model's, or the record was changed.
+    /// Opens a folder; throws `.decryption` when `contentKey` is not the model's, or the record was changed.
     package init(
         _ record: EncryptionRecord,
         contentKey: SecretBytes,
@@ -68,11 +68,11 @@ package final class EncryptedFolder: FolderContents {
     }
 }
 
-/// Memory for what was decrypted.
+/// Memory for decrypted bytes.
 package enum SecretMemory {
     private static let hugePage = 2 << 20
 
-    /// Bytes that `fill` writes, in memory that is left out of core dumps and given back to the system as a whole.
+    /// Bytes that `fill` writes, in memory that is left out of core dumps and returned to the system as a whole.
     package static func storage(
         _ byteCount: Int,
         fill: (UnsafeMutableRawBufferPointer) throws(ModelError) -> Void
@@ -85,7 +85,7 @@ package enum SecretMemory {
         return storage
     }
 
-    /// Such memory, all zeros, that may be written to as long as it is there.
+    /// Such memory, all zeros, that stays writable.
     package static func writableStorage(_ byteCount: Int) throws(ModelError) -> TensorStorage {
         TensorMemory.leaveOutOfDumps()
         csecrets_leave_kernels_out_of_dumps()
@@ -105,7 +105,7 @@ package enum SecretMemory {
                 "The system cannot leave memory out of core dumps; encrypted models are not loaded here."
             )
         }
-        // Advice, which a system without huge pages declines.
+        // A system without huge pages ignores this advice.
         if byteCount >= hugePage { _ = madvise(base, mapped, MADV_HUGEPAGE) }
         return storage
     }

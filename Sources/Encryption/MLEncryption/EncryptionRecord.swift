@@ -2,13 +2,13 @@ import Crypto
 import MLFiles
 package import MLNumerics
 
-/// What `encryption.json` says of an encrypted model: with which key it was encrypted, and which files it has.
+/// The contents of `encryption.json`: the key that a model was encrypted with, and the list of its files.
 package struct EncryptionRecord: Sendable {
     package struct EncryptedFile: Sendable {
         package let path: String
-        /// The bytes of the file in the clear.
+        /// The length of the file in the clear.
         package let byteCount: Int
-        /// The salt and the commitment with which the stored file begins.
+        /// The salt and the commitment at the beginning of the stored file.
         package let start: [UInt8]
     }
 
@@ -18,11 +18,11 @@ package struct EncryptionRecord: Sendable {
         package let hash: [UInt8]
     }
 
-    /// A random name of what was encrypted.
+    /// The random identifier of this encryption.
     package let contentID: [UInt8]
     package let created: String
     package let files: [EncryptedFile]
-    /// Files that anybody may read; their bytes are vouched for nevertheless.
+    /// Files that anybody may read, whose bytes are authenticated nevertheless.
     package let clear: [ClearFile]
     package let keyID: KeyID
     package let team: String
@@ -30,13 +30,13 @@ package struct EncryptionRecord: Sendable {
     package let suite: WrapSuite
     /// The content key, wrapped for the holder of the key.
     package let wrapped: [UInt8]
-    /// A code over all of this that only somebody with the content key can compute.
+    /// An authentication code of all of this that only a holder of the content key can compute.
     package private(set) var code: [UInt8] = []
 
     package static let contentIDByteCount = 16
     package static let largestText = 4 << 20
 
-    /// The record of a model that was encrypted with `contentKey`, for the holder of `key`.
+    /// Creates the record of a model that was encrypted with `contentKey`, for the holder of `key`.
     init(
         contentID: [UInt8],
         created: String,
@@ -57,19 +57,19 @@ package struct EncryptionRecord: Sendable {
         code = Self.code(members, contentKey, contentID)
     }
 
-    /// What the wrapped content key is bound to.
+    /// The purpose that the wrapped content key is bound to.
     static func purpose(_ keyID: KeyID, _ contentID: [UInt8]) -> [UInt8] {
         Array("mlk/1 wrap\0".utf8) + keyID.bytes + contentID
     }
 
-    /// What an encrypted file is bound to.
+    /// The context that an encrypted file is bound to.
     package func context(_ path: String) -> [UInt8] { Self.context(contentID, path) }
 
     static func context(_ contentID: [UInt8], _ path: String) -> [UInt8] {
         Array("mlk/1 file\0".utf8) + contentID + path.utf8
     }
 
-    /// The same content for the holder of another key.
+    /// The same record for the holder of another key.
     package func rewrapped(_ contentKey: SecretBytes, for key: ModelKey) throws(ModelError) -> EncryptionRecord {
         try EncryptionRecord(
             contentID: contentID,
@@ -107,7 +107,7 @@ package struct EncryptionRecord: Sendable {
         authenticationCode(CanonicalWriter.bytes(.object(members)), key, purpose: "mlk/1 record", contentID)
     }
 
-    /// A code over `text` by a key that is derived of the content key for this purpose alone.
+    /// An authentication code of `text` by a key that is derived from the content key for this purpose alone.
     package static func authenticationCode(
         _ text: [UInt8],
         _ contentKey: SecretBytes,
@@ -128,7 +128,7 @@ package struct EncryptionRecord: Sendable {
         CanonicalWriter.bytes(.object(members + [.init("mac", .string(Base64.text(code)))]))
     }
 
-    /// All but the code.
+    /// All members except the code.
     private var members: [JSONValue.Member] {
         var key: [JSONValue.Member] = [
             .init("keyID", .string(keyID.description)), .init("suite", .string(suite.rawValue)),
@@ -174,7 +174,7 @@ package struct EncryptionRecord: Sendable {
         try ContainedPath.check(all: (files.map(\.path) + clear.map(\.path) + [ModelVaults.encryptionName]))
     }
 
-    /// Reads the members in their order, which is that of their names.
+    /// Reads the members in the order of their names.
     private init(members record: inout CanonicalReader) throws(ModelError) {
         clear = try record.member("clear") { (list) throws(ModelError) in
             try list.list(limit: ContainedPath.mostFiles) { (item) throws(ModelError) in try ClearFile(&item) }

@@ -6,7 +6,7 @@ package import MLNumerics
 
 /// Encrypts compiled folders.
 package enum FolderEncryption {
-    /// Throws when nothing may be encrypted with `key`: its time has passed, or its secret is locked away.
+    /// Throws when `key` cannot be used for encryption: it has expired, or its secret is locked.
     package static func check(_ key: ModelKey) throws(ModelError) {
         if let date = key.notAfter, date < Dates.now {
             throw ModelError(
@@ -17,11 +17,10 @@ package enum FolderEncryption {
         if key.publicKey == nil, key.secret == nil { throw KeyPair.locked(key) }
     }
 
-    /// Writes the files of the compiled folder `source`, encrypted for the holder of `key`, into the empty folder `target`,
-    /// and `encryption.json` beside them.
+    /// Encrypts the files of the compiled folder `source` for the holder of `key` into the empty folder `target`.
     ///
-    /// - Parameter isDescriptionReadable: whether `metadata.json` stays in the clear.
-    /// - Returns: the content key, for what else is to be bound to it.
+    /// `encryption.json` is written beside them. Where `isDescriptionReadable` is true, `metadata.json` stays in the
+    /// clear. Returns the content key, for binding other data to it.
     @discardableResult
     package static func encrypt(
         _ source: String,
@@ -68,7 +67,7 @@ package enum FolderEncryption {
 
     private static let descriptionName = "metadata.json"
 
-    /// Encrypts one file; the result is the salt and the commitment with which it begins.
+    /// Encrypts one file, and returns the salt and the commitment at its beginning.
     private static func encrypt(
         _ plain: MappedFile,
         to place: String,
@@ -88,10 +87,11 @@ package enum FolderEncryption {
     }
 }
 
-/// The files of a folder and of those in it.
+/// The files of a folder and its subfolders.
 package enum FolderListing {
-    /// Their paths within `folder`, in the order of their names' bytes.
-    /// - Throws: for links and for anything that is no file or folder, which have no place in a model.
+    /// The paths within `folder`, in the order of their bytes.
+    ///
+    /// Throws for links and anything else that is not a file or folder, which have no place in a model.
     package static func files(in folder: String) throws(ModelError) -> [String] {
         var result: [String] = []
         try list(folder, "", depth: 0, &result)

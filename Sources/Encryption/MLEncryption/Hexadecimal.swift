@@ -1,4 +1,4 @@
-/// Bytes as text, and back.
+/// Bytes in hexadecimal digits, and back.
 package enum Hexadecimal {
     /// Two lower-case digits for each byte.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
@@ -7,7 +7,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that lower-case digits spell; `nil` for anything else.
+    /// The bytes that lower-case digits spell; `nil` for any other text.
     package static func bytes(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         var result: [UInt8] = []
@@ -35,7 +35,7 @@ package enum Hexadecimal {
     }
 }
 
-/// Base64 with padding, in its one canonical form: no spaces, and the bits that padding leaves over are zero.
+/// Base64 with padding in its only canonical form: without spaces, and with zeros in the unused bits.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -74,7 +74,8 @@ package enum Base64 {
         return text.count / 4 * 3 - text.suffix(2).count { $0 == UInt8(ascii: "=") }
     }
 
-    /// Hands the bytes on, one by one, so that none of a secret lies about; false when the text is no canonical base64.
+    /// Passes the bytes on one by one, so that no copies of a secret remain; false for text that is not canonical
+    /// base64.
     static func decode(_ text: some Collection<UInt8>, _ take: (UInt8) -> Void) -> Bool {
         let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
         guard text.count % 4 == 0, padding < 2 || text.suffix(2).first == UInt8(ascii: "=") else { return false }

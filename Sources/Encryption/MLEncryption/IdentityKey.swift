@@ -2,26 +2,27 @@ import Crypto
 import FoundationEssentials
 package import MLNumerics
 
-/// How devices and key services sign.
+/// The algorithm of the signatures of devices and key services.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// RFC 8032; public keys have 32 bytes, signatures 64.
     case ed25519 = "Ed25519"
-    /// ECDSA with P-256 and SHA-256, for keys in hardware that knows no Ed25519; public keys are points in X9.62's
-    /// uncompressed form (65 bytes), signatures r and s (64 bytes).
+    /// ECDSA with P-256 and SHA-256, for hardware keys that do not support Ed25519.
+    ///
+    /// Public keys are points in X9.62's uncompressed form (65 bytes), signatures r and s (64 bytes).
     case p256 = "ECDSA-P256-SHA256"
 
-    /// The bytes of a public key.
+    /// The number of bytes of a public key.
     package var publicKeyByteCount: Int { self == .ed25519 ? 32 : 65 }
-    /// The bytes of a signature.
+    /// The number of bytes of a signature.
     package static var signatureByteCount: Int { 64 }
 }
 
-/// The public half of a key that signs.
+/// The public key of a signer.
 package struct VerifyingKey: Hashable, Sendable {
     package let algorithm: SignatureAlgorithm
     package let bytes: [UInt8]
 
-    /// - Throws: when the bytes are no key of the algorithm.
+    /// Creates a public key; throws when the bytes are not a key of the algorithm.
     package init(_ algorithm: SignatureAlgorithm, _ bytes: [UInt8]) throws(ModelError) {
         do {
             switch algorithm {
@@ -35,7 +36,7 @@ package struct VerifyingKey: Hashable, Sendable {
         (self.algorithm, self.bytes) = (algorithm, bytes)
     }
 
-    /// The name of the key: the first 16 bytes of its SHA-256.
+    /// The identifier of the key: the first 16 bytes of its SHA-256.
     package var keyID: KeyID { KeyID(SHA256.hash(data: bytes).prefix(KeyID.byteCount)) }
 
     package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
@@ -52,13 +53,13 @@ package struct VerifyingKey: Hashable, Sendable {
     }
 }
 
-/// A key that signs, whose private half rests where secrets lie.
+/// A key that signs, whose private half is in memory for secrets.
 package struct IdentityKey: Sendable {
     package let algorithm: SignatureAlgorithm
     package let secret: SecretBytes
     package let publicKey: VerifyingKey
 
-    /// A new key.
+    /// Creates a new random key.
     package init(_ algorithm: SignatureAlgorithm) throws(ModelError) {
         // Nearly every number of 32 bytes is a private key of P-256, and every one of Ed25519.
         while true {
@@ -70,7 +71,7 @@ package struct IdentityKey: Sendable {
         }
     }
 
-    /// The key with this private half: the seed of Ed25519, the number of P-256.
+    /// Creates the key with this private half: the seed of Ed25519, the number of P-256.
     package init(_ algorithm: SignatureAlgorithm, secret: SecretBytes) throws(ModelError) {
         let bytes: [UInt8]
         do {

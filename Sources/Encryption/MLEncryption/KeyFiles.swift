@@ -7,8 +7,7 @@ package import MLNumerics
 package enum KeyFiles {
     package static let suffix = ".mlmodelkey"
 
-    /// Reads a key.
-    /// - Throws: also when the key is in the clear and other users may read it.
+    /// Reads a key; throws also when the key is in the clear and other users may read the file.
     package static func read(_ path: String) throws(ModelError) -> ModelKey {
         let file = try OpenFile(path)
         return try trailing(path) { () throws(ModelError) in
@@ -27,12 +26,12 @@ package enum KeyFiles {
         }
     }
 
-    /// Writes a key; one in the clear so that nobody but its owner can read it.
+    /// Writes a key; one in the clear so that only its owner can read it.
     package static func write(_ key: ModelKey, to path: String) throws(ModelError) {
         try write(key.text, to: path, isSecret: key.secret != nil)
     }
 
-    /// Writes a text; a secret one so that nobody but its owner can read it, from its first byte on.
+    /// Writes a text; a secret one so that only its owner can read it from the first byte on.
     package static func write(_ text: [UInt8], to path: String, isSecret: Bool) throws(ModelError) {
         try FileAccess.makeFolder(FileAccess.folder(of: path))
         guard isSecret else { return try FileAccess.write(text, to: path) }
@@ -64,8 +63,10 @@ package enum KeyFiles {
         }
     }
 
-    /// The key beside a model: `M.mlmodelkey` beside `M.mlmodelc`, `M.mlpackage`, `M.mlmodel` or `M.mlarchive`; `nil` when
-    /// there is none.
+    /// The path of the key beside a model: `M.mlmodelkey` beside `M.mlmodelc`, `M.mlpackage`, `M.mlmodel` or
+    /// `M.mlarchive`.
+    ///
+    /// `nil` when there is none.
     package static func path(beside model: String) -> String? {
         let model = FileAccess.withoutTrailingSlash(model)
         let name = FileAccess.name(of: model)

@@ -5,7 +5,7 @@ package import MLNumerics
 
 /// Wraps content keys with the keys of models: HPKE (RFC 9180, base mode) for key pairs, AES-256-GCM for symmetric keys.
 package enum KeyPair {
-    /// The public half of a secret; `nil` for a symmetric key.
+    /// The public key of a secret; `nil` for a symmetric key.
     package static func publicKey(_ suite: WrapSuite, of secret: SecretBytes) throws(ModelError) -> [UInt8]? {
         do {
             switch suite {
@@ -18,8 +18,8 @@ package enum KeyPair {
 
     /// Wraps `secret` for the holder of the private half of `key`, or of the same symmetric key.
     ///
-    /// - Parameter purpose: what the wrapped secret is and belongs to; unwrapping needs the same.
-    /// - Returns: of HPKE the encapsulated key and the ciphertext, of AES-GCM the nonce, the ciphertext and the tag.
+    /// `purpose` says what the wrapped secret is and belongs to; unwrapping needs the same. The result is the
+    /// encapsulated key and the ciphertext of HPKE, or the nonce, the ciphertext and the tag of AES-GCM.
     package static func wrap(_ secret: SecretBytes, with key: ModelKey, purpose: [UInt8]) throws(ModelError) -> [UInt8]
     {
         guard key.suite == .aes else {
@@ -35,12 +35,10 @@ package enum KeyPair {
         } catch { throw ModelError(.malformed, "The key cannot encrypt (\(error)); make the key again.") }
     }
 
-    /// Wraps `secret` for the holder of the private half of a public key, by HPKE.
+    /// Wraps `secret` by HPKE for the holder of the private half of a public key.
     ///
-    /// - Parameters:
-    ///   - publicKey: as `publicKey(_:of:)` gives it.
-    ///   - purpose: HPKE's `info`.
-    ///   - data: what else unwrapping must be given: the additional data of the AEAD.
+    /// `publicKey` is as ``publicKey(_:of:)`` returns it, `purpose` is HPKE's `info`, and `data` is the additional data
+    /// of the AEAD, which unwrapping needs, too.
     package static func wrap(
         _ secret: SecretBytes,
         _ suite: WrapSuite,
@@ -69,7 +67,7 @@ package enum KeyPair {
         }
     }
 
-    /// The secret that `wrap` has wrapped.
+    /// Unwraps a secret that `wrap` has wrapped.
     package static func unwrap(_ wrapped: [UInt8], with key: ModelKey, purpose: [UInt8]) throws(ModelError)
         -> SecretBytes
     {
@@ -85,9 +83,9 @@ package enum KeyPair {
         }
     }
 
-    /// The secret that was wrapped for the holder of `own` with the same purpose and additional data.
+    /// Unwraps a secret that was wrapped for the holder of `own` with the same purpose and additional data.
     ///
-    /// AES-GCM authenticates the purpose and then the data.
+    /// AES-GCM authenticates the purpose followed by the data.
     package static func unwrap(
         _ wrapped: [UInt8],
         _ suite: WrapSuite,
@@ -128,7 +126,7 @@ package enum KeyPair {
         return try SecretBytes(erasing: plain)
     }
 
-    /// How many bytes the encapsulated key has with which HPKE's ciphertexts begin.
+    /// The length of the encapsulated key at the beginning of HPKE's ciphertexts.
     private static let (xWingByteCount, x25519ByteCount) = (1120, 32)
 
     private static var xWingSuite: HPKE.Ciphersuite { .XWingMLKEM768X25519_SHA256_AES_GCM_256 }

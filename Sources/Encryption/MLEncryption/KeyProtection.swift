@@ -4,10 +4,10 @@ import FoundationEssentials
 import MLFiles
 package import MLNumerics
 
-/// A secret in a file that others may read: under a passphrase, or wrapped for those who may have it.
+/// The protection of a secret in a file that others may read: a passphrase, or wrapping for recipients.
 package enum KeyProtection: Sendable {
     case passphrase(Passphrase)
-    /// For each recipient, the name of the recipient's key and the secret wrapped with it.
+    /// For each recipient, the identifier of the recipient's key and the secret wrapped with it.
     case recipients([Recipient])
 
     package struct Passphrase: Sendable {
@@ -16,7 +16,7 @@ package enum KeyProtection: Sendable {
         let blockSize: Int
         let parallelism: Int
         let salt: [UInt8]
-        /// Nonce, ciphertext and tag of AES-256-GCM.
+        /// The nonce, ciphertext and tag of AES-256-GCM.
         let sealed: [UInt8]
     }
 
@@ -32,7 +32,7 @@ package enum KeyProtection: Sendable {
 
     // MARK: Protecting
 
-    /// The key under a passphrase, each guess of which costs 128 MiB and about a third of a second.
+    /// Protects the key by a passphrase, each guess of which costs 128 MiB and about a third of a second.
     package static func protect(
         _ key: ModelKey,
         passphrase: SecretText,
@@ -59,7 +59,7 @@ package enum KeyProtection: Sendable {
         } catch { throw ModelError(.invalidInput, "The key cannot be protected (\(error)).") }
     }
 
-    /// The key wrapped for those who have the private halves of `recipients`.
+    /// Wraps the key for those who have the private halves of `recipients`.
     package static func protect(_ key: ModelKey, for recipients: [ModelKey]) throws(ModelError) -> ModelKey {
         guard let secret = key.secret else { throw KeyPair.locked(key) }
         guard 1...mostRecipients ~= recipients.count else {
@@ -112,7 +112,7 @@ package enum KeyProtection: Sendable {
         return try opened(key, KeyPair.unwrap(recipient.wrapped, with: own, purpose: purpose(key)))
     }
 
-    /// Who can unlock the key, in words.
+    /// The people who can unlock the key, in words.
     package var holders: String {
         switch self {
         case .passphrase(let parameters): "a passphrase (scrypt, \(parameters.cost >> 10) MiB a guess)"
@@ -120,7 +120,7 @@ package enum KeyProtection: Sendable {
         }
     }
 
-    /// The names of the keys for which it was wrapped.
+    /// The identifiers of the keys for which it was wrapped.
     package var recipientIDs: [KeyID] {
         guard case .recipients(let list) = self else { return [] }
         return list.map(\.keyID)
@@ -141,7 +141,7 @@ package enum KeyProtection: Sendable {
         return opened
     }
 
-    /// Binds what is wrapped to the key that it is.
+    /// The purpose that binds the protected secret to its key.
     private static func purpose(_ key: ModelKey) -> [UInt8] { Array("mlk/1 protected\0".utf8) + key.fingerprint }
 
     // MARK: Text
@@ -203,7 +203,7 @@ extension KeyProtection.Recipient {
 }
 
 extension KeyProtection.Passphrase {
-    /// What a file may ask of the machine that opens it: 1 GiB.
+    /// The largest amount of memory that opening a file may take: 1 GiB.
     private static let mostMemory = 1 << 30
 
     fileprivate init(cost: Int, members object: inout CanonicalReader) throws(ModelError) {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import MLFiles
 package import MLNumerics
 
-/// A signature by which a team vouches for a public key (Ed25519), so that nobody can hand out a key of their own.
+/// A signature (Ed25519) by which a team vouches for a public key, so that nobody can substitute another.
 package struct KeySignature: Sendable {
     package let signer: [UInt8]
     package let value: [UInt8]
@@ -31,7 +31,7 @@ package struct KeySignature: Sendable {
         }
     }
 
-    /// What is signed: the public half's members.
+    /// The bytes that are signed: the public half's members.
     private static func message(_ key: ModelKey) -> [UInt8] {
         Array("mlk/1 key\0".utf8) + CanonicalWriter.bytes(.object(key.members(signed: true)))
     }
@@ -45,7 +45,7 @@ package struct KeySignature: Sendable {
         return half.with(.publicKey, signature: signature)
     }
 
-    /// Throws when the signature is not right for `key`.
+    /// Throws when the signature is not valid for `key`.
     func check(_ key: ModelKey) throws(ModelError) {
         guard SigningKey.Public(bytes: signer).verify(value, of: Self.message(key)) else {
             throw ModelError(.malformed, "The signature of the key \(key.keyID) is wrong: the file was changed.")
@@ -98,7 +98,7 @@ package struct SigningKey: Sendable {
             ((try? Curve25519.Signing.PublicKey(rawRepresentation: bytes))?.pemRepresentation ?? "") + "\n"
         }
 
-        /// The name of the key: the first 16 bytes of its SHA-256.
+        /// The identifier of the key: the first 16 bytes of its SHA-256.
         package var keyID: KeyID { KeyID(SHA256.hash(data: bytes).prefix(KeyID.byteCount)) }
 
         package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {

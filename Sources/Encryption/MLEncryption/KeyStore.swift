@@ -3,16 +3,17 @@ import Glibc
 import MLFiles
 package import MLNumerics
 
-/// Where the secret keys of a user rest: in a folder that nobody else can read, one file for each key, sealed as strongly
-/// as the machine can.
+/// The storage of a user's secret keys: one file each, in a folder that nobody else can read.
+///
+/// Each is sealed as strongly as the machine allows.
 package struct KeyStore: Sendable {
-    /// How a key rests, the strongest first.
+    /// How strongly a key is protected, the strongest first.
     package enum Strength: String, Sendable, CaseIterable {
-        /// Sealed by systemd with the machine's TPM2: the file is of no use on another machine.
+        /// Sealed by systemd with the machine's TPM2: the file is useless on another machine.
         case tpm = "systemd credential, sealed by the TPM2"
         /// Sealed by systemd with a key that only the superuser can read.
         case host = "systemd credential, sealed with the machine's key"
-        /// As it is, in a file that only its owner can read.
+        /// Unsealed, in a file that only its owner can read.
         case file = "file of mode 0600, not sealed"
     }
 
@@ -40,7 +41,7 @@ package struct KeyStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores a key that is in the clear, as strongly as the machine can, or as `strength` says.
+    /// Stores a key that is in the clear, as strongly as the machine allows, or as `strength` says.
     @discardableResult
     package func store(_ key: ModelKey, strength: Strength? = nil) throws(ModelError) -> Strength {
         guard key.secret != nil else { throw KeyPair.locked(key) }
@@ -72,7 +73,7 @@ package struct KeyStore: Sendable {
 
     // MARK: Finding
 
-    /// The key with this name; `nil` when the store has none.
+    /// The key with this identifier; `nil` when the store has none.
     package func key(_ keyID: KeyID) throws(ModelError) -> ModelKey? {
         let plain = path(keyID, .file)
         if FileAccess.kind(of: plain) == .file { return try KeyFiles.read(plain) }
@@ -95,7 +96,7 @@ package struct KeyStore: Sendable {
         try FileAccess.remove(path(keyID, .host))
     }
 
-    /// What the store holds.
+    /// The keys in the store.
     package func entries() throws(ModelError) -> [Entry] {
         guard FileAccess.kind(of: folder) == .folder else { return [] }
         var result: [Entry] = []
@@ -112,14 +113,14 @@ package struct KeyStore: Sendable {
     }
 }
 
-/// systemd's credentials: secrets that it seals with the machine's TPM2, with a key of the machine, or with both.
+/// systemd's credentials: secrets sealed with the machine's TPM2, a key of the machine, or both.
 enum SystemCredentials {
     private static let program = "systemd-creds"
     private static let mostBytes = 64 << 10
 
-    /// With what a text was sealed, by the identifier of the method with which it begins; `nil` when with nothing.
+    /// The protection of a sealed text, by the method's identifier at its beginning; `nil` for none.
     ///
-    /// A method that is not known counts as the weaker one.
+    /// An unknown method counts as the weaker one.
     static func strength(of sealed: [UInt8]) -> KeyStore.Strength? {
         let start = sealed.filter { $0 != UInt8(ascii: "\n") }.prefix(24)
         guard let method = Base64.bytes(start)?.prefix(16), method.count == 16 else { return nil }
@@ -128,18 +129,20 @@ enum SystemCredentials {
         return withTPM.contains(name) ? .tpm : .host
     }
 
-    /// systemd's identifiers of what is sealed with the TPM2, alone or beside the machine's key, with or without a public
-    /// key for its policy, for the machine or for a user.
+    /// systemd's identifiers of the methods that use the TPM2.
+    ///
+    /// It is used alone or with the machine's key, with or without a public key for its policy, for the machine or for
+    /// a user.
     private static let withTPM: Set = [
         "0c7cc07b117645919c4b0bea08bc20fe", "faf7eb9341e3412ca1a436f95a29362f", "93a894094874449090caf2fc93cab553",
         "ef4ac13679a9480ea7db68897f9f165d", "af4950a849134eb1a73846304ff30c05", "adbc4ca3efb64201ba881b6f2e4095ea",
     ]
-    /// That of what is sealed with a key of zeros.
+    /// The identifier of the method that seals with a key of zeros.
     private static let withoutKey = "058469daf6f54324800549da0f8ea2fb"
 
     /// The sealed form of `text`; `nil` where the machine has no such service, or not for this user.
     ///
-    /// - Parameter wanted: with what it is sealed; `nil` for what systemd thinks best.
+    /// `wanted` is the protection; `nil` for the one that systemd chooses.
     static func seal(
         _ text: [UInt8],
         name: String,
@@ -155,7 +158,7 @@ enum SystemCredentials {
         let count = runProgram(arguments + ["-", "-"], text, &output)
         guard count > 0 else { return nil }
         let sealed = Array(output[..<count])
-        // What cannot be opened again would be lost.
+        // A text that cannot be opened again would be lost.
         let isRight = try? open(sealed, name: name) { (opened) throws(ModelError) in opened.elementsEqual(text) }
         guard isRight == true, let strength = strength(of: sealed), wanted == nil || wanted == strength else {
             return nil
@@ -163,7 +166,7 @@ enum SystemCredentials {
         return (sealed, strength)
     }
 
-    /// Lends what `seal` has sealed.
+    /// Lends a text that `seal` has sealed.
     static func open<R>(
         _ sealed: [UInt8],
         name: String,
@@ -182,7 +185,7 @@ enum SystemCredentials {
     }
 }
 
-/// Runs a program with `input` as its standard input; the result is how many bytes it wrote, or -1 when it failed.
+/// Runs a program with `input` as its standard input; returns the number of bytes it wrote, or -1 when it failed.
 private func runProgram(_ arguments: [String], _ input: [UInt8], _ output: UnsafeMutableRawBufferPointer) -> Int {
     let copies = arguments.map { strdup($0) }
     defer { copies.forEach { free($0) } }

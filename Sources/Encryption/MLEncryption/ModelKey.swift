@@ -2,7 +2,7 @@ import Crypto
 import MLFiles
 package import MLNumerics
 
-/// The name of a key: the first 16 bytes of its fingerprint, as hexadecimal digits.
+/// The identifier of a key: the first 16 bytes of its fingerprint, as hexadecimal digits.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 16
     package let bytes: [UInt8]
@@ -12,7 +12,7 @@ package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { Hexadecimal.text(bytes) }
 }
 
-/// How the content key of a model is wrapped: the algorithm that a key is for.
+/// The algorithm that a key is for, which wraps the content key of a model.
 package enum WrapSuite: String, Sendable, CaseIterable {
     /// HPKE with X-Wing (ML-KEM-768 and X25519), HKDF-SHA256 and AES-256-GCM.
     case xWing = "HPKE-XWing-HKDF-SHA256-AES-256-GCM"
@@ -35,19 +35,19 @@ package enum WrapSuite: String, Sendable, CaseIterable {
     }
 }
 
-/// A key of models: what a `.mlmodelkey` file holds.
+/// A key of models: the contents of a `.mlmodelkey` file.
 package struct ModelKey: Sendable {
     package enum Material: Sendable {
-        /// The public half of a key pair: encrypts, and cannot decrypt.
+        /// The public half of a key pair, which encrypts but cannot decrypt.
         case publicKey
         /// A key that both encrypts and decrypts.
         case symmetric(SecretBytes)
-        /// The private half of a key pair: encrypts and decrypts.
+        /// The private half of a key pair, which encrypts and decrypts.
         case privateKey(SecretBytes)
         /// One of the latter two, under a passphrase or for recipients.
         case protected(KeyProtection)
 
-        /// The word for it in files.
+        /// The name of the material in files.
         package var kind: String {
             switch self {
             case .publicKey: "public"
@@ -59,20 +59,20 @@ package struct ModelKey: Sendable {
     }
 
     package let suite: WrapSuite
-    /// Whose key it is.
+    /// The team whose key it is.
     package let team: String
-    /// When it was made: a date such as `2026-11-23T08:00:00Z`.
+    /// The date at which it was created, such as `2026-11-23T08:00:00Z`.
     package let created: String
     /// The date after which nothing is encrypted with it any more.
     package let notAfter: String?
-    /// Where a key service gives out what is encrypted with it.
+    /// The address of the key service that releases keys of models encrypted with it.
     package let server: String?
-    /// What all files of one key have in common: a hash of its public half, or of the key under itself.
+    /// The hash that all files of one key share: of its public half, or of a symmetric key under itself.
     package let fingerprint: [UInt8]
     /// The public half; `nil` for symmetric keys.
     package let publicKey: [UInt8]?
     package let material: Material
-    /// By whom the public half is vouched for.
+    /// The signature that vouches for the public half; `nil` for none.
     package let signature: KeySignature?
 
     package var keyID: KeyID { KeyID(fingerprint.prefix(KeyID.byteCount)) }
@@ -99,7 +99,7 @@ package struct ModelKey: Sendable {
         self.signature = signature
     }
 
-    /// A new key: symmetric, or the private half of a pair.
+    /// Creates a new key: symmetric, or the private half of a pair.
     package static func make(
         _ suite: WrapSuite,
         team: String,
@@ -110,7 +110,7 @@ package struct ModelKey: Sendable {
         try make(suite, secret: .random(), team: team, created: created, notAfter: notAfter, server: server)
     }
 
-    /// The key whose secret is `secret`.
+    /// Creates the key whose secret is `secret`.
     package static func make(
         _ suite: WrapSuite,
         secret: SecretBytes,
@@ -132,7 +132,7 @@ package struct ModelKey: Sendable {
         )
     }
 
-    /// The same key with another material: its public half alone, or protected.
+    /// The same key with other material: its public half alone, or protected.
     package func with(_ material: Material, signature: KeySignature? = nil) -> ModelKey {
         ModelKey(
             suite: suite,
@@ -150,7 +150,7 @@ package struct ModelKey: Sendable {
     /// The part of a key that encrypts; `nil` for symmetric keys, which have none.
     package var publicHalf: ModelKey? { publicKey == nil ? nil : with(.publicKey) }
 
-    /// The secret, when it is there in the clear.
+    /// The secret, when it is in the clear.
     package var secret: SecretBytes? {
         switch material {
         case .symmetric(let secret), .privateKey(let secret): secret
@@ -167,13 +167,13 @@ package struct ModelKey: Sendable {
 
     // MARK: Text
 
-    /// The most bytes that the text of a key may have.
+    /// The largest number of bytes of a key's text.
     package static let largestText = 16 << 10
 
     /// The text of a `.mlmodelkey` file.
     package var text: [UInt8] { CanonicalWriter.bytes(.object(members(signed: false))) }
 
-    /// - Parameter signed: only what a signature vouches for.
+    /// The members of the text; where `signed` is true, only those that a signature covers.
     func members(signed: Bool) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = [
             .init("created", .string(created)), .init("fingerprint", .string(Hexadecimal.text(fingerprint))),
@@ -204,7 +204,7 @@ package struct ModelKey: Sendable {
         }
     }
 
-    /// Reads the members in their order, which is that of their names.
+    /// Reads the members in the order of their names.
     private init(members key: inout CanonicalReader) throws(ModelError) {
         created = try key.member("created") { (value) throws(ModelError) in try Self.date(&value) }
         fingerprint = try key.member("fingerprint") { (value) throws(ModelError) in try value.hexadecimal(32) }
@@ -263,7 +263,7 @@ package struct ModelKey: Sendable {
         }
     }
 
-    /// A date and time of the day in UTC, such as `2026-11-23T08:00:00Z`.
+    /// Reads a date and time of day in UTC, such as `2026-11-23T08:00:00Z`.
     static func date(_ reader: inout CanonicalReader) throws(ModelError) -> String {
         let text = try reader.string(limit: 20)
         guard Dates.isDate(text) else { throw reader.error("a date such as 2026-11-23T08:00:00Z was expected") }

@@ -3,8 +3,9 @@ import FoundationEssentials
 import MLFiles
 package import MLNumerics
 
-/// A key that signs models as OpenSSF Model Signing does: ECDSA with P-256 and SHA-256, P-384 and SHA-384, or P-521 and SHA-512, in
-/// the form that OpenSSL reads and writes.
+/// A key that signs models as OpenSSF Model Signing does, in the form that OpenSSL reads and writes.
+///
+/// It is an ECDSA key of P-256 with SHA-256, P-384 with SHA-384, or P-521 with SHA-512.
 package struct ModelSigningKey: Sendable {
     private enum Key: Sendable {
         case p256(P256.Signing.PrivateKey)
@@ -14,7 +15,7 @@ package struct ModelSigningKey: Sendable {
 
     private let key: Key
 
-    /// A new key of P-256.
+    /// Creates a new key of P-256.
     package init() { key = .p256(P256.Signing.PrivateKey()) }
 
     /// Reads `-----BEGIN PRIVATE KEY-----` or `-----BEGIN EC PRIVATE KEY-----`.
@@ -42,7 +43,7 @@ package struct ModelSigningKey: Sendable {
         }
     }
 
-    /// The key itself: OpenSSL puts the name of the curve before it.
+    /// The PEM block of the key itself: OpenSSL writes the name of the curve before it.
     private static func keyBlock(of text: String) -> String {
         for mark in ["-----BEGIN EC PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----"] {
             if let range = text.firstRange(of: mark) { return String(text[range.lowerBound...]) }
@@ -66,7 +67,7 @@ package struct ModelSigningKey: Sendable {
         }
     }
 
-    /// A signature in the form of DER.
+    /// A signature in DER.
     package func sign(_ message: [UInt8]) throws(ModelError) -> [UInt8] {
         do {
             switch key {
@@ -111,12 +112,12 @@ package struct ModelSigningKey: Sendable {
             }
         }
 
-        /// The name of the key in signatures of models: the SHA-256 of its PEM text, in hexadecimal digits.
+        /// The identifier of the key in signatures of models: the SHA-256 of its PEM text, in hexadecimal digits.
         package var hint: String { Hexadecimal.text(SHA256.hash(data: Array(pem.utf8))) }
 
         package static func == (left: Public, right: Public) -> Bool { left.pem == right.pem }
 
-        /// - Parameter signature: in the form of DER.
+        /// Whether `signature`, in DER, is one of `message` by this key.
         package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
             switch key {
             case .p256(let key):

@@ -2,7 +2,7 @@ import Glibc
 import MLFiles
 package import MLNumerics
 
-/// A file that is read by position, not mapped: somebody who shortens it meanwhile causes an error, not a crash.
+/// A file that is read by position rather than mapped: truncating it meanwhile causes an error, not a crash.
 package final class OpenFile: Sendable {
     package let path: String
     package let byteCount: Int
@@ -22,7 +22,7 @@ package final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Fills `buffer` with what stands at `offset`.
+    /// Fills `buffer` with the bytes at `offset`.
     package func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(ModelError) {
         var done = 0
         while done < buffer.count {
@@ -74,7 +74,7 @@ package final class OpenFile: Sendable {
     }
 }
 
-/// A file as it is stored: a whole file, or a part of an archive.
+/// A stored file: a whole file, or a part of an archive.
 package struct StoredFile: Sendable {
     let file: OpenFile
     let offset: Int
@@ -93,7 +93,7 @@ package struct StoredFile: Sendable {
     }
 }
 
-/// Files by their paths within a model, as they are stored.
+/// Stored files by their paths within a model.
 package protocol StoredFiles: Sendable {
     /// The file at `path`; `nil` when there is none.
     func stored(_ path: String) throws(ModelError) -> StoredFile?

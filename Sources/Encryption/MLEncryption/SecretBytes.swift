@@ -4,17 +4,17 @@ package import FoundationEssentials
 import MLFiles
 import MLNumerics
 
-/// A key in memory that is kept out of core dumps, debuggers and swap files as far as the system can, and overwritten when
-/// nobody needs it any more.
+/// A key in memory that is kept out of core dumps, debuggers and swap files as far as the system can.
 ///
-/// `@unchecked Sendable`: the bytes are written once, before anybody else sees them.
+/// It is overwritten when it is released. `@unchecked Sendable`: the bytes are written once, before anybody else sees
+/// them.
 package final class SecretBytes: @unchecked Sendable {
-    /// The bytes of a content key, a symmetric key, and the private half of a key pair.
+    /// The number of bytes of a content key, a symmetric key, and the private half of a key pair.
     package static let keyByteCount = 32
 
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// A secret that `fill` writes, of `byteCount` bytes.
+    /// A secret of `byteCount` bytes that `fill` writes.
     package init<E: Error>(
         byteCount: Int = keyByteCount,
         fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
@@ -38,16 +38,17 @@ package final class SecretBytes: @unchecked Sendable {
 
     package var count: Int { bytes.count }
 
-    /// Lends the bytes; copies of them are the borrower's to overwrite.
+    /// Lends the bytes to `body`, which has to overwrite copies that it makes.
     package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         defer { withExtendedLifetime(self) {} }
         return try body(UnsafeRawBufferPointer(bytes))
     }
 
-    /// The key as the cryptography takes it, for a short while: its copy is overwritten when it is given up.
+    /// The key in the form that the cryptography library takes, for a short time: its copy is overwritten when it is
+    /// released.
     var symmetricKey: SymmetricKey { withBytes { SymmetricKey(data: $0) } }
 
-    /// Whether two secrets are the same; the time this takes does not tell where they differ.
+    /// Whether two secrets are the same, in a time that does not depend on where they differ.
     package func equals(_ other: SecretBytes) -> Bool {
         guard count == other.count else { return false }
         var difference: UInt8 = 0
@@ -61,12 +62,12 @@ package final class SecretBytes: @unchecked Sendable {
 }
 
 extension SymmetricKey {
-    /// Lends the bytes.
+    /// Copies the bytes.
     func copy(to destination: UnsafeMutableRawBufferPointer) { withUnsafeBytes { destination.copyBytes(from: $0) } }
 }
 
 extension SecretBytes {
-    /// The key that `data` holds, whose bytes are overwritten.
+    /// The key in `data`, whose bytes are overwritten.
     convenience init(erasing data: Data) throws(ModelError) {
         defer {
             data.withUnsafeBytes { bytes in

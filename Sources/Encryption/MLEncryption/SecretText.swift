@@ -1,9 +1,9 @@
 import CSecrets
 import FoundationEssentials
 
-/// A passphrase, which is overwritten when nobody needs it any more.
+/// A passphrase, which is overwritten when it is released.
 ///
-/// `@unchecked Sendable`: the bytes do not change once it is made.
+/// `@unchecked Sendable`: the bytes do not change after initialisation.
 package final class SecretText: @unchecked Sendable {
     private let bytes: UnsafeMutableRawBufferPointer
 

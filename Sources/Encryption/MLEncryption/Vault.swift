@@ -4,10 +4,10 @@ package import MLFiles
 package import MLNumerics
 import Synchronization
 
-/// A model whose key is asked for.
+/// A model whose key is requested.
 package struct KeyRequest: Sendable {
     package let record: EncryptionRecord
-    /// Where the model lies.
+    /// The path of the model.
     package let path: String
 
     package init(record: EncryptionRecord, path: String) {
@@ -16,12 +16,12 @@ package struct KeyRequest: Sendable {
     }
 }
 
-/// A content key that a service has given out.
+/// A content key that a service has released.
 package struct KeyLease: Sendable {
     package let contentKey: SecretBytes
-    /// For how many seconds it may be used to open the model; `nil` for ever.
+    /// The number of seconds for which it may open the model; `nil` for ever.
     package let seconds: Int?
-    /// Whether other programs of the user may use it as long, without asking the service.
+    /// Whether other programs of the user may use it for the same time without asking the service.
     package let isShared: Bool
 
     package init(contentKey: SecretBytes, seconds: Int?, isShared: Bool) {
@@ -31,13 +31,13 @@ package struct KeyLease: Sendable {
     }
 }
 
-/// Opens encrypted models: finds their keys beside the model, in the key store, or among those that a service gave out.
+/// Opens encrypted models: finds their keys beside the model, in the key store, or among those that a service released.
 package final class Vault: ModelVault {
     package static let shared = Vault()
 
-    /// Asks a key service for the content key of a model.
+    /// Requests the content key of a model from a key service.
     package typealias Service = @Sendable (KeyRequest) async throws(ModelError) -> KeyLease
-    /// Opens an archive: the files as they are stored.
+    /// Opens an archive as stored files.
     package typealias ArchiveOpener = @Sendable (_ path: String) throws(ModelError) -> any OpenedArchive
 
     private struct Lease {
@@ -46,9 +46,9 @@ package final class Vault: ModelVault {
     }
 
     private struct State {
-        /// What the app has registered.
+        /// The service that the app has registered.
         var service: Service?
-        /// What is asked where the app has registered nothing.
+        /// The service that is used when the app has registered none.
         var usualService: Service?
         var asked: Service? { service ?? usualService }
         var archives: ArchiveOpener?
@@ -57,19 +57,19 @@ package final class Vault: ModelVault {
     }
 
     private let state = Mutex(State())
-    /// Lets what was linked register itself, once: whoever is asked for a key may come before the first model is opened.
+    /// Lets linked modules register themselves, once: a key may be requested before the first model is opened.
     private static let linked: Void = coreml_vault_call_registrar()
 
     package init() {}
 
     package func setService(_ service: Service?) { state.withLock { $0.service = service } }
 
-    /// Sets what is asked where the app has registered nothing of its own.
+    /// Sets the service that is used when the app has registered none.
     package func setUsualService(_ service: @escaping Service) { state.withLock { $0.usualService = service } }
 
     package func setArchives(_ opener: @escaping ArchiveOpener) { state.withLock { $0.archives = opener } }
 
-    /// Lets the process be dumped and watched even when it has decrypted models.
+    /// Permits core dumps and debuggers even after models have been decrypted.
     package func permitDumps() { state.withLock { $0.permitsDumps = true } }
 
     // MARK: Opening
@@ -122,7 +122,7 @@ package final class Vault: ModelVault {
         }
     }
 
-    /// What is said of the encryption of the model at `path`; `nil` when the model is not encrypted.
+    /// The encryption record of the model at `path`; `nil` when the model is not encrypted.
     package func record(of path: String) throws(ModelError) -> EncryptionRecord? {
         switch FileAccess.kind(of: path) {
         case .folder?:
@@ -140,7 +140,7 @@ package final class Vault: ModelVault {
 
     // MARK: Keys
 
-    /// The content key of a model, from where keys lie on this machine.
+    /// The content key of a model, by a key that is on this machine.
     package func contentKey(of record: EncryptionRecord, at path: String) throws(ModelError) -> SecretBytes {
         if let key = try localKey(of: record, at: path) { return key }
         let server = record.server.map { ", which \($0) gives out" } ?? ""
@@ -166,7 +166,7 @@ package final class Vault: ModelVault {
         return nil
     }
 
-    /// The content key by a key that lies beside the model; `nil` when it does not open it by itself.
+    /// The content key, unwrapped with a key that lies beside the model; `nil` when that key is not enough.
     private func opened(_ record: EncryptionRecord, with key: ModelKey) throws(ModelError) -> SecretBytes? {
         if key.secret != nil { return try record.contentKey(key) }
         guard case .protected(.recipients(let list)) = key.material else { return nil }
@@ -186,8 +186,7 @@ package final class Vault: ModelVault {
         try await lease(record, at: path, from: service)
     }
 
-    /// Gets the key of a model from the service, even when a key is there already: before the lease ends, or at
-    /// installation.
+    /// Gets the key of a model from the service even when there is one: before the lease ends, or at installation.
     package func renewKey(for path: String) async throws(ModelError) {
         guard let record = try record(of: path) else { return }
         Self.linked
@@ -208,7 +207,7 @@ package final class Vault: ModelVault {
         let end = lease.seconds.map { ContinuousClock.now + .seconds($0) }
         state.withLock { $0.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end) }
         guard lease.isShared else { return }
-        // A machine without a keyring keeps the lease in this process alone.
+        // On a machine without a keyring the lease is kept only in this process.
         _ = lease.contentKey.withBytes { bytes in
             bytes.baseAddress.map {
                 csecrets_keyring_store(Self.name(record), $0, bytes.count, UInt32(clamping: lease.seconds ?? 0))
@@ -235,12 +234,12 @@ package final class Vault: ModelVault {
                 count = csecrets_keyring_read(Self.name(record), address, bytes.count)
             }
         }
-        // What somebody else left there under this name is no key.
+        // Anything else that is stored under this name is not the key.
         guard count == secret.count, (try? record.check(secret)) != nil else { return nil }
         return secret
     }
 
-    /// Forgets what services gave out for a model.
+    /// Removes the leases of a model.
     package func forgetLease(_ record: EncryptionRecord) {
         state.withLock { $0.leases[record.contentID] = nil }
         csecrets_keyring_remove(Self.name(record))
@@ -251,14 +250,14 @@ package final class Vault: ModelVault {
     }
 }
 
-/// An archive whose header was read and found right.
+/// An archive whose header has been verified.
 package protocol OpenedArchive: Sendable {
-    /// What it says of its encryption; `nil` when the model in it is in the clear.
+    /// The encryption record; `nil` when the model in it is in the clear.
     var record: EncryptionRecord? { get throws(ModelError) }
-    /// The files as they are stored.
+    /// The stored files.
     var files: any StoredFiles { get }
     /// The files of a model in the clear.
     var contents: any FolderContents { get }
-    /// Throws when the header is not what somebody with the content key wrote.
+    /// Throws when the header was written without the content key.
     func check(_ contentKey: SecretBytes) throws(ModelError)
 }

@@ -5,16 +5,13 @@ package import MLEncryption
 import MLFiles
 package import MLNumerics
 
-/// Makes archives of models, and models of archives.
+/// Makes archives of models.
 package enum ArchivePackaging {
     /// Writes an archive of the model at `path`, which is compiled first where it is not.
     ///
-    /// - Parameters:
-    ///   - key: what to encrypt with; `nil` for an archive that anybody can read.
-    ///   - signer: who vouches for the archive.
-    ///   - modelSigner: who vouches for the files of the model, which are then in the clear: its `model.sig` lies beside them.
-    ///   - deltas: what else to make: the archive by its difference from others.
-    /// - Returns: what came of each delta.
+    /// `key` encrypts the model; with `nil` anybody can read it. `signer` signs the archive, and `modelSigner` the
+    /// files of a model in the clear, in `model.sig` beside them. `deltas` are made, too, and their results are
+    /// returned.
     @discardableResult
     package static func archive(
         _ path: String,
@@ -71,7 +68,7 @@ package enum ArchivePackaging {
     ) throws(ModelError) -> [DeltaWriter.Outcome] {
         let model = try description(of: folder, named: name)
         guard let key else {
-            // The header of a model that was encrypted before is bound to its key where that is at hand.
+            // The header of a model that was already encrypted is bound to its key where that is available.
             let record = try Vault.shared.record(of: folder)
             guard modelSigner == nil || record == nil else { throw signedAndEncrypted(folder) }
             let contentKey = record.flatMap { try? Vault.shared.contentKey(of: $0, at: folder) }
@@ -96,7 +93,7 @@ package enum ArchivePackaging {
         }
         try FileAccess.remove(temporary)
         guard !deltas.isEmpty else { return [] }
-        // Who encrypts with a public key has the content key now and never again.
+        // Whoever encrypts with a public key has the content key only now.
         let made = DeltaWriter.Model(try ModelArchive(target), contents: PlainFolder(folder), contentKey: contentKey)
         return try deltas.map { (delta) throws(ModelError) in try DeltaPackaging.write(delta, to: made) }
     }
@@ -119,7 +116,8 @@ package enum ArchivePackaging {
         return name
     }
 
-    /// What `metadata.json` of a compiled folder says of the model; the name alone when nobody can read that.
+    /// The description of a model from the `metadata.json` of its compiled folder; only the name when it cannot be
+    /// read.
     private static func description(of folder: String, named name: String) throws(ModelError) -> ArchiveHeader.Model {
         var model = ArchiveHeader.Model(name: name)
         let path = folder + "/metadata.json"
@@ -136,7 +134,7 @@ package enum ArchivePackaging {
         return model
     }
 
-    /// SHA-256 of a line for each input, output and state: its role, name and type, divided by tabulators.
+    /// The SHA-256 of a line for each input, output and state: its role, name and type, separated by tabs.
     private static func interfaceHash(_ model: JSONValue) -> [UInt8] {
         var text = ""
         for (role, member) in [("input", "inputSchema"), ("output", "outputSchema"), ("state", "stateSchema")] {
@@ -149,10 +147,11 @@ package enum ArchivePackaging {
     }
 }
 
-/// Gives models that were encrypted with one key to another, without encrypting them anew.
+/// Changes the key of encrypted models without encrypting them anew.
 package enum KeyRotation {
-    /// Wraps the content key of the model at `path` for the holder of `new`; its own key must be at hand.
-    /// - Parameter signer: who vouches for the archive anew, when the model lies in one.
+    /// Wraps the content key of the model at `path` for the holder of `new`; its own key must be available.
+    ///
+    /// `signer` signs the archive anew, when the model is in one.
     package static func rewrap(_ path: String, for new: ModelKey, signer: SigningKey? = nil) throws(ModelError) {
         try trailing(path) { () throws(ModelError) in try FolderEncryption.check(new) }
         guard let record = try Vault.shared.record(of: path) else {

@@ -6,13 +6,13 @@ package import MLNumerics
 
 /// Makes deltas (`.mldelta`) of archives.
 package enum DeltaPackaging {
-    /// A delta that is wanted.
+    /// A delta to be made.
     package struct Request {
         /// The archive that devices have.
         package let old: String
-        /// The model in it, in the clear, where the archive is encrypted for somebody else: compiled or not.
+        /// The model in it, compiled or not, in the clear, where the archive is encrypted for somebody else.
         package let oldModel: String?
-        /// Where the delta goes.
+        /// The path of the delta.
         package let output: String
 
         package init(old: String, oldModel: String? = nil, output: String) {
@@ -22,7 +22,9 @@ package enum DeltaPackaging {
         }
     }
 
-    /// Writes a delta that makes the archive at `path`, unless it is not worth it; the keys of what is encrypted must be at hand.
+    /// Writes a delta that makes the archive at `path`, unless it is too large.
+    ///
+    /// The keys of encrypted models must be available.
     package static func write(_ request: Request, to path: String) throws(ModelError) -> DeltaWriter.Outcome {
         try write(request, to: model(path))
     }
@@ -42,7 +44,7 @@ package enum DeltaPackaging {
         }
     }
 
-    /// Whether the archive at `path` is in the clear, or its key at hand.
+    /// Whether the archive at `path` is in the clear, or its key is available.
     package static func isReadable(_ path: String) throws(ModelError) -> Bool {
         do throws(ModelError) { _ = try model(path) } catch {
             guard error.code == .keyFetch else { throw error }
@@ -51,7 +53,7 @@ package enum DeltaPackaging {
         return true
     }
 
-    /// What an archive holds, in the clear.
+    /// The contents of an archive in the clear.
     private static func model(_ path: String) throws(ModelError) -> DeltaWriter.Model {
         let archive = try ModelArchive(path)
         guard let record = try archive.record else { return DeltaWriter.Model(archive, contents: archive.contents) }
@@ -70,7 +72,7 @@ package enum DeltaPackaging {
         return try EncryptedCompilation.withCompiled(try ModelFile.open(path: path), named: nil, body)
     }
 
-    /// Throws unless the files in the clear may be those that were encrypted: a delta from others would be of no use to anybody.
+    /// Throws unless the files in the clear can be those that were encrypted: a delta from others would be useless.
     private static func check(
         _ folder: String,
         against record: EncryptionRecord,

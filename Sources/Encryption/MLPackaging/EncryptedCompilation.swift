@@ -5,13 +5,11 @@ package import MLNumerics
 
 /// Compiles models into encrypted folders.
 package enum EncryptedCompilation {
-    /// Compiles an opened model into an encrypted folder and gives its path.
+    /// Compiles an opened model into an encrypted folder and returns its path.
     ///
-    /// - Parameters:
-    ///   - name: the name of the compiled folder without `.mlmodelc`; that of the model's path when `nil`.
-    ///   - folder: where the compiled folder goes.
-    ///   - key: the path of the `.mlmodelkey` to encrypt with.
-    ///   - isDescriptionReadable: whether `metadata.json` stays in the clear.
+    /// `name` is that of the compiled folder without `.mlmodelc`, by default the model's; `folder` is its parent. `key`
+    /// is the path of the `.mlmodelkey` to encrypt with. Where `isDescriptionReadable` is true, `metadata.json` stays
+    /// in the clear.
     package static func compile(
         _ file: ModelFile,
         named name: String? = nil,
@@ -27,7 +25,7 @@ package enum EncryptedCompilation {
         }
     }
 
-    /// Encrypts a compiled folder into the place of `target`.
+    /// Encrypts a compiled folder, replacing `target`.
     package static func encrypt(
         _ compiled: String,
         to target: String,

@@ -3,13 +3,13 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a device has to tell about a collection and has not told yet: one small file.
+/// The events that a device has not reported yet about a collection, in one small file.
 package struct ReportLog: Sendable, Equatable {
-    /// What was counted and not sent.
+    /// The counts that have not been sent.
     package var waiting: [DeviceReport.Count] = []
-    /// What is told once, and was noted: `3 loaded`, or `3 used 20780` for a day.
+    /// The events that are reported once: `3 loaded`, or `3 used 20780` for a day.
     package var noted: [String] = []
-    /// The report that the server has not taken yet, which is sent again as it is.
+    /// The report that the server has not accepted yet, which is sent again unchanged.
     package var sending: DeviceReport?
     /// The release and the hour since 1970 that the server was told last.
     package var told: Told?
@@ -21,13 +21,13 @@ package struct ReportLog: Sendable, Equatable {
 
     package init() {}
 
-    /// How much is remembered.
+    /// The largest number of remembered events.
     private static let mostNoted = 256
 
     // MARK: Noting
 
-    /// Counts an event: a stage once for each release, a use once a day when nothing failed, a failure once a day for each
-    /// reason.
+    /// Counts an event: a stage once for each release, a use once a day unless something failed, a failure once a day
+    /// for each reason.
     package mutating func note(_ event: DeviceReport.Event, release: Int, day: Int) {
         switch event {
         case .reached(let stage):
@@ -46,7 +46,7 @@ package struct ReportLog: Sendable, Equatable {
         }
     }
 
-    /// - Returns: whether it is new.
+    /// Remembers an event, and returns whether it is new.
     private mutating func remember(_ text: String) -> Bool {
         guard !noted.contains(text) else { return false }
         noted.append(text)
@@ -56,8 +56,9 @@ package struct ReportLog: Sendable, Equatable {
 
     // MARK: Sending
 
-    /// The report to send now; `nil` when there is nothing to tell.
-    /// - Parameter make: a report without counts, for this device.
+    /// The report to send now; `nil` when there is nothing to report.
+    ///
+    /// `make` returns a report without counts, for this device.
     package mutating func begin(
         running: DeviceReport.Running,
         hour: Int,
@@ -73,7 +74,7 @@ package struct ReportLog: Sendable, Equatable {
         return report
     }
 
-    /// Says that the server has taken a report, or will never take it.
+    /// Records that the server has accepted a report, or never will.
     package mutating func end(_ report: DeviceReport, hour: Int) {
         guard sending == report else { return }
         sending = nil
@@ -97,7 +98,7 @@ package struct ReportLog: Sendable, Equatable {
         return CanonicalWriter.bytes(.object(members))
     }
 
-    /// - Throws: `PolicyError` or `ModelError` when the file was damaged.
+    /// Reads the log; throws `PolicyError` or `ModelError` when the file is damaged.
     init(text: [UInt8]) throws {
         let json = try JSONReader.read(text)
         guard json["format"] == .integer(Self.format), case .array(let noted)? = json["noted"],

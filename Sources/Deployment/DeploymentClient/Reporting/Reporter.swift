@@ -2,9 +2,9 @@ package import DeploymentPolicy
 import Foundation
 import MLFiles
 
-/// Notes how releases fare on this device, and tells the server in anonymous counts when the policy asks for that.
+/// Records how releases perform on this device, and reports it in anonymous counts when the policy asks for that.
 ///
-/// Reports never stand in the way of models: what cannot be noted or sent is lost or sent later, and nothing else fails.
+/// Reports never affect models: one that cannot be recorded or sent is lost or sent later, and nothing else fails.
 package struct Reporter: Sendable {
     let configuration: DeploymentConfiguration
     let store: CollectionStore
@@ -18,16 +18,16 @@ package struct Reporter: Sendable {
 
     // MARK: Noting
 
-    /// Notes what happened with a release; 0 stands for the models of the app.
+    /// Records events of a release; 0 stands for the models of the app bundle.
     package func note(_ events: DeviceReport.Event..., release: Int, of collection: String) {
         let day = seconds / 86_400
-        // A disk that takes no changes loses the report and nothing else.
+        // A disk without space loses the report and nothing else.
         try? store.changeReports(collection) { log in
             for event in events { log.note(event, release: release, day: day) }
         }
     }
 
-    /// Notes why a release could not be brought to the device, if that is the release's fault or the device's.
+    /// Records why a release could not be installed, if the release or the device is at fault.
     package func note(_ error: DeploymentError, release: Int, of collection: String) {
         guard let reason = error.code.reason else { return }
         note(.failed(reason), release: release, of: collection)
@@ -35,7 +35,7 @@ package struct Reporter: Sendable {
 
     // MARK: Sending
 
-    /// Sends what was noted, if this device is one of those that the policy asks.
+    /// Sends recorded events, if this device is one of those that the policy selects.
     package func send(_ collection: String, to reporting: Reporting) async {
         let attributes = attributes()
         guard let installID = attributes.installID,
@@ -70,12 +70,12 @@ package struct Reporter: Sendable {
 }
 
 extension TransportAnswer {
-    /// Whether sending the same again would change nothing: it was taken, or will never be.
+    /// Whether sending the same again would change nothing: it was accepted, or never will be.
     fileprivate var isFinal: Bool { status < 500 && status != 408 && status != 429 }
 }
 
 extension DeploymentError.Code {
-    /// What the error says of the release that was to be installed; `nil` where it says nothing, such as of the network.
+    /// The reason for the release's failure; `nil` for errors that are not the release's, such as the network's.
     fileprivate var reason: FailureSummary.Reason? {
         switch self {
         case .releaseMismatch, .releaseMissing, .releaseMalformed, .damaged: .verification
@@ -95,13 +95,13 @@ extension DeploymentError.Code {
 extension CollectionStore {
     private func reportPath(_ collection: String) -> String { collectionFolder(collection) + "/reports.json" }
 
-    /// Changes what is to be reported of a collection, alone among threads and processes.
+    /// Changes the log of a collection, alone among threads and processes.
     func changeReports<R>(_ collection: String, _ body: (inout ReportLog) -> R) throws(DeploymentError) -> R {
         try Durable.makeFolder(collectionFolder(collection))
         return try FileLock.with(collectionFolder(collection) + "/reports.lock") { () throws(DeploymentError) in
             let path = reportPath(collection)
             let stored = try Durable.read(path)
-            // A log that something else has damaged is begun anew: it is worth less than the app's models.
+            // A damaged log is begun anew: it matters less than the app's models.
             let old = stored.flatMap { try? ReportLog(text: $0) } ?? ReportLog()
             var new = old
             let result = body(&new)
@@ -110,7 +110,7 @@ extension CollectionStore {
         }
     }
 
-    /// What waits to be told of a collection.
+    /// The log of a collection.
     package func reports(_ collection: String) throws(DeploymentError) -> ReportLog {
         try changeReports(collection) { $0 }
     }

@@ -2,17 +2,17 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a device has of a collection: one file, which is replaced as a whole.
+/// The state of a collection on a device: one file, which is replaced as a whole.
 package struct CollectionState: Sendable, Equatable {
-    /// Models that a device has, or has to use: those of a release, or those of the app's bundle.
+    /// Models that a device has, or has to use: those of a release, or those of the app bundle.
     package struct Installed: Sendable, Equatable {
-        /// The hash of the release document, which names its folder; `nil` for the models of the app's bundle.
+        /// The hash of the release document, which names its folder; `nil` for the models of the app bundle.
         package var release: String?
         /// The number of the release; 0 for the bundle.
         package var number: Int
         /// The release's counter, which the policy's emergency floor is compared with.
         package var counter: Int
-        /// The deployment that brought it.
+        /// The deployment that installed it.
         package var deployment: String
 
         package static func bundled(_ deployment: String) -> Installed {
@@ -20,35 +20,35 @@ package struct CollectionState: Sendable, Equatable {
         }
     }
 
-    /// A release that has not shown yet that it works here.
+    /// A release that has not passed its test on this device yet.
     package struct Trial: Sendable, Equatable {
-        /// How often its test was begun.
+        /// The number of times its test was begun.
         package var attempts: Int
     }
 
-    /// What the app uses; `nil` while nothing was delivered.
+    /// The models that the app uses; `nil` before the first delivery.
     package var current: Installed?
-    /// What it uses from the next launch on.
+    /// The models that it uses from the next launch on.
     package var next: Installed?
-    /// What it used before, and uses again when `current` fails.
+    /// The models that it used before, and uses again when `current` fails.
     package var previous: Installed?
-    /// Set while `current` is on trial.
+    /// The trial of `current`; `nil` when there is none.
     package var trial: Trial?
-    /// The hashes of releases that failed here: they are not tried again.
+    /// The hashes of releases that failed here, which are not tried again.
     package var failed: [String] = []
-    /// Whether the app has asked for the collection and not ended that.
+    /// Whether the app has asked for the collection and has not ended the access.
     package var isAccessed = true
     /// The newest policy that was seen.
     package var policyVersion = 0
 
     package init() {}
 
-    /// How many failed releases are remembered.
+    /// The largest number of remembered failed releases.
     private static let mostFailed = 64
 
     // MARK: Changes
 
-    /// Makes what has arrived the app's.
+    /// Makes the models that have arrived current.
     mutating func flip() {
         guard let next else { return }
         if trial == nil, current?.release != nil { previous = current }
@@ -58,7 +58,7 @@ package struct CollectionState: Sendable, Equatable {
         if previous == current { previous = nil }
     }
 
-    /// Gives `current` up, for what was there before, or the models of the app's bundle.
+    /// Replaces `current` with the previous models, or those of the app bundle.
     mutating func fallBack() {
         if let release = current?.release, !failed.contains(release) {
             failed.append(release)

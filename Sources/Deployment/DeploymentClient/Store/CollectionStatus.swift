@@ -1,17 +1,17 @@
-/// What a device has of a collection and why, for people.
+/// The state of a collection on a device and its reasons, for people.
 package struct CollectionStatus: Sendable, CustomStringConvertible {
     package let identifier: String
     package let state: CollectionState
     package let check: CheckRecord?
 
-    /// - Throws: `storage` when a file is damaged.
+    /// Reads the state; throws `storage` when a file is damaged.
     package init(of identifier: String, in store: CollectionStore) throws(DeploymentError) {
         self.identifier = identifier
         state = try store.state(identifier)
         check = try store.lastCheck(identifier)
     }
 
-    /// One line: what the app uses, and uses next.
+    /// One line: the models that the app uses now and next.
     package var summary: String {
         "\(identifier): \(Self.name(state.current))\(state.next.map { ", then \(Self.name($0))" } ?? "")"
     }

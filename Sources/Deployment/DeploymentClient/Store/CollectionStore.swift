@@ -26,7 +26,7 @@ import MLNumerics
 package final class CollectionStore: Sendable {
     package let folder: String
 
-    /// - Parameter folder: made when it does not exist.
+    /// Opens a store, whose folder is created when it does not exist.
     package init(folder: String) throws(DeploymentError) {
         self.folder = folder
         for name in ["partial", "models", "vectors", "releases", "collections"] {
@@ -48,7 +48,7 @@ package final class CollectionStore: Sendable {
     private var lockPath: String { folder + "/lock" }
     private var updateLockPath: String { folder + "/update.lock" }
 
-    /// Where a model of a release lies; `nil` while it is not there.
+    /// The path of a model of a release; `nil` when it is not there.
     func modelPath(_ archive: String) -> String? {
         let place = modelFolder(archive)
         guard let names = try? FileAccess.names(in: place) else { return nil }
@@ -92,38 +92,38 @@ package final class CollectionStore: Sendable {
 
     // MARK: Using
 
-    /// A release that a process uses: it stays on the disk meanwhile.
+    /// A release that a process uses, and that therefore stays on the disk.
     package struct Use: Sendable {
         package let installed: CollectionState.Installed
-        /// Where the models lie, by their names: none for the models of the app's bundle.
+        /// The paths of the models by their names; empty for the models of the app bundle.
         package let models: [String: String]
-        /// Whether the release has not shown yet that it works here.
+        /// Whether the release has not passed its test on this device yet.
         package let isOnTrial: Bool
-        /// The release that the app falls back to; `nil` when that is the models of the app's bundle.
+        /// The release that the app falls back to; `nil` for the models of the app bundle.
         package let previousRelease: String?
-        /// Whether the server has ever said what the device is to have.
+        /// Whether the server has ever decided what the device gets.
         package let isDecided: Bool
         let lock: FileLock?
     }
 
-    /// How often a release may be tried before it counts as one that crashes.
+    /// The number of attempts after which a release counts as one that crashes.
     static let mostAttempts = 2
 
-    /// Begins to use a collection, for a process: what has arrived since becomes current, if no process uses the old.
+    /// Begins to use a collection: a release that has arrived becomes current, if no process uses the old one.
     ///
-    /// - Parameter failure: called for a release that is given up because its test never came to an end.
+    /// `failure` is called for a release that is given up because its test never ended.
     package func use(
         _ identifier: String,
         failure: (CollectionState.Installed) -> Void
     ) throws(DeploymentError) -> Use {
         do throws(DeploymentError) { return try advance(identifier, failure) } catch {
-            // A disk that takes no changes does not keep the app from the models that are on it.
+            // A full disk does not keep the app from the models that are on it.
             guard error.code == .storage, let use = try? useUnchanged(identifier) else { throw error }
             return use
         }
     }
 
-    /// What is current, without changing anything: a release that is on trial, or was to be, waits.
+    /// The current release, without changing anything: one that is or should be on trial waits.
     private func useUnchanged(_ identifier: String) throws(DeploymentError) -> Use? {
         var state = try state(identifier)
         if state.trial != nil {
@@ -133,7 +133,7 @@ package final class CollectionStore: Sendable {
         guard let current = state.current, let release = current.release, let models = try models(of: release) else {
             return nil
         }
-        // Without the lock the release stays, as what is current is never removed.
+        // Without the lock the release stays, as the current one is never removed.
         let lock = try? FileLock.take(usePath(identifier, release), .shared, waits: true)
         return Use(
             installed: current,
@@ -164,7 +164,7 @@ package final class CollectionStore: Sendable {
         }
     }
 
-    /// Locks what is current; what has vanished from the disk is given up.
+    /// Locks the current release; one that has vanished from the disk is given up.
     private func pin(_ identifier: String, _ state: inout CollectionState) throws(DeploymentError) -> Use {
         while let current = state.current, let release = current.release {
             if let models = try models(of: release) {
@@ -209,7 +209,7 @@ package final class CollectionStore: Sendable {
         return models
     }
 
-    /// A release that was installed.
+    /// An installed release.
     package func release(_ hash: String) throws(DeploymentError) -> ReleaseDocument? {
         guard let bytes = try Durable.read(releasePath(hash)) else { return nil }
         do throws(PolicyError) { return try ReleaseDocument(bytes) } catch {
@@ -217,8 +217,7 @@ package final class CollectionStore: Sendable {
         }
     }
 
-    /// Says how the test of what is on trial ended.
-    /// - Returns: what to use from now on.
+    /// Records the result of a release's test, and returns what to use from now on.
     package func endTrial(_ identifier: String, of use: Use, succeeded: Bool) throws(DeploymentError) -> Use {
         try change(identifier) { (state) throws(DeploymentError) in
             guard state.current == use.installed, state.trial != nil else { return try pin(identifier, &state) }
@@ -238,8 +237,9 @@ package final class CollectionStore: Sendable {
         }
     }
 
-    /// Ends the use of a collection: its models may be removed when no process uses them.
-    /// - Returns: whether it was used.
+    /// Ends the use of a collection, and returns whether it was used.
+    ///
+    /// Its models may then be removed when no process uses them.
     package func end(_ identifier: String) throws(DeploymentError) -> Bool {
         guard FileAccess.kind(of: statePath(identifier)) != nil else { return false }
         let wasAccessed = try change(identifier) { (state) throws(DeploymentError) in
@@ -252,14 +252,14 @@ package final class CollectionStore: Sendable {
 
     // MARK: Garbage
 
-    /// Removes what no collection needs and no process uses, unless another process is bringing something.
+    /// Removes everything that no collection needs and no process uses, unless another process is updating.
     package func collectGarbage() throws(DeploymentError) {
         guard let update = try FileLock.take(updateLockPath, .exclusive, waits: false) else { return }
         defer { withExtendedLifetime(update) {} }
         try sweepAll()
     }
 
-    /// Removes what no collection needs and no process uses; the caller is the one that updates.
+    /// Removes everything that no collection needs and no process uses; the caller has the update lock.
     func sweepAll() throws(DeploymentError) {
         try FileLock.with(lockPath) { () throws(DeploymentError) in
             var needed: Set<String> = []
@@ -285,7 +285,7 @@ package final class CollectionStore: Sendable {
             try sweep("releases") { needed.contains(String($0.dropLast(5))) }
             try sweep("models") { files.contains($0) }
             try sweep("vectors") { files.contains($0) }
-            // Of releases that were replaced while they were fetched: nobody goes on with them.
+            // Downloads of releases that were replaced meanwhile: nobody continues them.
             let oldest = time(nil) - Self.partialSeconds
             try sweep("partial") { name in
                 var status = stat()
@@ -294,7 +294,7 @@ package final class CollectionStore: Sendable {
         }
     }
 
-    /// For how long a download that nothing was added to is kept: two weeks.
+    /// The time for which a download without progress is kept: two weeks.
     private static let partialSeconds = 14 * 24 * 3600
 
     private func names(_ folder: String) throws(DeploymentError) -> [String] {
@@ -309,14 +309,14 @@ package final class CollectionStore: Sendable {
 
     // MARK: Installing
 
-    /// Runs `body` in the one process that updates this store; returns `nil` when another does.
+    /// Runs `body` as the only process that updates this store; returns `nil` when another does.
     func updating<R>(_ body: () async throws(DeploymentError) -> R) async throws(DeploymentError) -> R? {
         guard let lock = try FileLock.take(updateLockPath, .exclusive, waits: false) else { return nil }
         defer { withExtendedLifetime(lock) {} }
         return try await body()
     }
 
-    /// Unpacks an archive whose bytes are all there and right.
+    /// Unpacks a complete and verified archive.
     func install(archive hash: String) throws(DeploymentError) {
         let (partial, place) = (partialPath(hash), modelFolder(hash))
         guard FileAccess.kind(of: place) == nil else { return try discardPartial(hash) }
@@ -337,8 +337,7 @@ package final class CollectionStore: Sendable {
         try Durable.remove(partialPath(hash))
     }
 
-    /// Makes a release, whose models are all there, the next one of its collection.
-    /// - Returns: whether that is news.
+    /// Makes a complete release the next one of its collection, and returns whether that is a change.
     func stage(
         _ installed: CollectionState.Installed,
         document: [UInt8],

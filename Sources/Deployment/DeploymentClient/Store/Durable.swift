@@ -3,14 +3,14 @@ import Glibc
 import MLFiles
 import MLNumerics
 
-/// Changes to files that outlive a crash of the machine.
+/// Changes to files that survive a crash of the machine.
 enum Durable {
-    /// Runs `body`; errors of files leave it as the client's.
+    /// Runs `body` and turns file errors into the client's.
     static func files<R>(_ body: () throws(ModelError) -> R) throws(DeploymentError) -> R {
         do throws(ModelError) { return try body() } catch { throw DeploymentError(.storage, "", error.description) }
     }
 
-    /// Replaces a file: afterwards, and whatever happens meanwhile, it has the old bytes or the new ones.
+    /// Replaces a file: it has the old bytes or the new ones, whatever happens meanwhile.
     static func write(_ bytes: [UInt8], to path: String) throws(DeploymentError) {
         let temporary = FileAccess.temporaryName(for: path)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -39,13 +39,13 @@ enum Durable {
         }
     }
 
-    /// Gives a file or folder whose contents are on the disk another name, for good.
+    /// Renames a file or folder whose contents are on the disk, durably.
     static func rename(_ old: String, to new: String) throws(DeploymentError) {
         guard Glibc.rename(old, new) == 0 else { throw failure("name", new) }
         try synchronize(FileAccess.folder(of: new))
     }
 
-    /// Brings what was written to a file, or the names in a folder, to the disk.
+    /// Flushes a file, or the names in a folder, to the disk.
     static func synchronize(_ path: String) throws(DeploymentError) {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw failure("open", path) }
@@ -53,7 +53,7 @@ enum Durable {
         guard fsync(file) == 0 else { throw failure("write", path) }
     }
 
-    /// Brings a folder and all in it to the disk.
+    /// Flushes a folder and everything in it to the disk.
     static func synchronizeTree(_ path: String) throws(DeploymentError) {
         let names = try files { () throws(ModelError) in try FileAccess.names(in: path) }
         for name in names {
@@ -63,7 +63,7 @@ enum Durable {
         try synchronize(path)
     }
 
-    /// Makes a folder and those that it lies in, for good.
+    /// Creates a folder and its parents, durably.
     static func makeFolder(_ path: String) throws(DeploymentError) {
         guard FileAccess.kind(of: path) == nil else { return }
         let parent = FileAccess.folder(of: path)
@@ -72,7 +72,7 @@ enum Durable {
         try synchronize(parent)
     }
 
-    /// Removes a file or a folder, if it is there.
+    /// Removes a file or a folder, if it exists.
     static func remove(_ path: String) throws(DeploymentError) {
         try files { () throws(ModelError) in try FileAccess.remove(path) }
     }
@@ -91,7 +91,7 @@ enum Durable {
     }
 }
 
-/// Locks that processes take on files; the system lets go of them when a process ends.
+/// A lock on a file; the system releases it when the process ends.
 final class FileLock: Sendable {
     enum Kind { case shared, exclusive }
 
@@ -99,9 +99,9 @@ final class FileLock: Sendable {
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Takes the lock of the file at `path`, which is made when it is missing; one that is there serves on a disk that takes
-    /// no changes, too.
-    /// - Returns: `nil` when another has it and `waits` is false.
+    /// Takes the lock of the file at `path`, which is created when it is missing.
+    ///
+    /// On a full disk an existing file is enough. Returns `nil` when another has the lock and `waits` is false.
     static func take(_ path: String, _ kind: Kind, waits: Bool) throws(DeploymentError) -> FileLock? {
         var descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }

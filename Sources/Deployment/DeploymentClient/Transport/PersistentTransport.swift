@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Asks again when a request is lost: networks lose some, and a check needs a dozen.
+/// Sends lost requests again: networks lose some, and a check needs a dozen.
 package struct PersistentTransport: Transport {
-    /// How often a request is sent at most.
+    /// The largest number of times a request is sent.
     private static let mostAttempts = 5
     /// Seconds before the second attempt; each later one waits twice as long.
     private static let firstDelay = 0.1
-    /// A request that took so long to fail is left to the next check.
+    /// The time after which a failed request is left to the next check.
     static let patience = Duration.seconds(20)
 
     private let base: any Transport
@@ -15,7 +15,7 @@ package struct PersistentTransport: Transport {
     package init(_ base: any Transport) { self.base = base }
 
     package func send(_ request: TransportRequest) async throws(DeploymentError) -> TransportAnswer {
-        // What changes something on the server may have arrived although its answer did not.
+        // A request that changes something on the server may have arrived although its answer did not.
         guard request.method == "GET" else { return try await base.send(request) }
         let start = ContinuousClock.now
         let watch = ReceiptWatch()
@@ -25,7 +25,7 @@ package struct PersistentTransport: Transport {
             let isLast = attempt == Self.mostAttempts || ContinuousClock.now - start > Self.patience
             do throws(DeploymentError) {
                 let answer = try await base.send(watched)
-                // A proxy whose server does not answer just now.
+                // A proxy whose server does not answer at the moment.
                 guard [502, 504].contains(answer.status), !isLast else { return answer }
             } catch {
                 let isTooLate = ContinuousClock.now - start > Self.patience
@@ -40,7 +40,7 @@ package struct PersistentTransport: Transport {
     }
 }
 
-/// Knows whether a part of an answer has been taken: then asking for the same again would bring it twice.
+/// Records whether a part of an answer has been received: a repetition would deliver it twice.
 private final class ReceiptWatch: Sendable {
     private let received = Atomic<Bool>(false)
     var hasReceived: Bool { received.load(ordering: .acquiring) }

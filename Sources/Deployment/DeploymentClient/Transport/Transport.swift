@@ -1,9 +1,11 @@
 package import Foundation
 
-/// How a client reaches its server.
+/// The connection from a client to its server.
 package protocol Transport: Sendable {
-    /// Asks for something.
-    /// - Throws: `DeploymentError` with `offline` when nobody answers, or not in time, or with more than `limit` bytes.
+    /// Sends a request and returns the answer.
+    ///
+    /// Throws `DeploymentError` with `offline` when there is no answer, or not in time, or with more than `limit`
+    /// bytes.
     func send(_ request: TransportRequest) async throws(DeploymentError) -> TransportAnswer
 }
 
@@ -12,17 +14,18 @@ package struct TransportRequest: Sendable {
     package var method = "GET"
     package var headers: [String: String] = [:]
     package var body: [UInt8]?
-    /// The most bytes to take of the answer.
+    /// The largest number of bytes to accept in the answer.
     package var limit: Int
-    /// Takes the body of a part (206) as it arrives, in order, so that what has arrived is of use when the rest does not; the
-    /// answer then has none.
+    /// Receives the body of a partial answer (206) as it arrives, in order; the answer then has none.
+    ///
+    /// So the part that has arrived is of use when the rest does not arrive.
     package var receive: Receiver?
 
     package typealias Receiver = @Sendable (_ part: Part) throws(DeploymentError) -> Void
 
-    /// Some more bytes of a body.
+    /// Some bytes of a body.
     package struct Part: Sendable {
-        /// Those of the answer, by their names in lower case.
+        /// The headers of the answer, by their names in lower case.
         package let headers: [String: String]
         package let bytes: [UInt8]
 
@@ -40,7 +43,7 @@ package struct TransportRequest: Sendable {
 
 package struct TransportAnswer: Sendable {
     package var status: Int
-    /// By their names in lower case.
+    /// The headers by their names in lower case.
     package var headers: [String: String]
     package var body: [UInt8]
 
@@ -49,7 +52,7 @@ package struct TransportAnswer: Sendable {
         self.headers = headers
         self.body = body
     }
-    /// The answer with its body given to who takes the parts of bodies, for transports that have all of it at once.
+    /// The answer with its body passed to the request's receiver, for transports that have all of it at once.
     package func delivered(to request: TransportRequest) throws(DeploymentError) -> TransportAnswer {
         guard status == 206, let receive = request.receive else { return self }
         try receive(TransportRequest.Part(headers: headers, bytes: body))

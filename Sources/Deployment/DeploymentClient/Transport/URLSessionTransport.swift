@@ -3,13 +3,13 @@ package import Foundation
 package import FoundationNetworking
 import Synchronization
 
-/// The system's URLSession, with bounds: answers that are too long, and those that arrive too slowly, end with an error.
+/// The system's URLSession with limits: answers that are too long or arrive too slowly end with an error.
 package final class URLSessionTransport: NSObject, Transport, URLSessionDataDelegate {
-    /// How long a transfer may go on with next to nothing arriving.
+    /// The limits of slow transfers.
     package struct Patience: Sendable {
-        /// Seconds between two looks.
+        /// Seconds between two checks of a transfer.
         package var interval = 30.0
-        /// What must have arrived from one look to the next.
+        /// The least number of bytes that must arrive between two checks.
         package var byteCount = 1024
 
         package init() {}
@@ -86,7 +86,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         return try result.get()
     }
 
-    /// Ends a transfer that has all but stopped, be it in the body or before it: headers that never end bring nothing either.
+    /// Ends a transfer that has almost stopped, in the body or in endless headers.
     private func look(after task: URLSessionTask) {
         let (identifier, patience) = (task.taskIdentifier, patience)
         let isTooSlow = state.withLock { state in
@@ -116,7 +116,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
             return TransportAnswer(status: response.statusCode, headers: headers)
         }
         let identifier = dataTask.taskIdentifier
-        // A few packed bytes can stand for gigabytes, which arrive faster than anybody counts them.
+        // A few compressed bytes can stand for gigabytes, which arrive faster than they can be counted.
         let isPacked = answer.map { !["", "identity"].contains($0.headers["content-encoding"] ?? "") } ?? false
         state.withLock { state in
             state.transfers[identifier]?.answer = answer
@@ -159,7 +159,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         if state.withLock({ $0.failures[identifier] != nil }) { cancel(dataTask) }
     }
 
-    /// Cancels a task from a place where its session waits for us.
+    /// Cancels a task from a callback for which its session waits.
     private func cancel(_ task: URLSessionTask) {
         let handle = TaskHandle(task: task)
         DispatchQueue.global().async { handle.task.cancel() }
@@ -176,7 +176,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         )
     }
 
-    /// What a transfer that has ended brought.
+    /// The result of a transfer that has ended.
     private static func result(
         of transfer: Transfer,
         failure: DeploymentError?,
@@ -207,11 +207,11 @@ private struct TaskHandle: @unchecked Sendable {
     let task: URLSessionTask
 }
 
-/// Runs what it is given on the caller's thread, before it returns.
+/// Runs its operations on the caller's thread before it returns.
 ///
-/// A session of this system hands its delegate every part of a body by way of a queue and reads on meanwhile: of a server that
-/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.  Any thread may use it: it has no
-/// state besides that of its class, which guards it.
+/// A session of this system passes its delegate every part of a body through a queue and continues to read: if a server
+/// sends faster than parts are accepted, or compresses gigabytes to a few bytes, all of it would be in memory. Any
+/// thread may use it: it has no state besides that of its class, which guards it.
 private final class CallerQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

@@ -4,10 +4,10 @@ import MLArchive
 import MLFiles
 import MLNumerics
 
-/// Brings an archive to the device: piece by piece, only those that are not there yet, each checked when it has arrived.
+/// Downloads an archive: only the pieces that are missing, each verified when it has arrived.
 ///
-/// What has arrived stays when the download is interrupted, also the beginning of a piece; and models that are on the device
-/// lend the pieces that they share with the new one.
+/// An interrupted download keeps what has arrived, even the beginning of a piece; and models on the device provide the
+/// pieces that they share with the new one.
 struct ArchiveDownload {
     fileprivate typealias Piece = ArchivePiece
 
@@ -17,10 +17,10 @@ struct ArchiveDownload {
     let source: BlobSource
     /// Throws when the rest of the download has to wait.
     let mayGoOn: @Sendable () throws(DeploymentError) -> Void
-    /// Called with the number of bytes that are there now and were not before.
+    /// Called with the number of bytes that have been added.
     let progress: @Sendable (Int) -> Void
 
-    /// Fetches what is missing; when this returns, the partial file has the bytes that were signed.
+    /// Fetches everything that is missing; afterwards the partial file has the signed bytes.
     func run() async throws(DeploymentError) {
         let file = try PartialFile(store.partialPath(hash), byteCount: byteCount)
         do throws(DeploymentError) {
@@ -28,21 +28,21 @@ struct ArchiveDownload {
             progress(payloadStart)
             try await fill(file, pieces)
         } catch {
-            // A header that somebody made up names pieces that no right server has: the next check reads it anew.
+            // A forged header names pieces that no honest server has: the next check reads it anew.
             if error.code == .damaged { try file.erase(0..<min(ArchiveStart.byteCount, byteCount)) }
             throw error
         }
         try check(file)
     }
 
-    /// Runs `body`; what it finds wrong with the archive leaves it as the client's error.
+    /// Runs `body` and turns errors in the archive into the client's.
     private func reading<R>(_ body: () throws(ModelError) -> R) throws(DeploymentError) -> R {
         do throws(ModelError) { return try body() } catch { throw DeploymentError(.damaged, hash, error.description) }
     }
 
     // MARK: Layout
 
-    /// The pieces of the archive, which its header names, and how much lies before them.
+    /// The pieces of the archive, which its header lists, and the number of bytes before them.
     private func layout(
         _ file: PartialFile
     ) async throws(DeploymentError) -> (pieces: [Piece], payloadStart: Int) {
@@ -59,21 +59,21 @@ struct ArchiveDownload {
         let header = try reading { () throws(ModelError) in try start.header(Array(rest.prefix(start.headerByteCount)))
         }
         let layout = try layout(start, header)
-        // What another header had brought may lie between the pieces of this one.
+        // Bytes that belong to another header may lie between the pieces of this one.
         var end = start.byteCount
         for piece in layout.pieces {
             try file.erase(end..<piece.range.lowerBound)
             end = piece.range.upperBound
         }
         try file.erase(end..<min(byteCount, max(end, start.payloadStart)))
-        // The beginning last: where it stands, all of the header stands behind it.
+        // The start comes last: once it is written, the whole header follows it.
         try file.write(rest, at: ArchiveStart.byteCount)
         try file.synchronize()
         try file.write(bytes, at: 0)
         return layout
     }
 
-    /// The header that a download before this one has brought; `nil` when there is none yet.
+    /// The header that an earlier download has brought; `nil` when there is none yet.
     private func arrivedHeader(_ file: PartialFile) throws(DeploymentError) -> (ArchiveStart, ArchiveHeader)? {
         let bytes = try file.read(0..<ArchiveStart.byteCount)
         guard let start = try? ArchiveStart(bytes), start.byteCount <= byteCount else { return nil }
@@ -126,7 +126,7 @@ struct ArchiveDownload {
         ).fetch(missing)
     }
 
-    /// Throws unless the file is the one that was signed: then nothing of it stays.
+    /// Throws unless the file is the signed one, in which case it is removed.
     private func check(_ file: PartialFile) throws(DeploymentError) {
         try file.synchronize()
         guard try file.hash() == hash else {
@@ -161,13 +161,13 @@ private struct Lenders {
         }
     }
 
-    /// The header of the archive that a model came by; a damaged one lends nothing.
+    /// The header of a model's archive; `nil` for a damaged one.
     private static func header(_ folder: String) -> ArchiveHeader? {
         guard let text = try? FileAccess.read(folder + "/header.json") else { return nil }
         return try? ArchiveHeader(readingText: text)
     }
 
-    /// The bytes of a piece, if a model has them: what has changed on the disk is not what is looked for.
+    /// The bytes of a piece, if an unchanged model has them.
     func bytes(_ hash: [UInt8], count: Int) -> [UInt8]? {
         guard let place = places[hash] else { return nil }
         let file = open(place.path, O_RDONLY | O_CLOEXEC)

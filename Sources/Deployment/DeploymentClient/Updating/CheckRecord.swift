@@ -4,23 +4,22 @@ import MLFiles
 import MLNumerics
 import Synchronization
 
-/// How the last check of a collection went, and why the device gets what it gets: what people ask for who wonder.
+/// The result of the last check of a collection, and the reasons for the models that the device gets.
 package struct CheckRecord: Sendable, Equatable {
     package enum Result: String, Sendable {
         case current, arrived, deferred, failed
     }
 
-    /// When the check ended.
+    /// The date at which the check ended.
     package var date: PolicyDate
     package var result: Result
-    /// What failed, as `DeploymentError.Code`, and a sentence on it; or what a download waits for; or, without a code, why a delta
-    /// was not used.
+    /// The `DeploymentError.Code` of a failure; `nil` when nothing failed.
     package var code: String?
+    /// A sentence on the failure, or what a download waits for, or, without a code, why a delta was not used.
     package var message: String?
-    /// When the server wants to be asked again.
+    /// The date at which the server wants to be asked again.
     package var next: PolicyDate?
-    /// The newest policy that was verified, and what came of each of its rules; also of an earlier check, if this one did not get
-    /// so far.
+    /// The newest policy that was verified, and the results of its rules; possibly from an earlier check.
     package var policyVersion: Int?
     package var deployment: String?
     package var explanation: String?
@@ -64,7 +63,7 @@ package struct CheckRecord: Sendable, Equatable {
 extension CollectionStore {
     private func recordPath(_ identifier: String) -> String { collectionFolder(identifier) + "/check.json" }
 
-    /// How the last check went; `nil` when there was none.
+    /// The result of the last check; `nil` when there was none.
     package func lastCheck(_ identifier: String) throws(DeploymentError) -> CheckRecord? {
         let path = recordPath(identifier)
         guard let text = try Durable.read(path) else { return nil }
@@ -73,22 +72,22 @@ extension CollectionStore {
         }
     }
 
-    /// Keeps how a check went.  A disk that takes no changes loses the record and nothing else.
+    /// Stores the result of a check; a full disk loses it and nothing else.
     func keep(_ record: CheckRecord, of identifier: String) {
         try? Durable.makeFolder(collectionFolder(identifier))
         try? Durable.write(record.text, to: recordPath(identifier))
     }
 }
 
-/// What becomes known during a check.
+/// The facts that become known during a check.
 final class CheckJournal: Sendable {
     private let state = Mutex<(policy: Policy, explanation: String)?>(nil)
     private let deltaFailure = Mutex<DeploymentError?>(nil)
 
-    /// Notes that a delta could not be used, and the whole archive was fetched in its place.
+    /// Records that a delta could not be used, and the whole archive was fetched instead.
     func noteDelta(_ error: DeploymentError) { deltaFailure.withLock { $0 = error } }
 
-    /// What is worth saying of a check that went well.
+    /// A remark on a successful check; `nil` for none.
     var remark: String? {
         deltaFailure.withLock { $0 }.map {
             "A delta could not be used, so that whole pieces were fetched: \($0.description)"
@@ -99,7 +98,7 @@ final class CheckJournal: Sendable {
         state.withLock { $0 = (policy, explanation.description) }
     }
 
-    /// The record of the check, with what an earlier one knew where this one did not get so far.
+    /// The record of the check, completed from an earlier one where this one did not get so far.
     func record(_ result: CheckRecord.Result, at date: PolicyDate, after last: CheckRecord?) -> CheckRecord {
         var record = CheckRecord(date: date, result: result)
         let known = state.withLock { $0 }

@@ -5,34 +5,37 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Brings an archive to the device by what changed in it since one whose model is there.
+/// Downloads an archive as the difference from one whose model is on the device.
 ///
-/// The result is the archive itself, byte for byte, and is checked as one that was fetched whole.  Nothing of an encrypted model is
-/// written in the clear.
+/// The result is the archive itself, byte for byte, and is verified like one that was fetched whole. Nothing of an
+/// encrypted model is written in the clear.
 struct DeltaDownload {
     let model: ReleaseDocument.Model
     let store: CollectionStore
     let source: BlobSource
     /// Throws when the rest of the download has to wait.
     let mayGoOn: @Sendable () throws(DeploymentError) -> Void
-    /// Called with the number of bytes that are there now and were not before.
+    /// Called with the number of bytes that have been added.
     let progress: @Sendable (Int) -> Void
-    /// Gets the key of a model, by where the model lies.
+    /// Gets the key of a model, given the model's path.
     let fetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
-    /// Has the keys.
+    /// Provides the keys.
     let vault: Vault
 
     private var archive: String { model.archive.sha256 }
 
-    /// The smallest delta of a model that is there; `nil` when there is none, or the archive itself has begun to arrive.
+    /// The smallest delta from a model on the device; `nil` when there is none, or the archive itself has begun to
+    /// arrive.
     private var delta: ReleaseDocument.Delta? {
         guard FileAccess.kind(of: store.partialPath(archive)) == nil else { return nil }
         return model.deltas.filter { store.modelPath($0.from) != nil && $0.delta.length < model.archive.length }
             .min { $0.delta.length < $1.delta.length }
     }
 
-    /// Fetches a delta and makes the archive of it; when this returns, the partial file has the bytes that were signed.
-    /// - Returns: the delta that was used; `nil` when there is none for this device, and the archive is to be fetched itself.
+    /// Fetches a delta and makes the archive of it; afterwards the partial file has the signed bytes.
+    ///
+    /// Returns the delta that was used; `nil` when there is none for this device, and the archive itself is to be
+    /// fetched.
     func run() async throws(DeploymentError) -> ReleaseDocument.Delta? {
         guard let delta else { return nil }
         let hash = delta.delta.sha256
@@ -45,7 +48,7 @@ struct DeltaDownload {
             try Durable.rename(result, to: store.partialPath(archive))
         } catch {
             try Durable.remove(workFolder)
-            // What may be right when it is asked for again stays.
+            // A delta that may succeed when it is fetched again is kept.
             let isPassing = [.offline, .busy, .cancelled, .deferred, .storage].contains(error.code)
             if !isPassing { try store.discardPartial(hash) }
             throw error
@@ -86,7 +89,7 @@ struct DeltaDownload {
         try reading { () throws(ModelError) in try file.apply(to: old, contentKey: contentKey, path: result) }
     }
 
-    /// The model that is there: its archive's header, and its files in the clear.
+    /// The model on the device: its archive's header, and its files in the clear.
     private func oldModel(
         _ hash: String
     ) async throws(DeploymentError) -> (header: ArchiveHeader, contents: any FolderContents) {
@@ -105,10 +108,10 @@ struct DeltaDownload {
         return (header, contents)
     }
 
-    /// The content key of the model that is made; `nil` when it is in the clear.
+    /// The content key of the new model; `nil` when it is in the clear.
     private func newKey(_ file: DeltaFile, _ workFolder: String) async throws(DeploymentError) -> SecretBytes? {
         guard let record = file.record else { return nil }
-        // A key is asked for by a model that lies somewhere: of this one there is what says which key it has.
+        // A key is requested by a model's path: of this model only the record that names its key exists.
         let path = "\(workFolder)/\(file.newHeader.model.name).mlmodelc"
         try Durable.makeFolder(path)
         try Durable.files { () throws(ModelError) in
@@ -125,7 +128,7 @@ struct DeltaDownload {
         }
     }
 
-    /// Runs `body`; what it finds wrong with the delta or the old model leaves it as the client's error.
+    /// Runs `body` and turns errors in the delta or the old model into the client's.
     private func reading<R>(_ body: () throws(ModelError) -> R) throws(DeploymentError) -> R {
         do throws(ModelError) { return try body() } catch {
             throw DeploymentError(error.code == .keyFetch ? .key : .damaged, archive, error.description)

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A piece of a file, by its place.
+/// A piece of a file, by its range.
 struct ArchivePiece {
     let range: Range<Int>
     let hash: [UInt8]
@@ -11,11 +11,11 @@ struct ArchivePiece {
 
 /// A file of a known length that is filled piece by piece.
 ///
-/// Bytes are written as they arrive.  Until all of a piece is there and has the right hash, how much of it arrived is read off the
-/// file, which consists of zeros at first: a process that is killed loses what had not been written, and a machine that
-/// loses its power what had not reached the disk.
+/// Bytes are written as they arrive. Until a piece is complete and has the right hash, the number of its bytes that
+/// have arrived is read off the file, which consists of zeros at first: a killed process loses what had not been
+/// written, and a power failure what had not reached the disk.
 final class PartialFile: Sendable {
-    /// What is written between two waits for the disk, at most.
+    /// The largest number of bytes written between two flushes to the disk.
     private static let mostUnsynchronized = 8 << 20
 
     private let path: String
@@ -23,8 +23,7 @@ final class PartialFile: Sendable {
     private let byteCount: Int
     private let unsynchronized = Atomic<Int>(0)
 
-    /// Opens what was begun before, or makes a file: the space for all of it is taken at once, so that a full disk is noticed
-    /// before anything is fetched.
+    /// Opens an existing file, or creates one with all its space allocated, so that a full disk is noticed at once.
     init(_ path: String, byteCount: Int) throws(DeploymentError) {
         self.path = path
         self.byteCount = byteCount
@@ -42,8 +41,10 @@ final class PartialFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// How many bytes of a piece are there: all of them when its hash is right; else those up to the last one that is not zero,
-    /// which may turn out to be wrong ones; none when even the last byte has arrived and the hash is not right.
+    /// The number of bytes of a piece that have arrived.
+    ///
+    /// It is all of them when the hash is right; else those up to the last one that is not zero, which may turn out to
+    /// be wrong; 0 when even the last byte has arrived and the hash is not right.
     func arrivedByteCount(of piece: ArchivePiece) throws(DeploymentError) -> Int {
         var (hash, arrived) = (SHA256(), 0)
         for start in stride(from: 0, to: piece.range.count, by: Self.blockByteCount) {
@@ -83,7 +84,7 @@ final class PartialFile: Sendable {
 
     private func put(_ bytes: [UInt8], at offset: Int) -> Bool { bytes.withUnsafeBytes { put($0, at: offset) } }
 
-    /// - Returns: whether all was written; else `errno` says why not.
+    /// Writes bytes, and returns whether all were written; otherwise `errno` has the reason.
     private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         var position = 0
         while position < bytes.count {
@@ -94,7 +95,7 @@ final class PartialFile: Sendable {
         return true
     }
 
-    /// Makes bytes ones that have not arrived.
+    /// Marks bytes as not arrived.
     func erase(_ range: Range<Int>) throws(DeploymentError) {
         let zeros = [UInt8](repeating: 0, count: min(range.count, Self.blockByteCount))
         for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.blockByteCount) {
@@ -107,7 +108,7 @@ final class PartialFile: Sendable {
         guard fdatasync(descriptor) == 0 else { throw Durable.failure("write", path) }
     }
 
-    /// SHA-256 of all bytes, as hexadecimal digits.
+    /// The SHA-256 of all bytes, in hexadecimal digits.
     func hash() throws(DeploymentError) -> String {
         var hash = SHA256()
         for start in stride(from: 0, to: byteCount, by: Self.blockByteCount) {

@@ -1,17 +1,17 @@
 import Crypto
 import Synchronization
 
-/// A piece that is not there, or not all of it.
+/// A piece that is missing or incomplete.
 struct MissingPiece {
     let piece: ArchivePiece
-    /// The bytes of its beginning that are there, unless they are wrong.
+    /// The number of bytes of its beginning that are there, unless they are wrong.
     var arrived = 0
 
-    /// What is to be fetched.
+    /// The range to fetch.
     var range: Range<Int> { piece.range.lowerBound + arrived..<piece.range.upperBound }
 }
 
-/// Fetches pieces of a file of the server into one that is filled here.
+/// Fetches pieces of a file on the server into a local one.
 struct PieceTransfer {
     /// The hash that names the file.
     let blob: String
@@ -19,15 +19,15 @@ struct PieceTransfer {
     let source: BlobSource
     /// Throws when the rest of the download has to wait.
     let mayGoOn: @Sendable () throws(DeploymentError) -> Void
-    /// Called with the number of bytes that are there now and were not before; a negative one where some were wrong.
+    /// Called with the number of bytes that have been added; negative where some were wrong.
     let progress: @Sendable (Int) -> Void
 
-    /// What is fetched at once, at most.
+    /// The largest number of bytes fetched in one request.
     private static let largestRequest = 8 << 20
-    /// Bytes that are fetched although they are there, so that one request serves where two would.
+    /// The largest number of unneeded bytes that are fetched to save a request.
     private static let largestGap = 64 << 10
 
-    /// Fetches what is missing of some pieces, which are in the order of their places.
+    /// Fetches the missing parts of pieces, which are in the order of their positions.
     func fetch(_ missing: [MissingPiece]) async throws(DeploymentError) {
         var rest = missing[...]
         while let first = rest.first {
@@ -41,13 +41,14 @@ struct PieceTransfer {
                 rest = rest.dropFirst()
             }
             let wrong = try await request(group)
-            // What an earlier download had brought of these was not right: a disk lost it, or a server that lied.
+            // The part of these that an earlier download had brought was wrong: a disk lost it, or a server lied.
             for piece in wrong { _ = try await request([MissingPiece(piece: piece)]) }
         }
     }
 
-    /// Fetches pieces that lie close together, or one that takes several requests; each is kept when it is right, whatever the others are.
-    /// - Returns: those whose beginning, which was there before, was not right.
+    /// Fetches adjacent pieces, or one that takes several requests; each is kept when it is right.
+    ///
+    /// Returns the pieces whose existing beginning was not right.
     private func request(_ pieces: [MissingPiece]) async throws(DeploymentError) -> [ArchivePiece] {
         guard let first = pieces.first, let last = pieces.last else { return [] }
         let (collector, end) = (PieceCollector(pieces, self), last.range.upperBound)
@@ -62,13 +63,13 @@ struct PieceTransfer {
     }
 }
 
-/// Writes what arrives of some pieces to their places, and checks each as soon as the last byte of it has arrived.
+/// Writes the arriving bytes of pieces to their positions, and verifies each piece when it is complete.
 private final class PieceCollector: Sendable {
     private struct State {
         var pieces: ArraySlice<MissingPiece>
-        /// Where the next byte that arrives belongs.
+        /// The position of the next byte that arrives.
         var position: Int
-        /// Of what there is of the first of the pieces; `nil` before its next byte arrives.
+        /// The hash of the arrived part of the first piece; `nil` before its next byte arrives.
         var hash: SHA256?
         var wrong: [ArchivePiece] = []
     }
@@ -81,10 +82,10 @@ private final class PieceCollector: Sendable {
         self.transfer = transfer
     }
 
-    /// The pieces whose beginning, which was there before, was not right.
+    /// The pieces whose existing beginning was not right.
     var wrong: [ArchivePiece] { state.withLock { $0.wrong } }
 
-    /// Takes the bytes that arrive next; those between two pieces are not kept.
+    /// Adds the bytes that arrive next; those between two pieces are dropped.
     func take(_ bytes: [UInt8]) throws(DeploymentError) {
         try state.withLock { (state) throws(DeploymentError) in
             var bytes = bytes[...]
@@ -109,7 +110,7 @@ private final class PieceCollector: Sendable {
         }
     }
 
-    /// The hash of what was there of a piece.
+    /// The hash of the existing beginning of a piece.
     private func beginning(of missing: MissingPiece) throws(DeploymentError) -> SHA256 {
         var hash = SHA256()
         let start = missing.piece.range.lowerBound

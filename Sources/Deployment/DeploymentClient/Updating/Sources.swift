@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import UpdateFramework
 
-/// The addresses of a server, which are those of a static copy, too.
+/// The addresses of a server, or equally of a static copy.
 struct Addresses {
     let configuration: DeploymentConfiguration
 
@@ -25,7 +25,7 @@ struct Addresses {
 }
 
 extension TransportAnswer {
-    /// The error of an answer that is none of those that were hoped for.
+    /// The error of an unexpected answer.
     func error(_ url: URL) -> DeploymentError {
         let seconds = headers["retry-after"].flatMap { Int($0) }
         switch status {
@@ -66,14 +66,14 @@ struct MetadataSource: MetadataFetcher {
     }
 }
 
-/// Files by their hashes from a server.
+/// Files on a server by their hashes.
 struct BlobSource {
     let addresses: Addresses
     let transport: any Transport
 
-    /// How often a transfer may end with next to nothing more before the rest is left to the next check.
+    /// The number of transfers that may end without progress before the rest is left to the next check.
     private static let mostStops = 4
-    /// What is more than next to nothing.
+    /// The least number of bytes that count as progress.
     private static let leastProgress = 16 << 10
 
     /// Some bytes of a file.
@@ -83,8 +83,7 @@ struct BlobSource {
         return collected.withLock { $0 }
     }
 
-    /// Some bytes of a file, in as many requests as it takes when transfers are interrupted.
-    /// - Parameter receive: called with what arrives, in order.
+    /// Some bytes of a file, in as many requests as interrupted transfers need; `receive` gets them in order.
     func stream(
         _ hash: String,
         _ range: Range<Int>,
@@ -125,7 +124,7 @@ struct BlobSource {
     }
 }
 
-/// Brings some bytes of a file; whoever runs it again gets those that have not arrived yet.
+/// Transfers some bytes of a file; running it again continues where it stopped.
 private final class RangeTransfer: Sendable {
     private let url: URL
     private let range: Range<Int>
@@ -138,7 +137,7 @@ private final class RangeTransfer: Sendable {
         self.receive = receive
     }
 
-    /// How many bytes there are.
+    /// The number of bytes that have arrived.
     var arrived: Int { count.load(ordering: .acquiring) }
 
     func run(_ transport: any Transport) async throws(DeploymentError) {

@@ -2,20 +2,21 @@ import DeploymentPolicy
 import Foundation
 import UpdateFramework
 
-/// The time that expiry is compared with: the device's clock, unless something that is known to be past says that it is behind.
+/// The time that expiry is compared with: the device's clock, or a later time that is known to have passed.
 ///
-/// A clock that is ahead makes everything expired, so nothing is installed until it is right again; nothing of it is remembered.
+/// A clock that is ahead makes everything expired, so nothing is installed until it is right again; such a time is not
+/// stored.
 struct TrustedClock {
     let path: String
     /// The clock.
     let now: @Sendable () -> Date
-    /// When the app's configuration was written.
+    /// The date at which the app's configuration was written.
     let built: PolicyDate?
 
     private struct Memory {
-        /// The newest time that somebody signed.
+        /// The newest signed time.
         var time: PolicyDate
-        /// The version of the root that those who signed it were trusted by.
+        /// The version of the root by which its signers were trusted.
         var root: Int
     }
 
@@ -36,12 +37,11 @@ struct TrustedClock {
         return Memory(time: time, root: lines.dropFirst().first.flatMap { Int($0) } ?? 0)
     }
 
-    /// Remembers that a time has passed, which the director signed.
+    /// Records that a time has passed, which the director signed.
     ///
-    /// - Parameters:
-    ///   - start: the time of the check.  A time that is later counts only when the repository's timestamp, which others sign,
-    ///     was still good then: a director alone cannot push devices into a future in which everything is expired.
-    ///   - trusted: the metadata that the director was trusted by.
+    /// A time later than `start`, the check's, counts only when the repository's timestamp in `trusted`, which other
+    /// keys sign, was still valid then: a director alone cannot push devices into a future in which everything has
+    /// expired.
     func remember(_ signed: PolicyDate, start: PolicyDate, _ trusted: TrustedMetadata) throws(DeploymentError) {
         let limit = trusted.timestamp.map { PolicyDate(secondsSince1970: Int(clamping: $0.expires.secondsSince1970)) }
         guard signed <= start || limit.map({ signed <= $0 }) ?? false else { return }
@@ -51,10 +51,10 @@ struct TrustedClock {
         try Durable.write(Array("\(newest)\n\(trusted.root.version)\n".utf8), to: path)
     }
 
-    /// Forgets a time that those signed whom a later root may not trust any more.
+    /// Forgets a time whose signers a later root may not trust any more, and returns whether the check's time changes.
     ///
-    /// Whoever stole the keys of the director and the timestamp can date what they sign in the future; recovery brings a new root.
-    /// - Returns: whether the time of the check is another one now.
+    /// Whoever stole the keys of the director and the timestamp can sign times in the future; recovery brings a new
+    /// root.
     func forget(before root: Int) throws(DeploymentError) -> Bool {
         guard let memory = try memory(), memory.root < root, memory.time > own else { return false }
         try Durable.remove(path)

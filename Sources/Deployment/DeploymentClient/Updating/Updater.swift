@@ -14,20 +14,21 @@ enum Hashes {
         SHA256.hash(data: bytes).map { String(format: "%02x", $0) }.joined()
     }
 
-    /// What hexadecimal digits stand for.
+    /// The bytes that hexadecimal digits spell.
     static func bytes(_ text: String) -> [UInt8]? { Hexadecimal.bytes(text.utf8) }
 }
 
-/// What a check found.
+/// The result of a check.
 package struct Check: Sendable {
     package enum Result: Sendable, Equatable {
-        /// What the app has is what it is to have.
+        /// The app has what the policy gives it.
         case current
-        /// Something has arrived, which the app uses from its next launch on.
+        /// New models have arrived, which the app uses from its next launch on.
         case staged
-        /// Another process brings the collection up to date.
+        /// Another process is updating the collection.
         case elsewhere
-        /// There is something to fetch, which waits for what the app asked for: power, a network without a meter, an idle machine.
+        /// There is something to fetch, which waits for conditions that the app set: power, an unmetered network,
+        /// idleness.
         case deferred
     }
 
@@ -36,23 +37,22 @@ package struct Check: Sendable {
     package let pollInterval: Int
 }
 
-/// Brings collections up to date: asks for the policy, decides by it, and fetches what both the director and the publisher
-/// vouch for.
+/// Updates collections: fetches and evaluates the policy, and installs what both director and publisher vouch for.
 package struct Updater: Sendable {
     let configuration: DeploymentConfiguration
     let store: CollectionStore
     let transport: any Transport
-    /// What the device knows about itself.
+    /// The properties of the device.
     let attributes: @Sendable () -> DeviceAttributes
     /// The clock.
     let now: @Sendable () -> Date
-    /// Whether the server may be told how releases fare.
+    /// Whether the server may be told how releases perform.
     let reports: Bool
-    /// Gets the keys of a model that was installed, so that it can be loaded without a network.
+    /// Gets the keys of an installed model, so that it can be loaded offline.
     let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
-    /// What downloads of models have to wait for just now, in words; nothing when they may go on.
+    /// The conditions that downloads of models wait for, in words; empty when they may proceed.
     package var obstacles: @Sendable () -> [String] = { [] }
-    /// What opens encrypted models, of which deltas make new ones.
+    /// Opens encrypted models, from which deltas make new ones.
     package var vault: Vault = .shared
 
     package init(
@@ -78,7 +78,7 @@ package struct Updater: Sendable {
     private var addresses: Addresses { Addresses(configuration: configuration) }
     private static let largestPolicy = 2 << 20
 
-    /// What notes how releases fare here; `nil` when the app does not want that.
+    /// Records how releases perform here; `nil` when the app does not want that.
     package var reporter: Reporter? {
         guard reports else { return nil }
         return Reporter(
@@ -93,7 +93,8 @@ package struct Updater: Sendable {
     // MARK: Checking
 
     /// Asks what the device is to have of a collection, and fetches it.
-    /// - Parameter progress: called with bytes that are there now, and bytes that all in all are to be there.
+    ///
+    /// `progress` gets the number of bytes that are there, and the total.
     package func check(
         _ collection: String,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void
@@ -113,7 +114,7 @@ package struct Updater: Sendable {
         return result ?? Check(result: .elsewhere, pollInterval: Poll().interval)
     }
 
-    /// Keeps how a check went.
+    /// Stores the result of a check.
     private func keep(
         _ journal: CheckJournal,
         _ collection: String,
@@ -156,8 +157,7 @@ package struct Updater: Sendable {
         await reporter.send(policy.collection, to: reporting)
     }
 
-    /// Brings what the policy says to the device.
-    /// - Returns: whether that is news.
+    /// Installs what the policy gives the device, and returns whether that is a change.
     private func apply(
         _ policy: Policy,
         _ updater: MetadataUpdater,
@@ -196,7 +196,7 @@ package struct Updater: Sendable {
         return try store.stage(.bundled(policy.deployment), document: [], of: collection)
     }
 
-    /// Brings the metadata up to date, and says at what time.
+    /// Updates the metadata, and returns it with the time of the update.
     private func refresh(_ updater: MetadataUpdater) async throws(DeploymentError) -> (TrustedMetadata, PolicyDate) {
         let start = try clock.time()
         let time = UTCTime(secondsSince1970: Int64(start.secondsSince1970))
@@ -212,7 +212,7 @@ package struct Updater: Sendable {
         return (trusted, again)
     }
 
-    /// The version of the newest root that was verified.
+    /// The version of the newest verified root.
     private func storedRootVersion() throws(DeploymentError) -> Int? {
         guard let bytes = try Durable.read(store.folder + "/trust/root.json") else { return nil }
         let start = UTCTime(secondsSince1970: 0)
@@ -242,7 +242,7 @@ package struct Updater: Sendable {
         } catch { throw DeploymentError(.storage, "trust", error.description) }
     }
 
-    /// The keys of a role that the team's targets delegate to, by the metadata that was verified last.
+    /// The keys of a role that the team's targets delegate to, by the last verified metadata.
     func storedKeys(of role: String) throws(DeploymentError) -> [PublicKey] {
         let start = UTCTime(secondsSince1970: Int64(try clock.time().secondsSince1970))
         let updater = try makeUpdater()
@@ -270,7 +270,7 @@ package struct Updater: Sendable {
 
     private func policyPath(_ collection: String) -> String { store.collectionFolder(collection) + "/policy.json" }
 
-    /// The policy that counts now: signed by the director, of this collection, no older than one seen before, not expired.
+    /// The valid policy: signed by the director, of this collection, no older than one seen before, not expired.
     private func policy(
         _ collection: String,
         _ trusted: TrustedMetadata,
@@ -294,7 +294,8 @@ package struct Updater: Sendable {
         default: throw answer.error(url)
         }
         let policy = try verify(bytes, collection, trusted, start)
-        // A director whose keys were stolen gets new ones, and what the thief has signed counts no more, not its version either.
+        // A director whose keys were stolen gets new ones, and whatever the thief has signed counts no more, including
+        // its version.
         let isForgotten = stored.map { !isSigned($0, trusted) } ?? false
         try store.change(collection) { (state) throws(DeploymentError) in
             guard policy.version >= state.policyVersion || isForgotten else {
@@ -312,7 +313,7 @@ package struct Updater: Sendable {
         return policy
     }
 
-    /// Whether the keys that the team's metadata names now have signed a policy.
+    /// Whether keys that the team's metadata names now have signed a policy.
     private func isSigned(_ bytes: [UInt8], _ trusted: TrustedMetadata) -> Bool {
         let role = "\(configuration.app)@director"
         guard let keys = trusted.keys(ofDelegated: role) else { return false }
@@ -458,7 +459,7 @@ package struct Updater: Sendable {
         return try await metadata { () async throws(UpdateError) in try await updater.download(found, in: current) }
     }
 
-    /// Brings all models of a release to the device.
+    /// Installs all models of a release on the device.
     private func fetch(
         _ document: ReleaseDocument,
         _ progress: @escaping @Sendable (Int, Int) -> Void,
@@ -499,8 +500,10 @@ package struct Updater: Sendable {
 
     private static let largestVectors = 64 << 20
 
-    /// Brings an archive by what changed since one that is there.
-    /// - Returns: `nil` when the archive is to be fetched itself: no delta fits, or the one that does cannot be used, which is noted.
+    /// Fetches an archive as a delta from one on the device.
+    ///
+    /// Returns `nil` when the archive itself is to be fetched: no delta fits, or the one that does cannot be used,
+    /// which is recorded.
     private func fetchDelta(
         _ model: ReleaseDocument.Model,
         _ source: BlobSource,
@@ -524,7 +527,7 @@ package struct Updater: Sendable {
     }
 }
 
-/// Counts what has arrived.
+/// Counts the bytes that have arrived.
 private final class Meter: Sendable {
     private let done = Atomic<Int>(0)
     private let total: Int

@@ -1,13 +1,14 @@
 import Glibc
 import MLEncryption
 
-/// What a device knows of the time: the clock that somebody can set, and the seconds since the machine was started.
+/// A device's sources of time: the clock, which can be set, and the seconds since the machine was started.
 public struct DeviceClock: Sendable {
     /// The system's clock.
     public let now: @Sendable () -> ServiceTime
-    /// A name of this start of the machine, and the seconds since then, sleep included.
+    /// An identifier of this boot of the machine, and the seconds since then, sleep included.
     public let sinceStart: @Sendable () -> (start: String, seconds: Int)
 
+    /// Creates a clock from functions, for tests.
     public init(
         now: @escaping @Sendable () -> ServiceTime,
         sinceStart: @escaping @Sendable () -> (start: String, seconds: Int)
@@ -15,13 +16,14 @@ public struct DeviceClock: Sendable {
         (self.now, self.sinceStart) = (now, sinceStart)
     }
 
+    /// The machine's own clock, with `CLOCK_BOOTTIME` and the kernel's `boot_id`.
     public static let system = DeviceClock(now: { .now }) {
         var time = timespec()
         guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return ("", 0) }
         return (startName, Int(time.tv_sec))
     }
 
-    /// The kernel's random name of this start; empty where it has none.
+    /// The kernel's random identifier of this boot; empty where it has none.
     private static let startName: String = {
         let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

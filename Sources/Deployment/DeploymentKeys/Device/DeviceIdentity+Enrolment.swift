@@ -1,7 +1,7 @@
 import MLEncryption
 import MLNumerics
 
-/// A request that was made, and what its answer must fit.
+/// A request that was made, with what is needed to check its answer.
 public struct PendingRequest<Response>: Sendable {
     /// The body to send.
     public let body: [UInt8]
@@ -13,8 +13,11 @@ public struct PendingRequest<Response>: Sendable {
     }
 }
 
+/// The kinds of answers to pending requests, as type arguments of ``PendingRequest``.
 public enum PendingAnswer {
+    /// An answer with a certificate.
     public enum Certificate {}
+    /// An answer with a lease.
     public enum Lease {}
 }
 
@@ -23,25 +26,32 @@ public typealias PendingCertificate = PendingRequest<PendingAnswer.Certificate>
 /// A request for a content key.
 public typealias PendingRelease = PendingRequest<PendingAnswer.Lease>
 
-/// An enrolment for which evidence is gathered.
+/// An enrolment for which evidence is being gathered.
 public struct EnrolmentDraft: Sendable {
     fileprivate let request: EnrolmentRequest
-    /// What evidence must be bound to: 32 bytes that stand for the device's keys, its team and app, and the challenge.
+    /// The 32 bytes that evidence must be bound to.
+    ///
+    /// They stand for the device's keys, its team and app, and the challenge.
     public var binding: [UInt8] { request.binding }
 }
 
 extension DeviceIdentity {
     // MARK: Challenges
 
-    /// The body of a request for a challenge.
+    /// The body of a request for a challenge, and the nonce that the answer must repeat.
     public func challengeRequest() -> (body: [UInt8], nonce: RequestNonce) {
         let request = ChallengeRequest(team: team)
         return (request.text, request.nonce)
     }
 
-    /// The challenge that a service has answered with.
+    /// Checks the answer to a request for a challenge, and learns the service's time.
     ///
-    /// - Parameter keys: the key-service keys of the team that the caller trusts.
+    /// - Parameters:
+    ///   - body: the body of the answer.
+    ///   - nonce: the nonce of the request.
+    ///   - keys: the key-service keys of the team that the caller trusts.
+    /// - Returns: the challenge.
+    /// - Throws: the service's error, `responseMalformed`, `responseUntrusted`, `responseForOtherRequest` or `storage`.
     public func acceptChallenge(
         _ body: [UInt8],
         for nonce: RequestNonce,
@@ -57,7 +67,7 @@ extension DeviceIdentity {
 
     // MARK: Enrolment
 
-    /// Begins to enrol: gather evidence for the draft's binding, then make the request.
+    /// Begins an enrolment: gather evidence for the draft's binding, then make the request.
     public func enrolment(_ challenge: Challenge) -> EnrolmentDraft {
         EnrolmentDraft(
             request: EnrolmentRequest(
@@ -71,7 +81,7 @@ extension DeviceIdentity {
         )
     }
 
-    /// The body of `POST /v1/enroll`.
+    /// The body of `POST /v1/enroll`, by default without evidence.
     public func enrolmentRequest(
         _ draft: EnrolmentDraft,
         _ evidence: AttestationEvidence = .none
@@ -81,7 +91,7 @@ extension DeviceIdentity {
         return PendingRequest(body: try sign(request))
     }
 
-    /// The body of `POST /v1/renew`.
+    /// The body of `POST /v1/renew`; throws `notEnrolled` without a certificate.
     public func renewalRequest(_ challenge: Challenge) throws(DeploymentKeyError) -> PendingCertificate {
         let request = RenewalRequest(
             certificate: try enrolledCertificate(),
@@ -91,7 +101,15 @@ extension DeviceIdentity {
         return PendingRequest(body: try sign(request))
     }
 
-    /// Checks the answer to enrolment or renewal, and keeps the certificate.
+    /// Checks the answer to an enrolment or renewal, and stores the certificate.
+    ///
+    /// - Parameters:
+    ///   - body: the body of the answer.
+    ///   - request: the request that it answers.
+    ///   - keys: the key-service keys of the team that the caller trusts.
+    /// - Returns: the new certificate.
+    /// - Throws: the service's error, `responseMalformed`, `responseUntrusted`, `responseForOtherRequest`,
+    ///   `leaseForOtherDevice` or `storage`.
     @discardableResult
     public func accept(
         _ body: [UInt8],
@@ -127,7 +145,7 @@ extension DeviceIdentity {
         }
     }
 
-    /// Takes note of a time that a service has signed; `isFresh` when it did so for a request that was just made.
+    /// Records a time that a service has signed; `isFresh` when it did so for a request that was just made.
     func learn(_ time: ServiceTime, isFresh: Bool = true) throws(DeploymentKeyError) {
         let clock = clock
         try changeState { $0.learn(time, clock, isFresh: isFresh) }
@@ -150,7 +168,9 @@ extension DeviceIdentity {
         )
     }
 
-    /// What a service's failure says; one that is not signed, or about another request, is taken for one that may pass.
+    /// The error that a service's failure states; an unauthentic one is treated as temporary.
+    ///
+    /// A failure is authentic when a trusted key has signed it and it names the request.
     func failure(
         _ body: [UInt8],
         for request: [UInt8]?,

@@ -2,13 +2,15 @@ package import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// A content key that this device holds, and the terms on which.
+/// A content key that this device holds, with the terms of its lease.
 public struct HeldLease: Sendable {
+    /// The key that decrypts the model.
     public let contentKey: ContentKey
+    /// The terms of the lease.
     public let terms: LeaseTerms
-    /// For how many seconds from now on models open with it, the grace included; `nil` for ever.
+    /// The seconds for which models open with it from now on, grace period included; `nil` for ever.
     public let remaining: Int?
-    /// Whether its end has passed and only the grace for devices offline still holds: get a new one.
+    /// Whether the lease has ended and only its grace period for offline devices is left: get a new one.
     public let isInGrace: Bool
 }
 
@@ -17,9 +19,13 @@ extension DeviceIdentity {
 
     /// The body of `POST /v1/keys/{keyID}/release`.
     ///
-    /// Its number is on disk before this returns; a request that is never sent does no harm.
+    /// The request's counter is on disk before this returns; a request that is never sent does no harm.
     ///
-    /// - Parameter challenge: what counts instead of the clock, when the service demands it.
+    /// - Parameters:
+    ///   - model: the content key as the model contains it.
+    ///   - challenge: a challenge that replaces the device's clock, when the service demands one.
+    /// - Returns: the request.
+    /// - Throws: `notEnrolled`, `storage` or `storageDamaged`.
     public func releaseRequest(
         _ model: WrappedContentKey,
         _ challenge: Challenge? = nil
@@ -42,9 +48,16 @@ extension DeviceIdentity {
         return PendingRequest(body: try sign(request))
     }
 
-    /// Checks the answer to a release, and keeps the lease.
+    /// Checks the answer to a release request, and stores the lease.
     ///
-    /// - Parameter keys: the key-service keys of the team that the caller trusts.
+    /// - Parameters:
+    ///   - body: the body of the answer.
+    ///   - request: the request that it answers.
+    ///   - keys: the key-service keys of the team that the caller trusts.
+    /// - Returns: the lease with the opened content key.
+    /// - Throws: the service's error; `responseMalformed`, `responseUntrusted`, `responseForOtherRequest`,
+    ///   `leaseForOtherDevice`, `leaseForOtherKey` or `contentKeyInvalid` for a wrong answer; `leaseExpired`; or
+    ///   `storage`.
     @discardableResult
     public func accept(
         _ body: [UInt8],
@@ -65,7 +78,7 @@ extension DeviceIdentity {
         return try held(terms, contentKey)
     }
 
-    /// Checks an answer and opens the content key in it; nothing is kept.
+    /// Checks an answer and opens the content key in it; nothing is stored.
     package static func open(
         _ body: [UInt8],
         for request: [UInt8],
@@ -88,7 +101,7 @@ extension DeviceIdentity {
         return (response, try response.contentKey(with: recipient, request: hash))
     }
 
-    /// Throws when a lease is not this device's.
+    /// Throws `leaseForOtherDevice` unless a lease is this device's.
     private static func check(
         _ terms: LeaseTerms,
         _ device: DeviceIdentifier,
@@ -106,7 +119,7 @@ extension DeviceIdentity {
         }
     }
 
-    /// Throws when a lease is not for this key and this model.
+    /// Throws `leaseForOtherKey` unless a lease is for this key and this model.
     private static func check(
         _ terms: LeaseTerms,
         keyID: KeyIdentifier,
@@ -144,10 +157,14 @@ extension DeviceIdentity {
         }
     }
 
-    /// The lease for a model, opened without a network.
+    /// The stored lease for a model, opened without a network.
     ///
-    /// - Returns: `nil` when the device holds none.
-    /// - Throws: `leaseExpired`, `leaseRevoked`, `leaseForOtherDevice`, `leaseForOtherKey`, `storageDamaged`.
+    /// - Parameters:
+    ///   - content: the model's content identifier.
+    ///   - keyID: the identifier of the key that the model was encrypted with.
+    /// - Returns: the lease; `nil` when the device holds none.
+    /// - Throws: `leaseExpired`, `leaseRevoked`, `leaseForOtherDevice`, `leaseForOtherKey`, `storage` or
+    ///   `storageDamaged`.
     public func lease(_ content: ContentIdentifier, _ keyID: KeyIdentifier) throws(DeploymentKeyError) -> HeldLease? {
         guard let stored = try storedLease(content) else { return nil }
         let terms = stored.response.lease
@@ -198,7 +215,7 @@ extension DeviceIdentity {
         )
     }
 
-    /// Remembers that it was at least now: a clock that is set back later does not make a lease longer.
+    /// Records that it was at least now: a clock that is set back later does not extend a lease.
     private func noteUse(_ terms: LeaseTerms) throws(DeploymentKeyError) {
         guard let end = terms.end else { return }
         let state = try state()
@@ -208,7 +225,7 @@ extension DeviceIdentity {
         try changeState { $0.lastUse = max($0.lastUse, now) }
     }
 
-    /// Removes what the device holds for a model.
+    /// Removes the lease that the device holds for a model.
     public func forget(_ content: ContentIdentifier) throws(DeploymentKeyError) {
         try keyErrors(.storage, at: leasePath(content)) { () throws(ModelError) in
             try FileAccess.remove(leasePath(content))
@@ -235,7 +252,7 @@ extension DeviceIdentity {
 
     private var revocationPath: String { folder + "/revocations.json" }
 
-    /// What the service has taken back, as far as this device has heard.
+    /// The newest revocations that this device has received; `nil` when it has received none.
     public func revocations() throws(DeploymentKeyError) -> RevocationState? {
         let text = try keyErrors(.storage, at: revocationPath) { () throws(ModelError) in
             try PrivateFiles.read(revocationPath, limit: RevocationState.largestText)
@@ -244,8 +261,13 @@ extension DeviceIdentity {
         }
     }
 
-    /// Takes note of what the service has taken back: leases that it names are removed and open nothing any more.
+    /// Checks and stores a list of revocations, and removes the leases that it revokes.
+    ///
+    /// - Parameters:
+    ///   - body: the body of the answer.
+    ///   - keys: the key-service keys of the team that the caller trusts.
     /// - Returns: the leases that were removed.
+    /// - Throws: the service's error, `responseMalformed`, `responseUntrusted`, `revocationsOutdated` or `storage`.
     @discardableResult
     public func accept(
         revocations body: [UInt8],
@@ -298,7 +320,7 @@ struct StoredLease: WireMessage {
         try reader.type(Self.type)
     }
 
-    /// Binds the sealed key to device, key and serial, and to the terms as the service has signed them.
+    /// Binds the sealed key to device, key and serial number, and to the terms that the service has signed.
     static func purpose(_ response: ReleaseResponse) -> [UInt8] {
         let lease = response.lease
         return Array("mlk/1 stored lease\0".utf8) + lease.device.bytes + lease.keyID.bytes + lease.content.bytes

@@ -2,16 +2,20 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// A device as key services know it: the keys that it signs and receives with, its certificate, and its leases, in a folder
-/// that only its owner can enter.
+/// A device's identity at key services: its signing and recipient keys, its certificate and its leases.
 ///
-/// Secrets are sealed under one key, which rests as strongly as the machine can.  Threads and processes may share a folder.
+/// They are stored in a folder that only its owner can enter. Secrets are sealed under one key, which is protected as
+/// strongly as the machine allows. Threads and processes may share a folder.
 public final class DeviceIdentity: Sendable {
+    /// The folder's path.
     public let folder: String
+    /// The team that the device belongs to.
     public let team: String
+    /// The app that the device runs.
     public let app: String
+    /// The device's identifier, derived from team, app and identity key.
     public let device: DeviceIdentifier
-    /// How strongly the secrets rest.
+    /// How strongly the stored secrets are protected.
     public let strength: StorageStrength
     let identity: IdentityKey
     let recipient: RecipientPublicKey
@@ -19,16 +23,26 @@ public final class DeviceIdentity: Sendable {
     let sealingKey: ModelKey
     let clock: DeviceClock
 
+    /// The public key by which the device's signatures are verified.
     public var identityKey: SigningPublicKey { SigningPublicKey(identity.publicKey) }
+    /// The public key that content keys are wrapped for.
     public var recipientKey: RecipientPublicKey { recipient }
 
     // MARK: Making and opening
 
-    /// Makes a new device in a folder that holds none.
+    /// Creates a new device in a folder that holds none.
     ///
     /// - Parameters:
-    ///   - strength: how the secrets are to rest; `nil` for the strongest that the machine has.
-    /// - Throws: `storage`.
+    ///   - folder: the folder's path; it is created with mode `0700`.
+    ///   - team: the name of the team, 1 to 200 bytes.
+    ///   - app: the name of the app, 1 to 200 bytes.
+    ///   - signing: the algorithm of the identity key, by default Ed25519.
+    ///   - suite: the suite that content keys are wrapped with, by default X-Wing.
+    ///   - strength: how the secrets are to be protected; `nil`, the default, for the strongest way that the machine
+    ///     has.
+    ///   - clock: the sources of time.
+    /// - Returns: the device, not enrolled yet.
+    /// - Throws: `malformed` for an impossible name, or `storage`.
     public static func make(
         in folder: String,
         team: String,
@@ -60,8 +74,13 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// The device in a folder; `nil` when it holds none.
-    /// - Throws: `storage`, `storageDamaged`: the folder was changed, or copied from another machine.
+    /// Opens the device in a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder's path.
+    ///   - clock: the sources of time.
+    /// - Returns: the device; `nil` when the folder holds none.
+    /// - Throws: `storage`, or `storageDamaged` where the folder was changed or copied from another machine.
     public static func open(
         in folder: String,
         clock: DeviceClock = .system
@@ -125,7 +144,7 @@ public final class DeviceIdentity: Sendable {
 
     private var statePath: String { folder + "/state.json" }
 
-    /// What is known of counter and time; call it under the lock when it is to be changed.
+    /// The stored counter and times; hold the lock when they are to be changed.
     func state() throws(DeploymentKeyError) -> DeviceState {
         try keyErrors(.storageDamaged, at: statePath) { () throws(ModelError) in
             guard let text = try PrivateFiles.read(statePath, limit: DeviceState.largestText) else {
@@ -135,7 +154,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// Changes counter and time; they are on disk when this returns.
+    /// Changes counter and times; they are on disk when this returns.
     func changeState(_ change: (inout DeviceState) -> Void) throws(DeploymentKeyError) {
         try locked { () throws(DeploymentKeyError) in
             var state = try state()
@@ -148,8 +167,10 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// The time that counts on this device: what a service has signed and what has passed since, where that is known, else
-    /// the clock's, but never before what a service has signed.
+    /// The time by which the device judges leases and certificates.
+    ///
+    /// It is the newest time that a service has signed plus what has passed since, where that is known; else the
+    /// clock's, but never before the newest signed time.
     public func trustedTime() throws(DeploymentKeyError) -> ServiceTime { try state().time(clock) }
 
     // MARK: Certificate
@@ -173,7 +194,9 @@ public final class DeviceIdentity: Sendable {
         return certificate
     }
 
-    /// Whether it is time to renew the certificate: a third of its time is left, or less.
+    /// Whether the certificate should be renewed: a third of its lifetime or less is left.
+    ///
+    /// False before the device is enrolled.
     public func needsRenewal() throws(DeploymentKeyError) -> Bool {
         guard let certificate = try certificate() else { return false }
         let left = try trustedTime().distance(to: certificate.notAfter)
@@ -186,7 +209,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// The certificate, which requests need.
+    /// The certificate, which requests need; throws `notEnrolled` without one.
     func enrolledCertificate() throws(DeploymentKeyError) -> DeviceCertificate {
         guard let certificate = try certificate() else {
             throw DeploymentKeyError(.notEnrolled, at: "device \(device)", "Enrol the device first.")
@@ -195,7 +218,7 @@ public final class DeviceIdentity: Sendable {
     }
 }
 
-/// The file that makes a folder a device: its public keys, and the private halves under the sealing key.
+/// The file that makes a folder a device: its public keys, and the private ones under the sealing key.
 struct StoredDevice {
     static let name = "device.json"
     static let sealingName = "sealing.json"
@@ -209,7 +232,7 @@ struct StoredDevice {
     let recipientSecret: SecretBytes
     private let sealingKey: ModelKey
 
-    /// A new device.
+    /// Creates a new device with new keys.
     init(
         team: String,
         app: String,
@@ -235,7 +258,7 @@ struct StoredDevice {
         }
     }
 
-    /// What a secret is sealed for: its role, and whose it is.
+    /// The purpose that a secret is sealed for: its role, and whose it is.
     private func purpose(_ role: String) -> [UInt8] {
         let device = DeviceIdentifier(team: team, app: app, identity: SigningPublicKey(identity.publicKey))
         return Self.purpose(role, device, recipient)

@@ -2,7 +2,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What changes on a device: the counter of its requests, and the time of which it is sure.
+/// The changing state of a device: the counter of its requests, and the times that it can rely on.
 struct DeviceState: Sendable, Equatable {
     static let type: StaticString = "mlk-device-state"
     static let largestText = 4 << 10
@@ -12,31 +12,32 @@ struct DeviceState: Sendable, Equatable {
     var counter = 0
     /// The newest time that a service has signed.
     var signedTime = ServiceTime(seconds: 0)
-    /// On which start of the machine that was, and how many seconds after it.
+    /// The boot of the machine at which that was learned.
     var start = ""
+    /// The seconds from that boot to when it was learned.
     var secondsSinceStart = 0
     /// The latest time at which a lease was opened; never later than that lease's end.
     var lastUse = ServiceTime(seconds: 0)
 
-    /// The time that counts.
+    /// The current time as far as it can be relied on.
     ///
-    /// As long as the machine runs on which a service has last told the time, it is that time and what has passed since, and
-    /// nobody asks the clock, which anybody can set.  Later it is the clock's, unless that lies before what is known to have
-    /// passed.
+    /// While the machine runs on which a service's time was last learned, it is that time plus what has passed since,
+    /// and the clock, which can be set, is ignored. Later it is the clock's, unless that lies before a time that is
+    /// known to have passed.
     func time(_ clock: DeviceClock) -> ServiceTime { max(toldTime(clock) ?? max(clock.now(), signedTime), lastUse) }
 
-    /// What a service has told since this start of the machine, and what has passed since then; `nil` when it told nothing.
+    /// The time a service has signed since this boot plus what has passed since; `nil` when it has signed none.
     private func toldTime(_ clock: DeviceClock) -> ServiceTime? {
         let (name, seconds) = clock.sinceStart()
         guard !name.isEmpty, name == start, seconds >= secondsSinceStart else { return nil }
         return signedTime.advanced(by: seconds - secondsSinceStart)
     }
 
-    /// Takes note of a time that a service has signed.
+    /// Records a time that a service has signed.
     ///
-    /// - Parameter isFresh: whether it was signed for a request just made, and so is the present.  Such a time also corrects
-    ///   `lastUse`, so that a clock that once went wrong does harm no longer than until then.  Any other is a time that has
-    ///   passed, and says no more.
+    /// Where `isFresh` is true it was signed for a request just made, and so is the present; it also corrects
+    /// ``lastUse``, which ends the harm of a clock that was once wrong. Any other is a time that has passed, and
+    /// nothing more.
     mutating func learn(_ time: ServiceTime, _ clock: DeviceClock, isFresh: Bool) {
         let told = toldTime(clock)
         if isFresh { lastUse = min(lastUse, time) }

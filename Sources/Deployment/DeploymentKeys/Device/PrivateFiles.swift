@@ -10,7 +10,7 @@ enum PrivateFiles {
         guard chmod(path, 0o700) == 0 else { throw failure("protect the folder", path) }
     }
 
-    /// Writes a file of mode `0600` that takes the place of `path` once it is complete, and is there after a power failure.
+    /// Writes a file of mode `0600` that replaces `path` once it is complete and survives a power failure.
     static func write(_ bytes: [UInt8], to path: String) throws(ModelError) {
         let temporary = FileAccess.temporaryName(for: path)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -37,7 +37,7 @@ enum PrivateFiles {
         }
     }
 
-    /// Lets the names in a folder outlive a power failure.
+    /// Makes the names in a folder survive a power failure.
     static func synchronize(_ folder: String) throws(ModelError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open the folder", folder) }
@@ -45,7 +45,7 @@ enum PrivateFiles {
         guard fsync(descriptor) == 0 else { throw failure("write the folder", folder) }
     }
 
-    /// A file of at most `limit` bytes; `nil` when there is none.
+    /// Reads a file of at most `limit` bytes; `nil` when there is none.
     static func read(_ path: String, limit: Int) throws(ModelError) -> [UInt8]? {
         guard FileAccess.kind(of: path) != nil else { return nil }
         let file = try OpenFile(path)

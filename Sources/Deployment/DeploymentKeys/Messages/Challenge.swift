@@ -2,7 +2,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Bytes that a service made a short while ago, and recognises: a request that holds them is as young.
+/// Bytes that a service made recently and recognises: a request that contains them is no older.
 public struct Challenge: Hashable, Sendable {
     static let byteCount = 40
     let bytes: [UInt8]
@@ -10,19 +10,23 @@ public struct Challenge: Hashable, Sendable {
     init(trusted bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// `POST /v1/challenge`: asks a service for a challenge, and for the time.
+/// The body of `POST /v1/challenge`: asks a service for a challenge, and for the time.
 public struct ChallengeRequest: WireMessage {
     static let type: StaticString = "mlk-challenge-request"
     static let largestText = 1024
 
+    /// The name of the team.
     public let team: String
-    /// What the answer repeats, so that nobody can answer with an old time.
+    /// Random bytes that the answer repeats, so that nobody can answer with an old time.
     public let nonce: RequestNonce
 
+    /// Creates a request, by default with a random nonce.
     public init(team: String, nonce: RequestNonce = .random()) { (self.team, self.nonce) = (team, nonce) }
 
+    /// Reads a request; throws `malformed`, `unsupported` or `tooLarge`.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text) }
 
+    /// The request as canonical JSON.
     public var text: [UInt8] { CanonicalWriter.bytes(.object(unsignedMembers)) }
 
     var members: [JSONValue.Member] { [.text("nonce", nonce), .text("team", team)] }
@@ -35,13 +39,16 @@ public struct ChallengeRequest: WireMessage {
     }
 }
 
-/// The answer: a challenge, and the service's time.
+/// The answer to a ``ChallengeRequest``: a challenge, and the service's time.
 public struct ChallengeResponse: SignedMessage {
     static let type: StaticString = "mlk-challenge"
     static let largestText = 2048
 
+    /// The challenge.
     public let challenge: Challenge
+    /// The nonce of the request.
     public let nonce: RequestNonce
+    /// The service's time.
     public let time: ServiceTime
     var signature = WireSignature.none
 
@@ -49,7 +56,9 @@ public struct ChallengeResponse: SignedMessage {
         (self.challenge, self.nonce, self.time) = (challenge, nonce, time)
     }
 
-    /// Reads an answer; whether it is genuine is asked by `isSigned(byOneOf:)`.
+    /// Reads an answer; `isSigned(byOneOf:)` tells whether it is genuine.
+    ///
+    /// Throws `responseMalformed` for any other text.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text, else: .responseMalformed) }
 
     var members: [JSONValue.Member] {

@@ -2,25 +2,32 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a key service vouches for: whose device has which keys, and how much the device has proved of itself.
+/// A key service's certificate of a device: whose device has which keys, and what it has proved about itself.
 public struct DeviceCertificate: SignedMessage {
     static let type: StaticString = "mlk-device-certificate"
     static let largestText = 8 << 10
 
+    /// The team that the device belongs to.
     public let team: String
+    /// The app that the device runs.
     public let app: String
+    /// The device's identifier.
     public let device: DeviceIdentifier
+    /// The certificate's serial number.
     public let serial: SerialNumber
-    /// What the device signs with.
+    /// The key that the device signs with.
     public let identity: SigningPublicKey
-    /// What content keys are wrapped for.
+    /// The key that content keys are wrapped for.
     public let recipient: RecipientPublicKey
+    /// What the device proved when it enrolled.
     public let attestation: AttestationLevel
+    /// The time from which the certificate is valid.
     public let notBefore: ServiceTime
+    /// The time at which the certificate expires.
     public let notAfter: ServiceTime
     var signature = WireSignature.none
 
-    /// The name of the key-service key that signed the certificate.
+    /// The identifier of the key-service key that signed the certificate.
     public var issuer: SignerIdentifier { signature.keyID }
 
     init(
@@ -44,6 +51,7 @@ public struct DeviceCertificate: SignedMessage {
         self.notAfter = notAfter
     }
 
+    /// Reads a certificate; throws `malformed`, `unsupported` or `tooLarge`.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text) }
 
     var members: [JSONValue.Member] {

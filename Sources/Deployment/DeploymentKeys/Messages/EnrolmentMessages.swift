@@ -3,16 +3,22 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// `POST /v1/enroll`: a device asks to be known to the service.
+/// The body of `POST /v1/enroll`: a device asks to be registered with the service.
 public struct EnrolmentRequest: SignedMessage {
     static let type: StaticString = "mlk-enrolment-request"
     static let largestText = 64 << 10
 
+    /// The team that the device belongs to.
     public let team: String
+    /// The app that the device runs.
     public let app: String
+    /// A recent challenge of the service.
     public let challenge: Challenge
+    /// The device's signing key, which signs the request.
     public let identity: SigningPublicKey
+    /// The key that content keys are to be wrapped for.
     public let recipient: RecipientPublicKey
+    /// The evidence of what the device proves about itself.
     public internal(set) var attestation: AttestationEvidence
     var signature = WireSignature.none
 
@@ -32,11 +38,13 @@ public struct EnrolmentRequest: SignedMessage {
         self.attestation = attestation
     }
 
+    /// Reads a request; throws `malformed`, `unsupported` or `tooLarge`.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text) }
 
+    /// The identifier that the device will have.
     public var device: DeviceIdentifier { DeviceIdentifier(team: team, app: app, identity: identity) }
 
-    /// What evidence must be bound to: a hash of the request without evidence and signature.
+    /// The hash that evidence must be bound to: of the request without evidence and signature.
     public var binding: [UInt8] {
         var text = Array("mlk/1 attestation\0".utf8)
         text += CanonicalWriter.bytes(.object(unsignedMembers.filter { $0.name != "attestation" }))
@@ -65,15 +73,16 @@ public struct EnrolmentRequest: SignedMessage {
     }
 }
 
-/// `POST /v1/renew`: a device that is known asks for a new certificate.
+/// The body of `POST /v1/renew`: a registered device asks for a new certificate.
 public struct RenewalRequest: SignedMessage {
     static let type: StaticString = "mlk-renewal-request"
     static let largestText = 16 << 10
 
-    /// The certificate that ends; it may have ended a while ago.
+    /// The current certificate, which may have expired a while ago.
     public let certificate: DeviceCertificate
+    /// A recent challenge of the service.
     public let challenge: Challenge
-    /// What content keys are wrapped for from now on: the same key as before, or a new one.
+    /// The key that content keys are to be wrapped for from now on: the same as before, or a new one.
     public let recipient: RecipientPublicKey
     var signature = WireSignature.none
 
@@ -81,6 +90,7 @@ public struct RenewalRequest: SignedMessage {
         (self.certificate, self.challenge, self.recipient) = (certificate, challenge, recipient)
     }
 
+    /// Reads a request; throws `malformed`, `unsupported` or `tooLarge`.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text) }
 
     var members: [JSONValue.Member] {
@@ -107,9 +117,11 @@ public struct EnrolmentResponse: SignedMessage {
     static let type: StaticString = "mlk-enrolment-response"
     static let largestText = 16 << 10
 
+    /// The new certificate.
     public let certificate: DeviceCertificate
-    /// The hash of the request's text.
+    /// The SHA-256 of the request's text.
     public let request: [UInt8]
+    /// The service's time.
     public let time: ServiceTime
     var signature = WireSignature.none
 
@@ -117,7 +129,9 @@ public struct EnrolmentResponse: SignedMessage {
         (self.certificate, self.request, self.time) = (certificate, request, time)
     }
 
-    /// Reads an answer; whether it is genuine is asked by `isSigned(byOneOf:)`.
+    /// Reads an answer; `isSigned(byOneOf:)` tells whether it is genuine.
+    ///
+    /// Throws `responseMalformed` for any other text.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text, else: .responseMalformed) }
 
     var members: [JSONValue.Member] {

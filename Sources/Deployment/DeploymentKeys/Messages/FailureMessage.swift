@@ -2,9 +2,9 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// Why a service does not do what it was asked for.
+/// A service's refusal of a request.
 ///
-/// Only a signed failure that names the request is believed to be final: whoever stands in between can say anything.
+/// A device considers only a signed failure that names the request as final: anybody in between could send another.
 struct FailureMessage: WireMessage {
     static let type: StaticString = "mlk-error"
     static let largestText = 8 << 10

@@ -2,24 +2,28 @@ package import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// `POST /v1/keys/{keyID}/release`: a device asks for the content key of a model.
+/// The body of `POST /v1/keys/{keyID}/release`: a device asks for the content key of a model.
 public struct ReleaseRequest: SignedMessage {
     static let type: StaticString = "mlk-release-request"
     static let largestText = 16 << 10
 
+    /// The device's certificate.
     public let certificate: DeviceCertificate
+    /// The key that the content key is wrapped for.
     public let keyID: KeyIdentifier
+    /// The model's content identifier.
     public let content: ContentIdentifier
     /// The content key, wrapped for the team's key.
     public let contentKey: [UInt8]
-    /// The SHA-256 of the archive that the model came in; `nil` for a folder that came with the app.
+    /// The SHA-256 of the archive that contained the model; `nil` for a model in the app bundle.
     public let archive: [UInt8]?
+    /// Random bytes that make the request unique.
     public let nonce: RequestNonce
-    /// Larger than in every request that the device has made before.
+    /// The device's counter, larger than in all its earlier requests.
     public let counter: Int
-    /// The device's clock.
+    /// The device's time.
     public let time: ServiceTime
-    /// What counts instead of the clock, where it is there.
+    /// A challenge that replaces ``time``, where there is one.
     public let challenge: Challenge?
     var signature = WireSignature.none
 
@@ -42,6 +46,7 @@ public struct ReleaseRequest: SignedMessage {
         self.challenge = challenge
     }
 
+    /// Reads a request; throws `malformed`, `unsupported` or `tooLarge`.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text) }
 
     var members: [JSONValue.Member] {
@@ -72,17 +77,18 @@ public struct ReleaseRequest: SignedMessage {
     }
 }
 
-/// The content key of a model as the model brings it: wrapped for the team's key.
+/// The content key of a model as the model contains it: wrapped for the team's key.
 public struct WrappedContentKey: Hashable, Sendable {
-    /// For which key it is wrapped.
+    /// The key that it is wrapped for.
     public let keyID: KeyIdentifier
-    /// What it is the key of.
+    /// The content identifier of the model.
     public let content: ContentIdentifier
+    /// The wrapped key, 1 to 2,048 bytes.
     public let wrapped: [UInt8]
-    /// The SHA-256 of the archive that the model came in; `nil` for a folder that came with the app.
+    /// The SHA-256 of the archive that contained the model; `nil` for a model in the app bundle.
     public let archive: [UInt8]?
 
-    /// - Throws: `malformed` when a hash or a wrapped key has an impossible length.
+    /// Creates a wrapped key; throws `malformed` when the hash or the wrapped key has an impossible length.
     public init(
         keyID: KeyIdentifier,
         content: ContentIdentifier,
@@ -100,26 +106,33 @@ public struct WrappedContentKey: Hashable, Sendable {
     }
 }
 
-/// What a device may do with a content key, and for how long.
+/// The terms of a lease: which content key a device may use, and for how long.
 public struct LeaseTerms: WireMessage, Hashable {
     static let type: StaticString = "mlk-lease"
     static let largestText = 4 << 10
 
+    /// The lease's serial number.
     public let serial: SerialNumber
+    /// The team whose key it is.
     public let team: String
+    /// The app that the device runs.
     public let app: String
+    /// The device that the lease was given to.
     public let device: DeviceIdentifier
+    /// The key that the content key is wrapped for.
     public let keyID: KeyIdentifier
+    /// The model's content identifier.
     public let content: ContentIdentifier
+    /// The time at which the lease was given.
     public let notBefore: ServiceTime
-    /// When the lease ends; `nil` for never.
+    /// The time at which the lease ends; `nil` for never.
     public let notAfter: ServiceTime?
-    /// For how many seconds after its end a lease still opens the model on a device that cannot reach the service.
+    /// The seconds after the lease's end for which it still opens the model on a device that is offline.
     public let offlineGrace: Int
-    /// The hash of the request's text.
+    /// The SHA-256 of the request's text.
     public let request: [UInt8]
 
-    /// When nothing opens with the lease any more; `nil` for never.
+    /// The time after which the lease opens nothing any more, grace period included; `nil` for never.
     public var end: ServiceTime? { notAfter?.advanced(by: offlineGrace) }
 
     init(
@@ -172,15 +185,18 @@ public struct LeaseTerms: WireMessage, Hashable {
     }
 }
 
-/// The answer to a release: the content key, wrapped for the device, and the terms.
+/// The answer to a ``ReleaseRequest``: the content key, wrapped for the device, and the lease.
 public struct ReleaseResponse: SignedMessage {
     static let type: StaticString = "mlk-release-response"
     static let largestText = 16 << 10
 
+    /// The terms of the lease.
     public let lease: LeaseTerms
     /// HPKE's encapsulated key and the ciphertext of the content key.
     public let contentKey: [UInt8]
+    /// The suite that the content key is wrapped with.
     public let suite: RecipientSuite
+    /// The service's time.
     public let time: ServiceTime
     var signature = WireSignature.none
 
@@ -208,12 +224,14 @@ public struct ReleaseResponse: SignedMessage {
         }
     }
 
-    /// Reads an answer; whether it is genuine is asked by `isSigned(byOneOf:)`.
+    /// Reads an answer; `isSigned(byOneOf:)` tells whether it is genuine.
+    ///
+    /// Throws `responseMalformed` for any other text.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text, else: .responseMalformed) }
 
-    /// The content key, for the holder of the private half of the key that it was wrapped for.
+    /// The content key, unwrapped with the private key that it was wrapped for.
     ///
-    /// - Parameter hash: the hash of the request's text.
+    /// `hash` is the SHA-256 of the request's text. Throws `contentKeyInvalid` for another key or request.
     package func contentKey(
         with recipient: SecretBytes,
         request hash: [UInt8]

@@ -2,23 +2,29 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// `GET /v1/revocations/{team}`: what a key service has taken back.
+/// The answer to `GET /v1/revocations/{team}`: everything that a key service has revoked.
 ///
-/// Devices get it with other news, and leases that it names open nothing any more.
+/// The leases that it names open nothing any more.
 public struct RevocationState: SignedMessage {
     static let type: StaticString = "mlk-revocations"
     static let largestText = 8 << 20
     static let mostEntries = 65_536
 
+    /// The name of the team.
     public let team: String
-    /// Grows with every change.
+    /// The version, which grows with every change.
     public let version: Int
+    /// The time at which the list was made.
     public let time: ServiceTime
+    /// The revoked devices, all of whose leases are void.
     public let devices: Set<DeviceIdentifier>
+    /// The revoked keys, all leases of which are void.
     public let keys: Set<KeyIdentifier>
+    /// The serial numbers of revoked leases.
     public let leases: Set<SerialNumber>
     var signature = WireSignature.none
 
+    /// Creates a list, by default without entries.
     public init(
         team: String,
         version: Int,
@@ -35,13 +41,15 @@ public struct RevocationState: SignedMessage {
         self.leases = leases
     }
 
-    /// Whether a lease was taken back.
+    /// Whether a lease is revoked, by its device, its key or its serial number.
     public func revokes(_ lease: LeaseTerms) -> Bool {
         lease.team == team
             && (devices.contains(lease.device) || keys.contains(lease.keyID) || leases.contains(lease.serial))
     }
 
-    /// Reads an answer; whether it is genuine is asked by `isSigned(byOneOf:)`.
+    /// Reads an answer; `isSigned(byOneOf:)` tells whether it is genuine.
+    ///
+    /// Throws `responseMalformed` for any other text.
     public init(text: [UInt8]) throws(DeploymentKeyError) { self = try Self.read(text, else: .responseMalformed) }
 
     var members: [JSONValue.Member] {
@@ -68,7 +76,7 @@ public struct RevocationState: SignedMessage {
 }
 
 extension CanonicalReader {
-    /// A list of names in their order, none of them twice.
+    /// A list of identifiers in ascending order without duplicates.
     fileprivate mutating func identifiers<Kind>(_ name: StaticString) throws(ModelError) -> Set<Identifier<Kind>> {
         let list: [Identifier<Kind>] = try member(name) { (value) throws(ModelError) in
             try value.list(limit: RevocationState.mostEntries) { (item) throws(ModelError) in try item.identifier() }

@@ -3,14 +3,14 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// A document of the protocol: canonical JSON with members that are known, of which `type` says what it is.
+/// A message of the protocol: canonical JSON with known members, of which `type` names the kind.
 protocol WireMessage: Sendable {
     static var type: StaticString { get }
-    /// The most bytes of its text.
+    /// The largest number of bytes of the text.
     static var largestText: Int { get }
-    /// All members but `format`, `signature` and `type`.
+    /// All members except `format`, `signature` and `type`.
     var members: [JSONValue.Member] { get }
-    /// Reads the members in their order, which is that of their names, from behind the brace to before the brace.
+    /// Reads the members in the order of their names, from after the opening brace to before the closing one.
     init(members reader: inout CanonicalReader) throws(ModelError)
 }
 
@@ -19,7 +19,7 @@ extension WireMessage {
         members + [.init("format", .integer(1)), .init("type", .string(Self.type.description))]
     }
 
-    /// Reads a text that has to be one of these.
+    /// Reads a text that must be a message of this kind.
     static func read(
         _ text: [UInt8],
         else code: DeploymentKeyError.Code = .malformed
@@ -40,13 +40,13 @@ extension WireMessage {
         }
     }
 
-    /// Reads one that is a part of another text.
+    /// Reads a message that is a part of another text.
     static func read(_ reader: inout CanonicalReader) throws(ModelError) -> Self {
         try reader.object { (object) throws(ModelError) in try Self(members: &object) }
     }
 }
 
-/// A document that somebody has signed.
+/// A message with a signature.
 protocol SignedMessage: WireMessage {
     var signature: WireSignature { get set }
 }
@@ -56,7 +56,8 @@ extension SignedMessage {
 
     var json: JSONValue { .object(unsignedMembers + [.init("signature", signature.json)]) }
 
-    /// What is signed: the text without `signature`, behind words that keep it apart from whatever else a key signs.
+    /// The bytes that are signed: the text without `signature`, after a prefix that separates them from other uses of a
+    /// key.
     var signedBytes: [UInt8] { Array("mlk/1 signed\0".utf8) + CanonicalWriter.bytes(.object(unsignedMembers)) }
 
     func signed(by key: IdentityKey) throws(ModelError) -> Self {
@@ -73,12 +74,12 @@ extension SignedMessage {
     }
 }
 
-/// Who has signed, and the signature.
+/// A signature, with the identifier of the key that made it.
 struct WireSignature: Sendable, Equatable {
     var keyID: SignerIdentifier
     var value: [UInt8]
 
-    /// What stands in a message before it is signed.
+    /// The placeholder in a message before it is signed.
     static let none = WireSignature(
         keyID: SignerIdentifier(trusted: repeatElement(0, count: 16)),
         value: [UInt8](repeating: 0, count: SignatureAlgorithm.signatureByteCount)
@@ -92,7 +93,7 @@ struct WireSignature: Sendable, Equatable {
 // MARK: Members
 
 extension CanonicalReader {
-    /// The member `format`, which says of which version the text is.
+    /// Reads the member `format`, the version of the message's format.
     mutating func format() throws(ModelError) {
         try member("format") { (value) throws(ModelError) in
             let format = try value.integer()
@@ -127,7 +128,7 @@ extension CanonicalReader {
         try optional("signature") { (value) throws(ModelError) in try value.signatureValue() }
     }
 
-    /// The name of a team, an app or the like: 1 to 200 bytes, none of them a control character.
+    /// Reads the name of a team, an app or the like: 1 to 200 bytes without control characters.
     mutating func name(_ name: StaticString) throws(ModelError) -> String {
         try member(name) { (value) throws(ModelError) in
             let text = try value.string(limit: 200)

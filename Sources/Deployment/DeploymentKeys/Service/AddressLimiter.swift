@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts requests of addresses, in memory and within bounds.
+/// Limits the rate of requests by address, in memory of bounded size.
 final class AddressLimiter: Sendable {
     private static let mostAddresses = 100_000
 
@@ -11,7 +11,7 @@ final class AddressLimiter: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts a request; the result is `nil` when it is within the limit, else after how many seconds to come again.
+    /// Counts a request; `nil` when it is within the limit, else the seconds after which to come again.
     func admit(_ address: String, _ limit: RateLimit, at now: ServiceTime) -> Int? {
         state.withLock { state in
             if state.times.count >= Self.mostAddresses, state.times[address] == nil {

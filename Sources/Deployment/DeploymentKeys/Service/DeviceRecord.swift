@@ -2,36 +2,46 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// What a key service knows of a device.
+/// A key service's record of a device.
 public struct DeviceRecord: Sendable, Hashable {
+    /// Whether a device may get keys.
     public enum Status: String, Sendable {
+        /// The device may get keys.
         case active
-        /// Somebody took its rights away.
+        /// The device was revoked.
         case revoked
-        /// Two machines have used its identity.
+        /// Two machines have used the device's identity.
         case cloned
     }
 
+    /// The team that the device belongs to.
     public let team: String
+    /// The app that the device runs.
     public let app: String
+    /// The device's identifier.
     public let device: DeviceIdentifier
+    /// The key that the device signs with.
     public let identity: SigningPublicKey
+    /// The key that content keys are wrapped for.
     public internal(set) var recipient: RecipientPublicKey
+    /// What the device has proved about itself.
     public internal(set) var attestation: AttestationLevel
+    /// The time at which the device enrolled.
     public internal(set) var enrolled: ServiceTime
-    /// The end of its newest certificate.
+    /// The time at which its newest certificate expires.
     public internal(set) var certificateEnd: ServiceTime
+    /// Whether the device may get keys.
     public var status: Status = .active
     /// The counter of the newest release request; 0 before the first.
     public internal(set) var counter = 0
-    /// The release requests of the last minutes, the oldest first.
+    /// The recent release requests, the oldest first.
     var recent: [Request] = []
 
     struct Request: Sendable, Hashable {
         let nonce: RequestNonce
         let keyID: KeyIdentifier
         let time: ServiceTime
-        /// Whether it was within the limits; others do not count against them.
+        /// Whether the request was within the limits; others do not count against them.
         var counts = true
     }
 
@@ -46,7 +56,7 @@ public struct DeviceRecord: Sendable, Hashable {
         certificateEnd = certificate.notAfter
     }
 
-    /// Takes over what a newer certificate says; what the service has observed of the device stays.
+    /// Takes over the keys, level and end of a newer certificate; what the service has observed stays.
     public mutating func renew(_ newer: DeviceRecord) {
         recipient = newer.recipient
         attestation = newer.attestation
@@ -55,13 +65,14 @@ public struct DeviceRecord: Sendable, Hashable {
 
     // MARK: Releases
 
-    /// Most requests that are remembered: more than the limits let through in the time for which they count.
+    /// The largest number of remembered requests: more than the limits admit in the time for which they count.
     static let mostRecent = 256
 
-    /// Decides whether a release request is new, young, the device's own and not one too many, and remembers it.
+    /// Decides whether a release request is new, recent, from the only device with this identity, and within the
+    /// limits.
     ///
-    /// - Returns: `nil` when it is; else why not.  A clone is remembered in `status`: whoever calls this writes the record in
-    ///   either case.
+    /// The request is remembered, and a clone is noted in ``status``: the caller stores the record whatever the result,
+    /// which is `nil` for an admitted request and otherwise the error.
     mutating func admit(
         _ request: ReleaseRequest,
         isFresh: Bool,
@@ -97,7 +108,7 @@ public struct DeviceRecord: Sendable, Hashable {
         return excess
     }
 
-    /// Drops what neither a replay nor a limit can refer to any more.
+    /// Removes requests that no replay check or limit needs any more.
     private mutating func forget(at now: ServiceTime, _ limits: KeyServicePolicy) {
         // A request is fresh for that long before and after it was made.
         let fresh = 2 * max(limits.clockTolerance, limits.challengeLifetime)
@@ -105,7 +116,7 @@ public struct DeviceRecord: Sendable, Hashable {
         recent.removeAll { $0.time.distance(to: now) > ($0.counts ? counted : fresh) }
     }
 
-    /// Why the device gets nothing any more; `nil` while it may.
+    /// The reason why the device gets no keys any more; `nil` while it may.
     var refusal: DeploymentKeyError? {
         switch status {
         case .active: nil
@@ -124,7 +135,7 @@ public struct DeviceRecord: Sendable, Hashable {
         }
     }
 
-    /// Which limit one more request for a key would exceed; `nil` for none.
+    /// The error for the limit that one more request for a key would exceed; `nil` for none.
     private func excess(
         _ keyID: KeyIdentifier,
         _ limits: KeyServicePolicy,
@@ -154,7 +165,7 @@ public struct DeviceRecord: Sendable, Hashable {
 
     private static let type: StaticString = "mlk-device-record"
 
-    /// The record as text, for a database.
+    /// The record as canonical JSON, for a database.
     public var text: [UInt8] {
         CanonicalWriter.bytes(
             .object([
@@ -178,8 +189,7 @@ public struct DeviceRecord: Sendable, Hashable {
         )
     }
 
-    /// Reads what `text` wrote.
-    /// - Throws: `storageDamaged`.
+    /// Reads a record that ``text`` wrote; throws `storageDamaged` for any other text.
     public init(text: [UInt8]) throws(DeploymentKeyError) {
         self = try keyErrors(.storageDamaged, at: "device record") { () throws(ModelError) in
             try CanonicalReader.read(text) { (reader) throws(ModelError) in
@@ -216,10 +226,13 @@ public struct DeviceRecord: Sendable, Hashable {
     }
 }
 
-/// So many in so many seconds.
+/// A number of requests in a number of seconds.
 public struct RateLimit: Sendable, Hashable {
+    /// The largest number of requests.
     public var count: Int
+    /// The length of the time window in seconds.
     public var seconds: Int
 
+    /// Creates a limit.
     public init(_ count: Int, per seconds: Int) { (self.count, self.seconds) = (count, seconds) }
 }

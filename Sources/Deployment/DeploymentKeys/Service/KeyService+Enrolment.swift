@@ -90,7 +90,7 @@ extension KeyService {
         )
     }
 
-    /// Throws when a certificate is not this team's, or not of this time.
+    /// Throws when a certificate was not issued for this team, or is not valid now.
     func check(
         _ certificate: DeviceCertificate,
         _ ring: TeamKeyRing,
@@ -117,7 +117,7 @@ extension KeyService {
         }
     }
 
-    /// How much a device that enrols has proved.
+    /// The level that a device that enrols has proved.
     private func attestation(
         of request: EnrolmentRequest,
         _ call: inout Call

@@ -2,7 +2,9 @@ import MLEncryption
 import MLNumerics
 
 extension KeyService {
-    /// The checks have the order of the protocol: the certificate, what the app may have, the policy, replays, the clock.
+    /// Answers a release request, with the checks in the protocol's order.
+    ///
+    /// Certificate, entitlement, policy, replays and clock are checked in turn.
     func release(
         _ keyID: String,
         _ body: [UInt8],
@@ -66,7 +68,7 @@ extension KeyService {
         return entitlement
     }
 
-    /// Replays, the clock, clones and limits: what changes what is known of the device.
+    /// Checks for replays, clock skew, clones and limits, which changes the device's record.
     private func admit(
         _ request: ReleaseRequest,
         _ ring: TeamKeyRing,

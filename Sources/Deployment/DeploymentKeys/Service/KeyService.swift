@@ -3,9 +3,9 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// The service's side of the protocol, without transport: takes the bodies of requests and gives those of answers.
+/// The service's side of the protocol without transport: takes bodies of requests and returns bodies of answers.
 ///
-/// It never throws: whatever happens becomes an answer, signed where the team is known, and an event that says why.
+/// It never throws: every failure becomes an answer, signed where the team is known, and an event with the reason.
 public struct KeyService: Sendable {
     let store: any KeyServiceStore
     let policy: KeyServicePolicy
@@ -13,9 +13,14 @@ public struct KeyService: Sendable {
     let clock: @Sendable () -> ServiceTime
     private let limiter = AddressLimiter()
 
+    /// Creates a service.
+    ///
     /// - Parameters:
-    ///   - verifiers: for evidence beyond enrolment tokens; evidence of kinds without verifier is refused.
-    ///   - clock: what time it is.
+    ///   - store: the service's records.
+    ///   - policy: limits and lifetimes, by default those of the protocol's description.
+    ///   - verifiers: verifiers of evidence other than enrolment tokens; evidence of other kinds is refused. None by
+    ///     default.
+    ///   - clock: the current time.
     public init(
         store: any KeyServiceStore,
         policy: KeyServicePolicy = KeyServicePolicy(),
@@ -30,7 +35,7 @@ public struct KeyService: Sendable {
 
     // MARK: Requests
 
-    /// `POST /v1/challenge`.
+    /// Answers `POST /v1/challenge`.
     public func challenge(_ body: [UInt8]) async -> KeyServiceReply {
         await answer(body, .challenge) { (call) async throws(DeploymentKeyError) in
             let request = try ChallengeRequest(text: body)
@@ -40,21 +45,21 @@ public struct KeyService: Sendable {
         }
     }
 
-    /// `POST /v1/enroll`.
+    /// Answers `POST /v1/enroll`.
     public func enrol(_ body: [UInt8], _ context: KeyServiceContext = KeyServiceContext()) async -> KeyServiceReply {
         await answer(body, .enrolment) { (call) async throws(DeploymentKeyError) in
             try await enrol(body, context, &call)
         }
     }
 
-    /// `POST /v1/renew`.
+    /// Answers `POST /v1/renew`.
     public func renew(_ body: [UInt8], _ context: KeyServiceContext = KeyServiceContext()) async -> KeyServiceReply {
         await answer(body, .renewal) { (call) async throws(DeploymentKeyError) in
             try await renew(body, context, &call)
         }
     }
 
-    /// `POST /v1/keys/{keyID}/release`.
+    /// Answers `POST /v1/keys/{keyID}/release`; the key in the address must be that of the request.
     public func release(
         keyID: String,
         _ body: [UInt8],
@@ -65,7 +70,7 @@ public struct KeyService: Sendable {
         }
     }
 
-    /// `GET /v1/revocations/{team}`.
+    /// Answers `GET /v1/revocations/{team}`.
     public func revocations(team: String) async -> KeyServiceReply {
         await answer([], .revocations) { (call) async throws(DeploymentKeyError) in
             let ring = try await call.ring(team, self)
@@ -75,22 +80,24 @@ public struct KeyService: Sendable {
         }
     }
 
-    /// The answer for a request that the server refuses before anybody looks at it, or that ended in an error of its own.
-    /// It is not signed, so devices take it for one that may pass.
+    /// The answer to a request that the server refuses before the service sees it, or that ended in an error of its
+    /// own.
+    ///
+    /// It is not signed, so devices consider it temporary.
     public static func failure(_ error: DeploymentKeyError, body: [UInt8], time: ServiceTime = .now) -> [UInt8] {
         FailureMessage(error, request: messageHash(body), time: time).text
     }
 
     // MARK: Answers
 
-    /// One request while it is worked on.
+    /// One request in progress.
     struct Call {
         var event: KeyServiceEvent
         let now: ServiceTime
         /// The keys of the team, once it is known.
         var ring: TeamKeyRing?
 
-        /// The keys of a team.
+        /// Looks up the keys of a team.
         mutating func ring(_ team: String, _ service: KeyService) async throws(DeploymentKeyError) -> TeamKeyRing {
             event.team = team
             let store = service.store
@@ -101,7 +108,7 @@ public struct KeyService: Sendable {
             return ring
         }
 
-        /// Asks the store; what that throws is kept for the event.
+        /// Asks the store; an error that it throws is kept for the event.
         mutating func ask<R: Sendable>(
             _ question: @Sendable () async throws -> R
         ) async throws(DeploymentKeyError) -> R {
@@ -158,7 +165,7 @@ public struct KeyService: Sendable {
         return Challenge(trusted: bytes + (try Self.code(bytes, ring)))
     }
 
-    /// Throws when a challenge is not one that this service made a short while ago.
+    /// Throws `challengeRefused` unless this service made a challenge recently.
     func check(_ challenge: Challenge, _ ring: TeamKeyRing, at now: ServiceTime) throws(DeploymentKeyError) {
         let (start, code) = (Array(challenge.bytes.prefix(24)), Array(challenge.bytes.suffix(16)))
         let isOwn = constantTimeEqual(try Self.code(start, ring), code)

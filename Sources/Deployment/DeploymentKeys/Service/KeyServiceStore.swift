@@ -1,40 +1,42 @@
-/// What a key service remembers.  A server implements it with its database; `MemoryKeyServiceStore` is for tests and trials.
+/// The records of a key service; a server implements it with its database.
 ///
-/// Whatever a method throws, the device is told that the service is unavailable and may try again later.
+/// ``MemoryKeyServiceStore`` is for tests and trials. Whatever a method throws, the device is told that the service is
+/// unavailable and may try again later.
 public protocol KeyServiceStore: Sendable {
     /// The keys of a team; `nil` when there is no such team.
     func keyRing(team: String) async throws -> TeamKeyRing?
 
-    /// On what conditions devices may enrol for an app; `nil` when the team has no such app.
+    /// The conditions on which devices may enrol for an app; `nil` when the team has no such app.
     func enrolmentPolicy(team: String, app: String) async throws -> EnrolmentPolicy?
 
-    /// What is kept of an enrolment token; `nil` when the team has none of this name.
+    /// The record of an enrolment token; `nil` when the team has none with this identifier.
     func enrolmentToken(team: String, id: String) async throws -> EnrolmentTokenRecord?
 
-    /// Enrols a device, or one that is known once more, in one transaction.
+    /// Enrols a device, new or known, in one transaction.
     ///
-    /// Of a device that is known everything but its keys' owner changes by `DeviceRecord.renew`, and no limit is touched.
-    /// For a new one, `limit` is the most devices that the app may have, and `token` loses one of its uses.
+    /// A known device only takes over the newer certificate by ``DeviceRecord/renew(_:)``, and no limit applies. For a
+    /// new one, `limit` is the largest number of devices that the app may have, and `token` loses one of its uses.
     func enrol(_ device: DeviceRecord, limit: Int?, token: String?) async throws -> EnrolmentOutcome
 
-    /// What is known of a device; `nil` for one that is not known.
+    /// The record of a device; `nil` for an unknown one.
     func device(_ device: DeviceIdentifier, team: String) async throws -> DeviceRecord?
 
-    /// Reads, changes and writes what is known of a device in one transaction; `nil` stands for a device that is not known,
-    /// and what `body` makes of it is not written.
+    /// Reads, changes and writes the record of a device in one transaction.
     ///
-    /// When `body` throws, nothing is written, and the error is passed on.
+    /// `body` gets `nil` for an unknown device, and what it then assigns is not stored. When `body` throws, nothing is
+    /// stored, and the error is passed on.
     func updateDevice<R: Sendable>(
         team: String,
         _ device: DeviceIdentifier,
         _ body: @Sendable (inout DeviceRecord?) throws -> R
     ) async throws -> R
 
-    /// Whether an app may have the content key of a model, and on what conditions; `nil` when it may not.
+    /// The conditions on which an app may have the content key of a model; `nil` when it may not.
     func entitlement(_ query: EntitlementQuery) async throws -> KeyEntitlement?
 
-    /// Counts a device among those that hold a content key, in one transaction.
-    /// - Returns: false when it is none of them and there are `limit` already.
+    /// Adds a device to the holders of a content key, in one transaction.
+    ///
+    /// Returns false when it is not one of them and there are `limit` already.
     func addHolder(
         _ device: DeviceIdentifier,
         team: String,
@@ -43,23 +45,25 @@ public protocol KeyServiceStore: Sendable {
         limit: Int?
     ) async throws -> Bool
 
-    /// Remembers a lease before it is given out.
+    /// Records a lease before it is given out.
     func record(_ lease: LeaseTerms) async throws
 
-    /// What the team has taken back; `nil` when there is no such team.
+    /// Everything that the team has revoked; `nil` when there is no such team.
     func revocations(team: String) async throws -> RevocationState?
 }
 
-/// On what conditions devices may enrol for an app.
+/// The conditions on which devices may enrol for an app.
 public struct EnrolmentPolicy: Sendable, Hashable {
-    /// False closes the door to devices that are not known yet.
+    /// Whether devices may enrol that are not known yet.
     public var admitsNewDevices: Bool
+    /// The least level that a device must prove.
     public var minimumAttestation: AttestationLevel
-    /// The most devices; `nil` for any number.
+    /// The largest number of devices; `nil` for any number.
     public var deviceLimit: Int?
     /// The countries (ISO 3166, two capital letters) from which devices may enrol; `nil` for all.
     public var countries: Set<String>?
 
+    /// Creates conditions, by default that a new device needs an enrolment token and nothing else.
     public init(
         admitsNewDevices: Bool = true,
         minimumAttestation: AttestationLevel = .token,
@@ -73,16 +77,20 @@ public struct EnrolmentPolicy: Sendable, Hashable {
     }
 }
 
-/// What a service keeps of an enrolment token.
+/// A service's record of an enrolment token.
 public struct EnrolmentTokenRecord: Sendable, Hashable {
+    /// The token's identifier.
     public let id: String
+    /// The public key that verifies evidence made with the token.
     public let publicKey: SigningPublicKey
-    /// The app it is for; `nil` for all of the team.
+    /// The app that it is for; `nil` for all of the team.
     public var app: String?
+    /// The time after which it is not accepted.
     public var notAfter: ServiceTime
-    /// How many devices may still enrol with it; `nil` for any number.
+    /// The number of devices that may still enrol with it; `nil` for any number.
     public var remainingUses: Int?
 
+    /// Creates the record of a new token.
     public init(_ token: EnrolmentToken, app: String?, notAfter: ServiceTime, remainingUses: Int?) {
         self.init(
             id: token.id,
@@ -93,6 +101,7 @@ public struct EnrolmentTokenRecord: Sendable, Hashable {
         )
     }
 
+    /// Creates a record from its stored parts.
     public init(
         id: String,
         publicKey: SigningPublicKey,
@@ -108,36 +117,46 @@ public struct EnrolmentTokenRecord: Sendable, Hashable {
     }
 }
 
+/// The result of enrolling a device in a store.
 public enum EnrolmentOutcome: Sendable {
+    /// The device is enrolled.
     case enrolled
-    /// The device was revoked, or found cloned: its identity is of no use any more.
+    /// The device was revoked, or found cloned: its identity cannot be used any more.
     case refused(DeviceRecord.Status)
+    /// The app has as many devices as it may have.
     case deviceLimit
+    /// The enrolment token has no uses left.
     case tokenUsedUp
 }
 
-/// What a device asks for.
+/// The question whether an app may have the content key of a model.
 public struct EntitlementQuery: Sendable, Hashable {
+    /// The team whose key it is.
     public let team: String
+    /// The app that asks.
     public let app: String
+    /// The key that the content key is wrapped for.
     public let keyID: KeyIdentifier
+    /// The model's content identifier.
     public let content: ContentIdentifier
-    /// The SHA-256 of the archive; `nil` for a folder that came with the app.
+    /// The SHA-256 of the archive; `nil` for a model in the app bundle.
     public let archive: [UInt8]?
 }
 
-/// On what conditions an app's devices may have a content key.
+/// The conditions on which an app's devices may have a content key.
 public struct KeyEntitlement: Sendable, Hashable {
-    /// The seconds after which a lease ends; `nil` for never.
+    /// The length of a lease in seconds; `nil` for ever.
     public var leaseDuration: Int?
-    /// For how many seconds after its end a lease still serves devices that cannot reach the service.
+    /// The seconds after its end for which a lease still serves devices that are offline.
     public var offlineGrace: Int
+    /// The least level that a device must have proved.
     public var minimumAttestation: AttestationLevel
-    /// The most devices that may hold the key; `nil` for any number.
+    /// The largest number of devices that may hold the key; `nil` for any number.
     public var deviceLimit: Int?
-    /// The countries (ISO 3166, two capital letters) that may have it; `nil` for all.
+    /// The countries (ISO 3166, two capital letters) from which it may be asked for; `nil` for all.
     public var countries: Set<String>?
 
+    /// Creates conditions, by default leases of 30 days with a week of grace for all devices.
     public init(
         leaseDuration: Int? = 30 * 86_400,
         offlineGrace: Int = 7 * 86_400,

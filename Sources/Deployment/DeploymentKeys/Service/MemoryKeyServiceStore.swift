@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A store that forgets everything when the process ends: for tests and trials.
+/// A store in memory, for tests and trials.
 public final class MemoryKeyServiceStore: KeyServiceStore {
     private struct Name: Hashable {
         let team: String
@@ -26,21 +26,25 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
 
     private let state = Mutex(State())
 
+    /// Creates an empty store.
     public init() {}
 
     // MARK: Setting up
 
+    /// Sets the keys of a team.
     public func setKeyRing(_ ring: TeamKeyRing) { state.withLock { $0.rings[ring.team] = ring } }
 
+    /// Sets the enrolment conditions of an app.
     public func setApp(_ app: String, team: String, _ policy: EnrolmentPolicy) {
         state.withLock { $0.apps[Name(team: team, name: app)] = policy }
     }
 
+    /// Adds an enrolment token to a team.
     public func addToken(_ token: EnrolmentTokenRecord, team: String) {
         state.withLock { $0.tokens[Name(team: team, name: token.id)] = token }
     }
 
-    /// Lets an app have the content key of a model; `nil` takes it back.
+    /// Lets an app have the content key of a model; `nil` withdraws it.
     public func setEntitlement(_ entitlement: KeyEntitlement?, app: String, team: String, _ model: WrappedContentKey) {
         let query = EntitlementQuery(
             team: team,
@@ -52,29 +56,35 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         state.withLock { $0.entitlements[query] = entitlement }
     }
 
+    /// Sets the status of a device, if it is known.
     public func setStatus(_ status: DeviceRecord.Status, team: String, _ device: DeviceIdentifier) {
         state.withLock { $0.devices[Name(team: team, name: device.description)]?.status = status }
     }
 
+    /// Sets the revocations of a team.
     public func setRevocations(_ revocations: RevocationState) {
         state.withLock { $0.revocations[revocations.team] = revocations }
     }
 
-    /// What was given out, the oldest first.
+    /// The recorded leases, the oldest first.
     public var leases: [LeaseTerms] { state.withLock { $0.leases } }
 
     // MARK: KeyServiceStore
 
+    /// The keys of a team.
     public func keyRing(team: String) async throws -> TeamKeyRing? { state.withLock { $0.rings[team] } }
 
+    /// The enrolment conditions of an app.
     public func enrolmentPolicy(team: String, app: String) async throws -> EnrolmentPolicy? {
         state.withLock { $0.apps[Name(team: team, name: app)] }
     }
 
+    /// The record of an enrolment token.
     public func enrolmentToken(team: String, id: String) async throws -> EnrolmentTokenRecord? {
         state.withLock { $0.tokens[Name(team: team, name: id)] }
     }
 
+    /// Enrols a device, new or known.
     public func enrol(_ device: DeviceRecord, limit: Int?, token: String?) async throws -> EnrolmentOutcome {
         state.withLock { state in
             let name = Name(team: device.team, name: device.device.description)
@@ -95,10 +105,12 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         }
     }
 
+    /// The record of a device.
     public func device(_ device: DeviceIdentifier, team: String) -> DeviceRecord? {
         state.withLock { $0.devices[Name(team: team, name: device.description)] }
     }
 
+    /// Reads, changes and writes the record of a device, unless `body` throws.
     public func updateDevice<R: Sendable>(
         team: String,
         _ device: DeviceIdentifier,
@@ -114,10 +126,12 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         }
     }
 
+    /// The conditions on which an app may have a content key.
     public func entitlement(_ query: EntitlementQuery) async throws -> KeyEntitlement? {
         state.withLock { $0.entitlements[query] }
     }
 
+    /// Adds a device to the holders of a content key, within the limit.
     public func addHolder(
         _ device: DeviceIdentifier,
         team: String,
@@ -135,8 +149,10 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         }
     }
 
+    /// Records a lease.
     public func record(_ lease: LeaseTerms) async throws { state.withLock { $0.leases.append(lease) } }
 
+    /// The revocations of a team; an empty list where none were set.
     public func revocations(team: String) async throws -> RevocationState? {
         state.withLock { state in
             state.revocations[team] ?? state.rings[team].map { RevocationState(team: $0.team, version: 0, time: .now) }

@@ -3,16 +3,16 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// How strongly secrets rest on this machine, the strongest first.
+/// How strongly stored secrets are protected on this machine, the strongest first.
 public enum StorageStrength: Sendable, CaseIterable {
-    /// Sealed by systemd with the machine's TPM2: of no use on another machine.
+    /// Sealed by systemd with the machine's TPM2: useless on another machine.
     case tpm
     /// Sealed by systemd with a key of the machine that only the superuser can read.
     case host
-    /// As they are, in a file of mode `0600`.
+    /// Unsealed, in a file of mode `0600`.
     case file
 
-    /// What to tell people.
+    /// The protection in words for people.
     public var description: String { engine.rawValue }
 
     var engine: KeyStore.Strength {
@@ -32,22 +32,26 @@ public enum StorageStrength: Sendable, CaseIterable {
     }
 }
 
-/// Where a key service keeps the private halves of teams' keys: sealed under one key that rests as strongly as the machine
-/// can.
+/// A key service's storage for the private keys of teams, sealed under one key.
 ///
-/// What `seal` gives can lie in a database or a backup: it is of no use without the vault's key, and cannot be changed.
+/// That key is protected as strongly as the machine allows. Sealed texts can be stored in a database or a backup: they
+/// are useless without the vault's key, and changes to them are detected.
 public final class KeyVault: Sendable {
     private static let name = "vault.json"
 
+    /// The folder's path.
     public let folder: String
-    /// How the vault's key rests.
+    /// How the vault's key is protected.
     public let strength: StorageStrength
     private let key: ModelKey
 
-    /// Opens the vault in `folder`, or makes one.
+    /// Opens the vault in a folder, or creates one.
     ///
-    /// - Parameter strength: how a new vault's key is to rest; `nil` for the strongest that the machine has.
-    /// - Throws: `storage`, `storageDamaged`, also when the vault was sealed on another machine.
+    /// - Parameters:
+    ///   - folder: the folder's path.
+    ///   - strength: how a new vault's key is to be protected; `nil`, the default, for the strongest way that the
+    ///     machine has.
+    /// - Throws: `storage`, or `storageDamaged`, also when the vault was sealed on another machine.
     public init(folder: String, strength: StorageStrength? = nil) throws(DeploymentKeyError) {
         self.folder = folder
         (key, self.strength) = try SealingKey.openOrMake(folder, Self.name, strength)
@@ -55,23 +59,23 @@ public final class KeyVault: Sendable {
 
     // MARK: Rings
 
-    /// The text of a ring, in which private halves are encrypted.
+    /// The text of a key ring, in which the private keys are encrypted.
     public func seal(_ ring: TeamKeyRing) throws(DeploymentKeyError) -> [UInt8] {
         try keyErrors(.storage, at: "keys of \(ring.team)") { () throws(ModelError) in
             try SealedRing.text(ring, key)
         }
     }
 
-    /// The ring that `seal` has written.
-    /// - Throws: `storageDamaged` when the text was changed, or is of another vault.
+    /// Opens a key ring that ``seal(_:)`` wrote; throws `storageDamaged` when it was changed, or is of another vault.
     public func open(_ text: [UInt8]) throws(DeploymentKeyError) -> TeamKeyRing {
         try keyErrors(.storageDamaged, at: "key ring") { () throws(ModelError) in try SealedRing.ring(text, key) }
     }
 
     // MARK: Other secrets
 
-    /// A secret of 32 bytes, encrypted under the vault's key.
-    /// - Parameter purpose: what it is; `open` needs the same.
+    /// Encrypts a secret of 32 bytes under the vault's key.
+    ///
+    /// `purpose` says what it is, and ``open(_:purpose:)`` needs the same. Throws `storage`.
     public func seal(_ secret: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
         precondition(secret.count == SecretBytes.keyByteCount)
         return try keyErrors(.storage, at: purpose) { () throws(ModelError) in
@@ -80,8 +84,9 @@ public final class KeyVault: Sendable {
         }
     }
 
-    /// The secret that `seal` has encrypted.
-    /// - Throws: `storageDamaged` when it was changed, or is of another vault or purpose.
+    /// Decrypts a secret that ``seal(_:purpose:)`` encrypted.
+    ///
+    /// Throws `storageDamaged` when it was changed, or is of another vault or purpose.
     public func open(_ sealed: [UInt8], purpose: String) throws(DeploymentKeyError) -> [UInt8] {
         try keyErrors(.storageDamaged, at: purpose) { () throws(ModelError) in
             try KeyPair.unwrap(sealed, with: key, purpose: Array("mlk/1 vault\0\(purpose)".utf8)).withBytes {
@@ -92,15 +97,23 @@ public final class KeyVault: Sendable {
 
     // MARK: Copies
 
-    /// The vault's key under a passphrase: the text of a `.mlmodelkey` file, to be kept where the machine's end does not
-    /// reach it.
+    /// The vault's key under a passphrase, as the text of a `.mlmodelkey` file, to be kept on another machine.
     public func backup(passphrase: some Collection<UInt8>) throws(DeploymentKeyError) -> [UInt8] {
         try keyErrors(.storage, at: folder) { () throws(ModelError) in
             try KeyProtection.protect(key, passphrase: SecretText(passphrase)).text
         }
     }
 
-    /// Makes a vault in `folder` that opens what another one, whose key `backup` was, has sealed.
+    /// Creates a vault with the key of another one from its backup.
+    ///
+    /// - Parameters:
+    ///   - backup: the text that ``backup(passphrase:)`` returned.
+    ///   - passphrase: its passphrase.
+    ///   - folder: the path of the new vault's folder.
+    ///   - strength: how the vault's key is to be protected; `nil`, the default, for the strongest way that the machine
+    ///     has.
+    /// - Returns: a vault that opens what the other one has sealed.
+    /// - Throws: `storageDamaged` for another text or passphrase, or `storage`.
     public static func restore(
         _ backup: [UInt8],
         passphrase: some Collection<UInt8>,
@@ -118,9 +131,9 @@ public final class KeyVault: Sendable {
     }
 }
 
-/// A key that other secrets are sealed under, and that itself rests in a key store.
+/// A key that other secrets are sealed under, and that itself lies in a key store.
 enum SealingKey {
-    /// The key of the folder, and how strongly it rests.
+    /// The key of the folder, created where there is none, and how strongly it is protected.
     static func openOrMake(
         _ folder: String,
         _ name: String,

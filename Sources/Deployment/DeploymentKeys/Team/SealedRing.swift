@@ -2,7 +2,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// A ring as text: private halves are encrypted under the vault's key, and a code covers everything.
+/// A key ring as text: private keys are encrypted under the vault's key, and a code authenticates everything.
 enum SealedRing {
     private static let type: StaticString = "mlk-key-ring"
     private static let largestText = 16 << 20
@@ -150,7 +150,7 @@ enum SealedRing {
     }
 }
 
-/// Texts whose member `mac` is a code over the text without that member.
+/// Texts whose member `mac` authenticates the text without that member.
 enum AuthenticatedText {
     static func code(
         _ members: [JSONValue.Member],
@@ -165,7 +165,7 @@ enum AuthenticatedText {
         return EncryptionRecord.authenticationCode(text, secret, purpose: purpose, [])
     }
 
-    /// Throws when `expected`, the member `mac` of a text that was read, is not right for the rest of it.
+    /// Throws `decryption` unless `expected`, the member `mac` of a text that was read, authenticates the rest of it.
     static func check(
         _ expected: [UInt8],
         of text: [UInt8],

@@ -3,58 +3,73 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// The keys of a team at its key service: those that models are encrypted for, epoch by epoch, and those that sign.
+/// The keys of a team at its key service: epochs of encryption keys, and signing keys.
 ///
-/// Models are encrypted for the newest epoch; older ones still open what was encrypted for them, until they are revoked.
+/// Models are encrypted for the newest epoch; older epochs still open what was encrypted for them, until they are
+/// revoked.
 public struct TeamKeyRing: Sendable {
+    /// The state of a key.
     public enum State: String, Sendable {
-        /// Made, and of no use before it is taken into use: devices are to be told of it first.
+        /// Created but not used yet: devices must be told of it first.
         case prepared
-        /// New models are encrypted with it; new answers are signed with it.
+        /// New models are encrypted for it; new answers are signed with it.
         case active
-        /// Opens what was encrypted with it; what it has signed is still believed.
+        /// Opens what was encrypted for it; what it has signed is still trusted.
         case retired
-        /// Given up: opens nothing, and nothing it has signed is believed.
+        /// Opens nothing, and nothing that it has signed is trusted.
         case revoked
     }
 
     /// A key that models are encrypted for.
     public struct Epoch: Sendable {
+        /// The epoch's number, from 1 on.
         public let number: Int
+        /// The key's state.
         public internal(set) var state: State
-        /// The private half, or after it was destroyed the public one.
+        /// The private key, or the public one after the private one was destroyed.
         var key: ModelKey
 
+        /// The key's identifier.
         public var keyID: KeyIdentifier { KeyIdentifier(trusted: key.keyID.bytes) }
+        /// The suite that content keys are wrapped with.
         public var suite: RecipientSuite { key.suite == .xWing ? .xWing : .x25519 }
+        /// The date at which the key was created: `2026-11-23T08:00:00Z`.
         public var created: String { key.created }
         /// The text of the public `.mlmodelkey` file, for developers and build machines.
         public var publicFile: [UInt8] { key.with(.publicKey, signature: key.signature).text }
-        /// The hash by which people compare keys.
+        /// The hash by which people compare keys, 32 bytes.
         public var fingerprint: [UInt8] { key.fingerprint }
+        /// Whether a key of the team's own vouches for the public key; see ``TeamKeyRing/sign(_:withPEM:)``.
         public var isSigned: Bool { key.signature != nil }
     }
 
     /// A key that signs answers.
     struct Signer: Sendable {
         var state: State
-        /// The private half; `nil` when it was destroyed.
+        /// The private key; `nil` when it was destroyed.
         var key: IdentityKey?
         let publicKey: SigningPublicKey
     }
 
+    /// The name of the team.
     public let team: String
-    /// Grows with every change, so that copies of a ring have an order.
+    /// The version, which grows with every change, so that copies of a ring can be ordered.
     public private(set) var version = 1
-    /// The oldest first.
+    /// The epochs, the oldest first.
     public private(set) var epochs: [Epoch] = []
     private(set) var signers: [Signer] = []
 
     static let mostEpochs = 1024
 
-    /// A ring with one key to encrypt for and one to sign with.
+    /// Creates a key ring with one key for encryption and one for signing.
     ///
-    /// - Parameter server: the address of the key service, which stands in the public files.
+    /// - Parameters:
+    ///   - team: the name of the team, 1 to 200 bytes.
+    ///   - suite: the suite of the encryption key, by default X-Wing.
+    ///   - signing: the algorithm of the signing key, by default Ed25519.
+    ///   - server: the address of the key service for the public files; `nil`, the default, for none.
+    ///   - created: the date of the keys, by default now.
+    /// - Throws: `malformed` for an impossible name.
     public init(
         team: String,
         suite: RecipientSuite = .xWing,
@@ -80,12 +95,15 @@ public struct TeamKeyRing: Sendable {
 
     // MARK: Epochs
 
-    /// The epoch that models are encrypted for.
+    /// The epoch that models are encrypted for; `nil` after it was revoked.
     public var active: Epoch? { epochs.last { $0.state == .active } }
 
+    /// The epoch with a key; `nil` when the ring has none.
     public func epoch(_ keyID: KeyIdentifier) -> Epoch? { epochs.first { $0.keyID == keyID } }
 
-    /// Begins a new epoch: models are encrypted for it from now on, and the one before is retired.
+    /// Begins a new epoch: models are encrypted for it from now on, and the previous one is retired.
+    ///
+    /// The address of the key service is that of the previous epoch unless `server` is given.
     @discardableResult
     public mutating func rotate(
         suite: RecipientSuite = .xWing,
@@ -97,7 +115,9 @@ public struct TeamKeyRing: Sendable {
         return epoch
     }
 
-    /// Begins a new epoch with a key that was made elsewhere: the text of a private `.mlmodelkey` file.
+    /// Begins a new epoch with an existing key: the text of a private `.mlmodelkey` file.
+    ///
+    /// Throws `malformed` for other texts, keys of other teams, and keys that the ring already has.
     @discardableResult
     public mutating func importKey(_ text: [UInt8]) throws(DeploymentKeyError) -> Epoch {
         let key = try keyErrors(.malformed, at: "private key") { () throws(ModelError) in
@@ -141,10 +161,10 @@ public struct TeamKeyRing: Sendable {
         return epoch
     }
 
-    /// Gives a key up: nothing that was encrypted for it is released any more.
+    /// Revokes a key: content keys that are wrapped for it are not released any more.
     ///
-    /// - Parameter destroying: whether the private half is destroyed, too; then it cannot be had back from any copy of the
-    ///   ring that is made from now on.
+    /// Where `destroying` is true the private key is removed, too; no copy of the ring made from then on contains it.
+    /// Throws `unknownKey`.
     public mutating func revoke(_ keyID: KeyIdentifier, destroying: Bool) throws(DeploymentKeyError) {
         guard let index = epochs.firstIndex(where: { $0.keyID == keyID }) else { throw unknown(keyID) }
         epochs[index].state = .revoked
@@ -155,8 +175,10 @@ public struct TeamKeyRing: Sendable {
         version += 1
     }
 
-    /// Vouches for the public half of a key with a key of the team's own, in PEM form (Ed25519), so that nobody can hand out
-    /// another one: not even this service.
+    /// Signs the public key of an epoch with an Ed25519 key of the team's own, in PEM form.
+    ///
+    /// Then nobody, not even this service, can hand out another key in its place. Throws `unknownKey`, or `malformed`
+    /// for another PEM text.
     public mutating func sign(_ keyID: KeyIdentifier, withPEM pem: [UInt8]) throws(DeploymentKeyError) {
         guard let index = epochs.firstIndex(where: { $0.keyID == keyID }) else { throw unknown(keyID) }
         let key = epochs[index].key
@@ -173,7 +195,9 @@ public struct TeamKeyRing: Sendable {
 
     // MARK: Content keys
 
-    /// The content key of a model that was encrypted for one of the team's keys.
+    /// Unwraps the content key of a model that was encrypted for one of the team's keys.
+    ///
+    /// Throws `unknownKey`, `keyRevoked` or `contentKeyInvalid`.
     public func contentKey(_ model: WrappedContentKey) throws(DeploymentKeyError) -> ContentKey {
         let epoch = try opening(model.keyID)
         return ContentKey(
@@ -183,7 +207,7 @@ public struct TeamKeyRing: Sendable {
         )
     }
 
-    /// The epoch with this key, when it still opens anything.
+    /// The epoch with this key, unless it is revoked.
     private func opening(_ keyID: KeyIdentifier) throws(DeploymentKeyError) -> Epoch {
         guard let epoch = epoch(keyID) else { throw unknown(keyID) }
         guard epoch.state != .revoked else {
@@ -196,7 +220,9 @@ public struct TeamKeyRing: Sendable {
         return epoch
     }
 
-    /// The same content key wrapped for the active epoch.
+    /// Wraps the same content key for the active epoch.
+    ///
+    /// Throws `unknownKey`, `keyRevoked` or `contentKeyInvalid`.
     public func rewrap(_ model: WrappedContentKey) throws(DeploymentKeyError) -> WrappedContentKey {
         let contentKey = try contentKey(model)
         let (newest, content) = (try newest(), model.content)
@@ -206,7 +232,9 @@ public struct TeamKeyRing: Sendable {
         return try WrappedContentKey(keyID: newest.keyID, content: content, wrapped: wrapped, archive: model.archive)
     }
 
-    /// An `encryption.json`, the text of an encrypted model's record, for the active epoch instead of the one it names.
+    /// An `encryption.json`, the record of an encrypted model, for the active epoch instead of the one it names.
+    ///
+    /// Throws `malformed`, `unknownKey`, `keyRevoked` or `contentKeyInvalid`.
     public func rewrap(record text: [UInt8]) throws(DeploymentKeyError) -> [UInt8] {
         let record = try keyErrors(.malformed, at: "encryption.json") { () throws(ModelError) in
             try EncryptionRecord(text: text)
@@ -230,17 +258,17 @@ public struct TeamKeyRing: Sendable {
 
     // MARK: Signing
 
-    /// The public halves of the keys that sign answers: what devices trust, to be published in the team's metadata.
+    /// The public keys of answers that are valid, active and retired, to be published in the team's metadata.
     public var serviceKeys: [SigningPublicKey] {
         signers.filter { $0.state == .active || $0.state == .retired }.map(\.publicKey)
     }
 
-    /// The public half of the key that signs answers now.
+    /// The public key of the signer that signs answers now.
     public var activeServiceKey: SigningPublicKey? { signers.last { $0.state == .active }?.publicKey }
 
-    /// Makes a key that is to sign answers later, in place of one that was prepared before.
+    /// Creates a key that is to sign answers later, replacing one that was prepared before.
     ///
-    /// Publish it in the team's metadata, in place of the one that signs now; then call `activateSigner`.
+    /// Publish it in the team's metadata in place of the one that signs now; then call ``activateSigner(_:)``.
     public mutating func prepareSigner(
         _ algorithm: SigningAlgorithm = .ed25519
     ) throws(DeploymentKeyError) -> SigningPublicKey {
@@ -255,9 +283,11 @@ public struct TeamKeyRing: Sendable {
         return signer.publicKey
     }
 
-    /// Signs answers with the key that was prepared from now on.  What the one before has signed is still believed here, so that
-    /// certificates of devices last, but not by devices, once the metadata does not name it.
-    /// - Returns: false when no key of this name was prepared: it is in use already, or another was prepared since.
+    /// Signs answers with the prepared key from now on.
+    ///
+    /// What the previous key has signed is still accepted here, so that certificates of devices remain valid, but not
+    /// by devices once the metadata does not name it. Returns false when no key with this identifier is prepared: it is
+    /// in use already, or another was prepared since.
     @discardableResult
     public mutating func activateSigner(_ keyID: SignerIdentifier) -> Bool {
         guard let index = signers.firstIndex(where: { $0.publicKey.keyID == keyID && $0.state == .prepared }) else {
@@ -269,13 +299,15 @@ public struct TeamKeyRing: Sendable {
         return true
     }
 
-    /// Answers are signed with a new key from now on; devices must be told of it before.
+    /// Signs answers with a new key from now on; devices must have been told of it before.
     public mutating func rotateSigner(_ algorithm: SigningAlgorithm = .ed25519) throws(DeploymentKeyError) {
         try addSigner(algorithm)
         version += 1
     }
 
-    /// Gives a key up that signed answers: certificates that it signed are void.
+    /// Revokes a key that signed answers: certificates that it signed are void.
+    ///
+    /// Throws `unknownKey`.
     public mutating func revokeSigner(_ keyID: SignerIdentifier) throws(DeploymentKeyError) {
         guard let index = signers.firstIndex(where: { $0.publicKey.keyID == keyID }) else {
             throw DeploymentKeyError(.unknownKey, at: "key \(keyID)", "The team has no such key-service key.")
@@ -318,7 +350,9 @@ public struct TeamKeyRing: Sendable {
         return try keyErrors(.unavailable, at: "team \(team)") { () throws(ModelError) in try message.signed(by: key) }
     }
 
-    /// The revocation state signed by the key that signs now, as devices get it.
+    /// The revocation state as devices get it, signed by the current key.
+    ///
+    /// Throws `tooLarge` for a list of more than 65,536 entries, and `unavailable` without a key to sign with.
     public func text(of state: RevocationState) throws(DeploymentKeyError) -> [UInt8] {
         guard
             [state.devices.count, state.keys.count, state.leases.count].allSatisfy({ $0 <= RevocationState.mostEntries }
@@ -333,7 +367,7 @@ public struct TeamKeyRing: Sendable {
         return try sign(state).text
     }
 
-    /// What replicas of a service recognise each other's challenges by.
+    /// The key by which replicas of a service recognise each other's challenges.
     func challengeKey() throws(DeploymentKeyError) -> SymmetricKey {
         let code = try signer().secret.withBytes {
             HMAC<SHA256>.authenticationCode(for: Array("mlk/1 challenge key\0".utf8), using: SymmetricKey(data: $0))

@@ -2,8 +2,13 @@ import MLEncryption
 import MLFiles
 
 extension DeviceAttributes {
-    /// Reads attributes as `coreml deploy explain`, the dashboard's preview and test vectors have them: an object whose
-    /// members are the attributes' names, with signals in an object `custom`, and `installID`.
+    /// Reads attributes in the form that `coreml deploy explain`, the dashboard's preview and test vectors use.
+    ///
+    /// The form is an object whose members are the attributes' names, with signals in an object `custom`, and
+    /// `installID`.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``Limits/documentBytes``.
+    /// - Throws: a ``PolicyError`` that names the member, for unknown members and for values of a wrong type or range.
     public init(json bytes: some Collection<UInt8>) throws(PolicyError) {
         self.init()
         let root = try DocumentValue(document: bytes)
@@ -64,7 +69,9 @@ extension DeviceAttributes {
         }
     }
 
-    /// The attributes in the form that ``init(json:)`` reads.  Numbers keep their fractions: this text is never signed.
+    /// The attributes in the form that ``init(json:)`` reads.
+    ///
+    /// Numbers keep their fractions, which canonical JSON could not hold: this text is never signed.
     public var jsonText: String {
         var members: [JSONValue.Member] = []
         for attribute in Attribute.standard {

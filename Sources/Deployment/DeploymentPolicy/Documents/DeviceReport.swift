@@ -1,37 +1,46 @@
 import MLEncryption
 package import MLFiles
 
-/// What a device tells its server about the releases of a collection, without saying which device it is: counts, and the
-/// place of the device in a sketch of how many there are.  `Documentation/Formats/report.md` describes the JSON.
+/// A device's report to its server about the releases of a collection, which does not identify the device.
+///
+/// It has counts of events, and the device's place in a sketch that estimates the number of devices.
+/// `Documentation/Formats/report.md` describes the JSON.
 public struct DeviceReport: Sendable, Hashable {
-    /// 32 hexadecimal digits, random for each report: one that arrives twice is counted once.
+    /// The report's identifier, 32 random hexadecimal digits: a report that arrives twice is counted once.
     public var id: String
-    /// As the attribute of rules.
+    /// The operating system's name, 1 to 32 printable ASCII characters, as in ``DeviceAttributes/operatingSystem``.
     public var operatingSystem: String
+    /// The class of the device.
     public var deviceClass: DeviceClass
-    /// What the app uses now; `nil` when the server knows that already for this hour.
+    /// The release that the app uses now; `nil` when the server has been told within this hour.
     public var running: Running?
+    /// The counts of events, at most ``mostCounts``.
     public var counts: [Count]
 
-    /// What the app uses, and the device's place in the sketch of those that use it.
+    /// The release that the app uses, and the device's place in the sketch of the devices that use it.
     public struct Running: Sendable, Hashable {
-        /// The number of a release; 0 for the models of the app.
+        /// The number of the release; 0 for the models of the app bundle.
         public var release: Int
+        /// The device's place in the sketch.
         public var place: SketchPlace
 
+        /// Creates the statement that the app uses a release.
         public init(release: Int, place: SketchPlace) {
             self.release = release
             self.place = place
         }
     }
 
-    /// How often something happened.
+    /// The number of times that something happened with a release.
     public struct Count: Sendable, Hashable {
-        /// The number of a release; 0 for the models of the app.
+        /// The number of the release; 0 for the models of the app bundle.
         public var release: Int
+        /// The event that is counted.
         public var event: Event
+        /// The number of occurrences, 1 to ``mostEvents``.
         public var count: Int
 
+        /// Creates a count of an event, by default 1.
         public init(release: Int, event: Event, count: Int = 1) {
             self.release = release
             self.event = event
@@ -39,14 +48,16 @@ public struct DeviceReport: Sendable, Hashable {
         }
     }
 
+    /// An event in a device's use of a release.
     public enum Event: Sendable, Hashable {
-        /// The device came to a stage for the first time.
+        /// The device reached a stage for the first time.
         case reached(AdoptionFunnel.Stage)
-        /// The app used the release on a further day, and nothing failed before.
+        /// The app used the release on another day, and nothing failed on it.
         case used
+        /// The release failed on the device, for a reason.
         case failed(FailureSummary.Reason)
 
-        /// The word that reports and tables have for it.
+        /// The event's name in reports and tables.
         public var name: String {
             switch self {
             case .reached(let stage): stage.rawValue
@@ -55,10 +66,10 @@ public struct DeviceReport: Sendable, Hashable {
             }
         }
 
-        /// Why it failed.
+        /// The reason of a failure; `nil` for other events.
         public var reason: FailureSummary.Reason? { if case .failed(let reason) = self { reason } else { nil } }
 
-        /// Whether it is a trial of the release: one that succeeded, or one that failed.
+        /// Whether the event counts as a trial of the release, successful or failed.
         public var isTrial: Bool {
             switch self {
             case .reached(let stage): stage == .loaded
@@ -66,19 +77,21 @@ public struct DeviceReport: Sendable, Hashable {
             }
         }
 
-        /// Why a release fails that devices had begun to use.
+        /// The reasons for which a release fails after devices have begun to use it.
         public static let reasonsInUse: [FailureSummary.Reason] = [.prediction, .other]
 
-        /// The names of events that are trials.
+        /// The names of the events that count as trials.
         public static let trialNames = [AdoptionFunnel.Stage.loaded.rawValue, "used", "failed"]
     }
 
+    /// The largest number of counts in one report.
     public static let mostCounts = 64
-    /// The most that one report may count of an event: a device that was offline for long.
+    /// The largest count of an event in one report, which a device reaches after a long time offline.
     public static let mostEvents = 366
-    /// The largest report in bytes.
+    /// The largest size of a report in bytes.
     public static let largest = 16 << 10
 
+    /// Creates a report without counts.
     public init(id: String, operatingSystem: String, deviceClass: DeviceClass) {
         self.id = id
         self.operatingSystem = operatingSystem
@@ -86,7 +99,9 @@ public struct DeviceReport: Sendable, Hashable {
         counts = []
     }
 
-    /// Checks the report; errors name the member.
+    /// Checks the report against the format.
+    ///
+    /// Throws a ``PolicyError`` that names the first member whose value is not allowed.
     public func check() throws(PolicyError) {
         guard id.utf8.count == 32, id.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
         else {
@@ -113,23 +128,27 @@ public struct DeviceReport: Sendable, Hashable {
     }
 }
 
-/// A device's place in a sketch of how many devices there are (HyperLogLog, P. Flajolet and others, 2007): 12 bits that many
-/// devices share, and how rare the others are.
+/// A device's place in a HyperLogLog sketch of the number of devices (Flajolet and others, 2007).
+///
+/// It is a register that many devices share, and the rank of the remaining bits of the hash.
 public struct SketchPlace: Sendable, Hashable {
+    /// The number of registers of a sketch.
     public static let registerCount = 4096
-    /// The largest rank: of 52 bits, none is set.
+    /// The largest rank, reached when none of the remaining 52 bits is set.
     public static let mostRank = 53
 
+    /// The register, 0 to 4,095: the first 12 bits of the hash.
     public var register: Int
-    /// One more than the number of leading zeros of what follows the register's bits.
+    /// One more than the number of leading zeros in the bits after the register's, 1 to ``mostRank``.
     public var rank: Int
 
+    /// Creates a place from its register and rank.
     public init(register: Int, rank: Int) {
         self.register = register
         self.rank = rank
     }
 
-    /// The place of an installation in the sketches of a collection.
+    /// The place of an installation in the sketches of a collection, from the hash of install ID and salt.
     public init(installID: String, salt: String) {
         let bits = Bucket.bits(installID: installID, salt: salt)
         register = Int(bits >> 52)
@@ -140,7 +159,10 @@ public struct SketchPlace: Sendable, Hashable {
 // MARK: JSON
 
 extension DeviceReport {
-    /// Reads a report.
+    /// Reads a report and checks it.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``largest`` bytes.
+    /// - Throws: a ``PolicyError`` that names the member, also for unknown members.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         guard bytes.count <= Self.largest else {
             throw PolicyError(.tooLarge, at: "", "A report has at most \(Self.largest) bytes.")

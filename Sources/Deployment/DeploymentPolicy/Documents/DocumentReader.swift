@@ -1,7 +1,7 @@
 import MLEncryption
 import MLFiles
 
-/// A value of a document, and the path that leads to it.
+/// A value of a document, with the path that leads to it.
 struct DocumentValue {
     let json: JSONValue
     let path: String
@@ -38,7 +38,7 @@ struct DocumentValue {
         return members.map { ($0.name, DocumentValue($0.value, path.isEmpty ? $0.name : "\(path).\($0.name)")) }
     }
 
-    /// Refuses members that are not among `names`.
+    /// Throws `unknownMember` for a member whose name is not among `names`.
     func expectMembers(_ names: Set<String>) throws(PolicyError) {
         guard case .object(let members) = json else { throw wrongType("an object") }
         guard let unknown = members.first(where: { !names.contains($0.name) }) else { return }
@@ -72,7 +72,7 @@ struct DocumentValue {
         return text
     }
 
-    /// A whole number that is written without point and exponent.
+    /// The value as a whole number; it must be written without a point and an exponent.
     func integer() throws(PolicyError) -> Int {
         guard case .integer(let value) = json else { throw wrongType("a whole number") }
         return Int(value)
@@ -95,7 +95,7 @@ struct DocumentValue {
         throw error(.badVersion, "\"\(text)\" is no version such as 17.4.1 or 2.0-beta3.")
     }
 
-    /// One of the words that a type knows.
+    /// The value as one of the raw values of an enumeration; `outOfRange` for any other text.
     func word<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) throws(PolicyError) -> Word {
         let text = try text()
         if let word = Word(rawValue: text) { return word }
@@ -103,7 +103,7 @@ struct DocumentValue {
         throw error(.outOfRange, "\"\(text)\" is none of \(known).")
     }
 
-    /// A number as documents have it: a whole one, or a text where it has a fraction.
+    /// The value as a number, which documents write as a whole number or, with a fraction, as text.
     func decimal() throws(PolicyError) -> Double {
         switch json {
         case .integer(let value) where value.magnitude <= UInt64(Limits.integer): return Double(value)
@@ -129,12 +129,12 @@ struct DocumentValue {
         return error(.wrongType, "\(expected) is needed here, not \(found).")
     }
 
-    /// The value as canonical JSON; numbers with fractions as they are read.
+    /// The value as canonical JSON; numbers with fractions as text.
     var canonicalText: String { String(decoding: CanonicalWriter.bytes(json.withoutFractions), as: UTF8.self) }
 }
 
 extension JSONValue {
-    /// The same with texts in the places of numbers that have fractions, which canonical JSON cannot have.
+    /// The same value with fractional numbers replaced by texts, since canonical JSON has no fractions.
     fileprivate var withoutFractions: JSONValue {
         switch self {
         case .number(let value): .string("\(value)")
@@ -145,9 +145,9 @@ extension JSONValue {
     }
 }
 
-/// Numbers with fractions, which documents hold as text because canonical JSON has whole numbers only.
+/// Fractional numbers, which documents hold as text because canonical JSON has whole numbers only.
 enum Decimals {
-    /// The double nearest to a text `-?digits[.digits][e[+-]digits]` of at most 32 bytes; `nil` for all else.
+    /// The double nearest to a text `-?digits[.digits][e[+-]digits]` of at most 32 bytes; `nil` for any other text.
     static func value(_ text: String) -> Double? {
         var rest = Array(text.utf8)[...]
         guard rest.count <= 32 else { return nil }
@@ -179,6 +179,7 @@ enum Decimals {
 
     /// The whole number that a value is, where a document can hold it.
     static func integer(_ value: Double) -> Int? {
+        /// The value as a whole number; `nil` where a document cannot hold it as one.
         abs(value) <= Double(Limits.integer) && value.rounded(.towardZero) == value ? Int(value) : nil
     }
 }

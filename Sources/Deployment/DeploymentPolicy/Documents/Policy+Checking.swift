@@ -1,5 +1,7 @@
 extension Policy {
-    /// Checks everything that the format demands; the first error names its member.
+    /// Checks the policy against everything that the format demands.
+    ///
+    /// Throws a ``PolicyError`` that names the first member in error.
     public func check() throws(PolicyError) {
         try Check.integer(version, 1...Limits.integer, at: "version")
         guard issued < expires else {
@@ -68,7 +70,7 @@ extension Policy {
     }
 }
 
-/// Checks the conditions of all rules, which have limits in common.
+/// Checks the conditions of all rules, which share their limits.
 private struct ConditionCheck {
     let segments: Set<String>
     var count = 0
@@ -156,7 +158,7 @@ extension Condition.Comparison {
         try checkOrder()
     }
 
-    /// Checks that the operator fits the attribute.
+    /// Throws `unfitOperator` when the operator does not apply to the attribute.
     func checkFit() throws(PolicyError) {
         guard !`operator`.kinds.contains(attribute.kind) else { return }
         let known = attribute.operators.map(\.rawValue).joined(separator: ", ")
@@ -212,7 +214,7 @@ extension Condition.Comparison {
         }
     }
 
-    /// Values of one comparison with a signal are of one type; bounds are in order.
+    /// Throws `badValues` unless the values are of one type and the bounds of `between` are in order.
     private func checkOrder() throws(PolicyError) {
         func type(_ value: AttributeValue) -> Int {
             switch value {
@@ -243,7 +245,7 @@ extension Condition.Comparison {
 }
 
 extension Attribute {
-    /// Whether it has a name that documents can hold.
+    /// Whether the attribute has a name that documents can hold.
     var isNamed: Bool {
         if case .custom(let name) = self { return isName(name, limit: 64) }
         return true
@@ -303,8 +305,9 @@ enum Check {
         guard value.isFinite else { throw PolicyError(.outOfRange, at: path, "The number is not finite.") }
     }
 
-    /// A text of 1 to `limit` bytes without control characters, but for line feeds and tabulators where lines are
-    /// allowed.
+    /// Checks that a text has 1 to `limit` bytes and no control characters.
+    ///
+    /// Line feeds and tabs are allowed where `lines` is true.
     static func text(
         _ text: String,
         limit: Int = Limits.textBytes,
@@ -331,7 +334,7 @@ enum Check {
         }
     }
 
-    /// The name of an app: `[a-z0-9-]{1,64}`.
+    /// Checks an app's identifier: `[a-z0-9-]{1,64}`.
     static func app(_ text: String, at path: String) throws(PolicyError) {
         let isValid =
             (1...64).contains(text.utf8.count)
@@ -343,13 +346,13 @@ enum Check {
 
     static func environment(_ text: String, at path: String) throws(PolicyError) { try app(text, at: path) }
 
-    /// The name of a collection, which is part of paths: `[A-Za-z0-9._-]{1,128}`, and neither `.` nor `..`.
+    /// Checks a collection's identifier, which becomes part of paths: `[A-Za-z0-9._-]{1,128}`, but not `.` or `..`.
     static func collection(_ text: String, at path: String) throws(PolicyError) {
         try name(text, limit: 128, at: path)
         guard text != ".", text != ".." else { throw PolicyError(.badText, at: path, "\"\(text)\" is no name.") }
     }
 
-    /// SHA-256 in lower-case hexadecimal digits.
+    /// Checks for a SHA-256 in lower-case hexadecimal digits.
     static func hash(_ text: String, at path: String) throws(PolicyError) {
         guard Hash.bytes(text, count: 32) != nil else {
             throw PolicyError(.badHash, at: path, "64 lower-case hexadecimal digits are needed.")

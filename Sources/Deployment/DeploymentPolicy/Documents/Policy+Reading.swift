@@ -1,10 +1,14 @@
 import MLFiles
 
 extension Policy {
-    /// Reads the `signed` part of a policy, which may come from anyone: everything is checked, nothing traps.
+    /// Reads the `signed` part of a policy, which may come from anyone, and checks all of it.
     ///
-    /// Members that are not known are errors.  Where the policy needs a later evaluator they are not: a condition that
-    /// this evaluator cannot read is unknown, a rule that it cannot read never matches, other members are passed over.
+    /// Unknown members are errors, except where the policy needs a later evaluator: then a condition that this
+    /// evaluator cannot read is unknown, a rule that it cannot read never matches, and other unknown members are
+    /// ignored.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``Limits/documentBytes``.
+    /// - Throws: a ``PolicyError`` that names the member.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         let root = try DocumentValue(document: bytes)
         guard try root.member("_type").text() == "policy" else {
@@ -38,12 +42,17 @@ extension Policy {
 
 /// Reads the shapes of a policy; ``Policy/check()`` judges what they hold.
 extension Condition {
-    /// Reads a condition in the form that policies have it in, by this evaluator.
+    /// Reads a condition in the form that it has in policies of this evaluator.
+    ///
+    /// - Parameter bytes: JSON in UTF-8.
+    /// - Throws: a ``PolicyError`` that names the member. Segments are not looked up, and the limits of whole policies
+    ///   do not apply.
     public init(json bytes: some Collection<UInt8>) throws(PolicyError) {
         self = try PolicyReader(isNewer: false).condition(try DocumentValue(document: bytes), depth: 1)
     }
 }
 
+/// Reads the structure of a policy; ``Policy/check()`` judges the values.
 struct PolicyReader {
     /// Whether the policy needs a later evaluator than this one.
     let isNewer: Bool
@@ -97,7 +106,9 @@ struct PolicyReader {
         }
     }
 
-    /// - Parameter isStrict: whether unknown members are errors also where the policy needs a later evaluator.
+    /// Reads a serving.
+    ///
+    /// Where `isStrict` is true, unknown members are errors even if the policy needs a later evaluator.
     private func serving(_ value: DocumentValue, isStrict: Bool) throws(PolicyError) -> Serving {
         let reader = PolicyReader(isNewer: isNewer && !isStrict)
         try reader.expect(value, ["salt", "splits"])
@@ -206,7 +217,7 @@ struct PolicyReader {
         }
     }
 
-    /// A whole number, or `{"decimal": "0.25"}`.
+    /// Reads a whole number, or `{"decimal": "0.25"}`.
     private func number(_ value: DocumentValue) throws(PolicyError) -> Double {
         switch value.json {
         case .integer: return try value.decimal()

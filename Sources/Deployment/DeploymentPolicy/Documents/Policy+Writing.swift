@@ -2,8 +2,11 @@ import MLEncryption
 import MLFiles
 
 extension Policy {
-    /// The `signed` part in canonical JSON, which the same policy always spells alike and which is what is signed: RFC
-    /// 8785 and OLPC's canonical JSON agree on it, as texts have no control characters and numbers no fractions.
+    /// The `signed` part in canonical JSON, whose bytes are what is signed; equal policies have equal bytes.
+    ///
+    /// RFC 8785 and OLPC's canonical JSON agree on it, as texts have no control characters and numbers no fractions.
+    /// Throws a ``PolicyError`` where ``check()`` does, `newerEvaluator` for a policy that a later evaluator is needed
+    /// for, and `tooLarge` beyond ``Limits/documentBytes``.
     public func bytes() throws(PolicyError) -> [UInt8] {
         try check()
         guard evaluator <= Self.evaluatorVersion, !rules.contains(where: \.when.isUnreadable) else {
@@ -90,7 +93,7 @@ extension Outcome {
 }
 
 extension Condition {
-    /// Whether it, or one inside, is of a later evaluator.
+    /// Whether the condition, or one inside it, needs a later evaluator.
     var isUnreadable: Bool {
         switch self {
         case .unreadable: true

@@ -1,8 +1,11 @@
 extension ReleaseDocument {
-    /// The format that this version reads and writes.
+    /// The version of the format that this module reads and writes.
     public static let format = 1
 
-    /// Reads a release document, which may come from anyone; members that are not known are errors.
+    /// Reads a release document, which may come from anyone, and checks all of it.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``Limits/documentBytes``.
+    /// - Throws: a ``PolicyError`` that names the member, also for unknown members.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         let root = try DocumentValue(document: bytes)
         let format = try root.member("format")
@@ -85,7 +88,9 @@ extension ReleaseDocument.Metric {
 }
 
 extension ReleaseDocument {
-    /// Checks everything that the format demands; the first error names its member.
+    /// Checks the document against everything that the format demands.
+    ///
+    /// Throws a ``PolicyError`` that names the first member in error.
     public func check() throws(PolicyError) {
         try Check.app(app, at: "app")
         try Check.collection(collection, at: "collection")
@@ -163,7 +168,7 @@ extension ReleaseDocument.Blob {
 }
 
 extension Check {
-    /// The name of a model, which becomes a file's: 1 to 128 bytes without slashes, not beginning with a point.
+    /// Checks a model's name, which becomes a file's: 1 to 128 bytes without slashes, not beginning with a point.
     static func modelName(_ name: String, at path: String) throws(PolicyError) {
         try text(name, limit: 128, at: path)
         guard !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }),

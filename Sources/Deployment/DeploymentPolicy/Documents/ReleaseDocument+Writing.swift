@@ -2,7 +2,9 @@ import MLEncryption
 import MLFiles
 
 extension ReleaseDocument {
-    /// The document in canonical JSON (RFC 8785), which the same release always spells alike.
+    /// The document in canonical JSON (RFC 8785); equal documents have equal bytes.
+    ///
+    /// Throws a ``PolicyError`` where ``check()`` does, and `tooLarge` beyond ``Limits/documentBytes``.
     public func bytes() throws(PolicyError) -> [UInt8] {
         try check()
         let bytes = CanonicalWriter.bytes(json)

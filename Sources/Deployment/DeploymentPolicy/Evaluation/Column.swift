@@ -1,15 +1,15 @@
-/// All comparisons of a policy with one attribute, of one type of values.
+/// All comparisons of a policy with one attribute and one type of values.
 final class Column: Sendable {
     let attribute: Attribute
     let table: Table
     let wordCount: Int
-    /// The words' bits that comparisons have.
+    /// The bits of the column's words that belong to comparisons.
     let used: [UInt64]
-    /// Those of them that the rows answer for every value.
+    /// Those of the ``used`` bits that the rows answer for every value.
     let answered: [UInt64]
-    /// `wordCount` words for each row: the comparisons that are true.
+    /// `wordCount` words for each row, with the bits of the comparisons that are true.
     let rows: [UInt64]
-    /// Where its words begin among those of all columns.
+    /// The index of the column's first word among the words of all columns.
     let firstWord: Int
 
     init(attribute: Attribute, table: Table, firstWord: Int, used: [UInt64], rows: [UInt64]) {
@@ -29,16 +29,16 @@ final class Column: Sendable {
 
     /// How a device's value finds its row.
     enum Table: Sendable {
-        /// Row 0 without, row 1 with a value; known either way.
+        /// Row 0 without a value, row 1 with one; known either way.
         case presence
-        /// Rows of the listed texts, and behind them the row of all others; patterns are asked one by one.
+        /// A row for each listed text, and one after them for all others; patterns are evaluated one by one.
         case texts(TextTable, [Pattern])
         /// Two rows for each bound, for what is less and what is equal, and one for what is greater than all.
         case versions([VersionNumber])
         case numbers([Double])
         /// Row 0 for false, row 1 for true.
         case flags
-        /// Comparisons that would need too many rows, asked one by one.
+        /// Comparisons that would need too many rows and are evaluated one by one.
         case direct([Condition.Comparison])
     }
 
@@ -48,7 +48,7 @@ final class Column: Sendable {
         let comparison: Condition.Comparison
     }
 
-    /// How many rows there are; none where comparisons are asked one by one.
+    /// The number of rows; 0 where comparisons are evaluated one by one.
     var rowCount: Int { wordCount == 0 ? 0 : rows.count / wordCount }
 
     /// The row of a device's value; `nil` where it has none, or where there are no rows.
@@ -63,7 +63,9 @@ final class Column: Sendable {
         }
     }
 
-    /// Fills the column's words of `bits` for a device: those for "true", and `distance` further those for "false".
+    /// Sets the column's words of `bits` for a device.
+    ///
+    /// The words for "true" begin at ``firstWord``, those for "false" `distance` words further on.
     func fill(_ bits: UnsafeMutableBufferPointer<UInt64>, distance: Int, _ device: borrowing DeviceAttributes) {
         if case .direct(let comparisons) = table { return fill(comparisons, bits, distance, device) }
         guard let row = row(of: device) else { return }
@@ -94,7 +96,7 @@ final class Column: Sendable {
         }
     }
 
-    /// 2 i for what lies before bound i, 2 i + 1 for what equals it.
+    /// 2 i for a value between bounds i − 1 and i, 2 i + 1 for one that equals bound i.
     private static func row<Value: Comparable>(of value: Value, in bounds: [Value]) -> Int {
         var (low, high) = (0, bounds.count)
         while low < high {
@@ -142,16 +144,16 @@ extension DeviceAttributes {
     }
 }
 
-/// Texts and their numbers, found by the normalised bytes: a hash table with open addressing.
+/// A hash table with open addressing from texts, by their normalised bytes, to their indices.
 final class TextTable: Sendable {
     private let kind: Attribute.Kind
     private let texts: [[UInt8]]
-    /// The number of a text, or -1; a power of two of them, at most half of them taken.
+    /// The index of a text, or -1; their number is a power of two, and at most half of them are used.
     private let slots: [Int32]
 
     var count: Int { texts.count }
 
-    /// - Parameter texts: different ones, normalised.
+    /// Creates a table of normalised texts that all differ.
     init(_ texts: [[UInt8]], kind: Attribute.Kind) {
         self.kind = kind
         self.texts = texts

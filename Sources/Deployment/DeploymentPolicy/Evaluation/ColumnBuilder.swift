@@ -1,6 +1,6 @@
-/// Sorts a policy's comparisons into columns.
+/// Groups a policy's comparisons into columns.
 struct ColumnBuilder {
-    /// Where a comparison's bit lies.
+    /// The position of a comparison's bit.
     struct Place: Hashable {
         var column: Int
         var bit: Int
@@ -70,11 +70,11 @@ struct ColumnBuilder {
     struct Rows {
         var table: Column.Table
         var count: Int
-        /// In which rows each comparison is true.
+        /// The rows in which each comparison is true.
         var truths: [TrueRows]
     }
 
-    /// Rows in some ranges, or all but those.
+    /// The rows in some ranges, or all other rows.
     struct TrueRows {
         var ranges: [Range<Int>]
         var isNegated = false
@@ -140,7 +140,7 @@ struct ColumnBuilder {
         return Rows(table: table(bounds), count: count, truths: truths)
     }
 
-    /// - Parameter own: the rows of the comparison's values.
+    /// The rows in which a comparison is true, given the rows of its values.
     private static func ranges(_ operator: Operator, _ own: [Int], _ count: Int) -> [Range<Int>] {
         guard let first = own.first, let last = own.last else { return [] }
         switch `operator` {
@@ -155,7 +155,7 @@ struct ColumnBuilder {
 }
 
 extension Column {
-    /// Words of rows that a column may take; larger ones ask comparison by comparison.
+    /// The largest number of words that a column's rows may take; larger columns evaluate comparisons one by one.
     private static let mostWords = 1 << 15
 
     fileprivate convenience init(
@@ -188,7 +188,7 @@ extension Column {
 }
 
 extension Operator {
-    /// Whether it asks for parts of a text.
+    /// Whether the operator compares parts of a text.
     fileprivate var isPattern: Bool { [.startsWith, .endsWith, .contains, .matches].contains(self) }
     fileprivate var isNegation: Bool { self == .isNot || self == .notIn }
 }

@@ -1,5 +1,5 @@
 extension Condition.Comparison {
-    /// The answer for a device's value; unknown where there is none, or where a signal is of another type.
+    /// The answer for a device's value; unknown where it has none, or where a signal is of another type.
     func truth(of value: AttributeValue?) -> Truth {
         if `operator` == .isPresent { return Truth(values.first == .flag(value != nil)) }
         switch value {
@@ -43,7 +43,7 @@ extension Condition.Comparison {
         }
     }
 
-    /// A text as it is compared: see ``Attribute/Kind``.
+    /// A text in the form in which it is compared: see ``Attribute/Kind``.
     private func normalized(_ text: String) -> [UInt8] { Bytes.normalized(text, for: attribute.kind) }
 }
 
@@ -54,7 +54,7 @@ extension AttributeValue {
     var asFlag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
 }
 
-/// Texts as bytes: Swift's strings compare by canonical equivalence, which other languages do not.
+/// Comparison of texts as bytes: Swift's strings compare by canonical equivalence, which other languages do not.
 enum Bytes {
     static func normalized(_ text: String, for kind: Attribute.Kind) -> [UInt8] {
         text.utf8.map { normalized($0, for: kind) }
@@ -75,7 +75,7 @@ enum Bytes {
         return (0...text.count - part.count).contains { text[$0...].starts(with: part) }
     }
 
-    /// Basic filtering of RFC 4647: the range is the tag, or what stands before a hyphen in it.
+    /// Basic filtering of RFC 4647: the range equals the tag, or the part of it before a hyphen.
     static func language(_ tag: [UInt8], matches range: [UInt8]) -> Bool {
         if range == [UInt8(ascii: "*")] { return true }
         return tag.starts(with: range) && (tag.count == range.count || tag[range.count] == UInt8(ascii: "-"))

@@ -1,43 +1,43 @@
-/// The rules of a policy, prepared so that one evaluation costs some hundred nanoseconds.
+/// The rules of a policy, compiled so that an evaluation takes a few hundred nanoseconds.
 ///
-/// All comparisons with one attribute form a ``Column``: one look-up of the device's value answers all of them, as a row
-/// of bits.  Most rules ask for all of some comparisons; each row also knows which rules it lets pass (``Gate``), so that
-/// the rules that match are what all columns let pass.  Only of these, the rest of the condition is asked.  Negations are
-/// pushed down to the comparisons beforehand; as each comparison has a bit for "true" and one for "false", of which
-/// unknown has neither, this is exactly Kleene's logic.
+/// All comparisons with one attribute form a ``Column``: one look-up of the device's value answers all of them, as a
+/// row of bits. Most rules are conjunctions of comparisons; each row also knows the rules that it does not exclude
+/// (``Gate``), so the candidates are the rules that no column excludes. Only for these is the rest of the condition
+/// evaluated. Negations are pushed down to the comparisons beforehand; as each comparison has a bit for "true" and one
+/// for "false", of which unknown has neither, this is exactly Kleene's logic.
 final class CompiledPolicy: Sendable {
-    /// Words of the columns' bits for "true"; those for "false" follow.
+    /// The number of words of the columns' bits for "true"; those for "false" follow.
     let wordCount: Int
     let columns: [Column]
-    /// The column that fills a word, for both halves.
+    /// The index of the column that fills a word, for both halves.
     let columnOfWord: [Int]
     let salts: [String]
     let segments: [Segment]
     let gates: [Gate]
-    /// Words that hold a bit for each rule.
+    /// The number of words that hold a bit for each rule.
     let ruleWordCount: Int
-    /// What rules ask for that no gate answers.
+    /// The parts of the rules' conditions that no gate answers.
     let rules: [Node]
-    /// Of the rules in order, and of the default.
+    /// The servings of the rules in order, followed by that of the default.
     let servings: [CompiledServing]
 
-    /// Bits of one word that a node asks for.
+    /// The bits of one word that a node needs.
     struct Mask: Sendable, Hashable {
-        /// In the bits for "true", or ``wordCount`` more in those for "false".
+        /// The index among the words for "true", or ``wordCount`` more among those for "false".
         var word: Int
         var bits: UInt64
     }
 
-    /// The rules that each row of a column lets pass, as bits.
+    /// The rules that each row of a column does not exclude, as bits.
     struct Gate: Sendable {
         let column: Column
         /// ``ruleWordCount`` words for each row.
         let rows: [UInt64]
-        /// The rules that do not ask for the attribute.
+        /// The rules that do not depend on the attribute.
         let absent: [UInt64]
     }
 
-    /// Whether a condition is true (or, where it was negated, false).
+    /// A test of whether a condition is true (or, where it was negated, false).
     indirect enum Node: Sendable {
         /// All of the bits are set, and all of the nodes hold.
         case all([Mask], [Node])
@@ -61,17 +61,17 @@ final class CompiledPolicy: Sendable {
     }
 }
 
-/// What a rule serves, with all that can be known beforehand.
+/// The serving of a rule, with everything precomputed that does not depend on the device.
 struct CompiledServing: Sendable {
     let salt: Int
-    /// Nothing when all buckets are served alike.
+    /// The bounds of the splits; empty when all buckets have the same outcome.
     let bounds: [Int]
     let choices: [Choice]
 
     struct Choice: Sendable {
         let outcome: Outcome
         let release: ReleaseReference?
-        /// Refusals that do not depend on the device.
+        /// A refusal that does not depend on the device.
         let refusal: Decision.Refusal?
     }
 
@@ -97,7 +97,7 @@ struct CompiledServing: Sendable {
         }
     }
 
-    /// What a device gets whose bucket is known, where it is needed.
+    /// The decision for a device, whose bucket is given where buckets decide.
     func decision(_ source: Decision.Source, bucket: Int?, _ runtime: VersionNumber?) -> Decision {
         let choice = choices[bucket.flatMap { bucket in bounds.firstIndex { bucket < $0 } } ?? 0]
         var decision = Decision(outcome: choice.outcome, named: choice.outcome, source: source, bucket: bucket)

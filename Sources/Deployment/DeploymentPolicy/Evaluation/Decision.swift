@@ -1,26 +1,29 @@
-/// What a policy gives a device, and by which rule.
+/// The result of evaluating a policy for a device, and the rule it comes from.
 public struct Decision: Sendable, Hashable {
     /// What the device gets.
     public var outcome: Outcome
-    /// What the rule named; differs from ``outcome`` where that was refused.
+    /// What the rule names; differs from ``outcome`` where that was refused.
     public var named: Outcome
+    /// The part of the policy that decided.
     public var source: Source
-    /// The device's bucket, where buckets decided.
+    /// The device's bucket; `nil` unless buckets decided.
     public var bucket: Int?
-    /// Why the device does not get what the rule named.
+    /// The reason why the device does not get what the rule names; `nil` when it does.
     public var refusal: Refusal?
-    /// Where the release lies, when the outcome is one.
+    /// The entry of the release, when the outcome is one.
     public var release: ReleaseReference?
 
+    /// The part of a policy that decides.
     public enum Source: Sendable, Hashable {
+        /// The first rule that matched, with its index in the policy and its identifier.
         case rule(index: Int, id: String)
-        /// No rule matched.
+        /// The default, as no rule matched.
         case fallback
-        /// The policy is paused or halted.
+        /// The policy's state, as it is paused or halted.
         case state(Policy.State)
     }
 
-    /// Why a device runs the bundled models though a release was named.
+    /// A reason why a device runs the bundled models though the policy names a release for it.
     public enum Refusal: Sendable, Hashable {
         /// The release needs a later runtime than the device has, or the device does not know its own.
         case runtime(minimum: VersionNumber, has: VersionNumber?)
@@ -29,7 +32,7 @@ public struct Decision: Sendable, Hashable {
         /// Buckets decide, and the device has no install ID.
         case noInstallID
 
-        /// A stable word for programs and vectors.
+        /// A stable word for programs and test vectors.
         public var code: String {
             switch self {
             case .runtime: "runtime"
@@ -41,6 +44,7 @@ public struct Decision: Sendable, Hashable {
 }
 
 extension Decision.Refusal: CustomStringConvertible {
+    /// The reason in words.
     public var description: String {
         switch self {
         case .runtime(let minimum, let has?): "it needs runtime \(minimum), and the device has \(has)"

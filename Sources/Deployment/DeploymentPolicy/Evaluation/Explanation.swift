@@ -1,27 +1,31 @@
-/// Why a device gets what it gets: what became of every rule.
+/// The decision for a device with the result of every rule.
 public struct Explanation: Sendable, Hashable {
+    /// What the device gets.
     public var decision: Decision
-    /// All rules in order, also those that were not reached.
+    /// The results of all rules in order, also of those that were not reached.
     public var rules: [RuleTrace]
 
-    /// What became of a rule.
+    /// The result of one rule.
     public struct RuleTrace: Sendable, Hashable {
+        /// The rule's index in the policy.
         public var index: Int
+        /// The rule's identifier.
         public var id: String
         /// The answer to the rule's condition.
         public var truth: Truth
-        /// The condition that made it so.
+        /// The innermost condition that determined the answer.
         public var deciding: ConditionTrace
-        /// The device's bucket, where the serving needs one and the device has it.
+        /// The device's bucket, where the serving needs one and the device has an install ID.
         public var bucket: Int?
-        /// What the rule serves, or would serve were it reached, to this device's bucket.
+        /// What the rule serves to this device's bucket, also where the rule was not reached.
         public var serves: Outcome?
+        /// Why the rule decided, or why it did not.
         public var standing: Standing
     }
 
-    /// Why a rule served, or did not.
+    /// Why a rule decided, or why it did not.
     public enum Standing: String, Sendable, Hashable {
-        /// It served.
+        /// It decided what the device gets.
         case served
         /// Its condition is false.
         case notMatched
@@ -29,24 +33,25 @@ public struct Explanation: Sendable, Hashable {
         case unknown
         /// Its condition is true, but buckets decide and the device has no install ID.
         case noInstallID
-        /// A rule before it served, or the policy is paused or halted.
+        /// A rule before it decided, or the policy is paused or halted.
         case notReached
     }
 
     /// The answer to one condition.
     public struct ConditionTrace: Sendable, Hashable {
-        /// Its path in the policy: `rules[2].when.all[0]`.
+        /// The condition's path in the policy: `rules[2].when.all[0]`.
         public var path: String
+        /// The answer.
         public var truth: Truth
         /// The condition in words: `OS version is at least 17.4`.
         public var text: String
-        /// What the device has: `17.2`; `nil` where that is unknown, or where the condition is not about one value.
+        /// The device's value: `17.2`; `nil` where it is unknown, or where the condition is not about one value.
         public var value: String?
     }
 }
 
 extension PolicyEvaluator {
-    /// What a device gets, and why.
+    /// Evaluates the policy for a device and says what became of every rule.
     public func explain(_ device: DeviceAttributes) -> Explanation {
         let decision = evaluate(device)
         let served: Int? = if case .rule(let index, _) = decision.source { index } else { nil }
@@ -83,7 +88,7 @@ extension PolicyEvaluator {
 
     // MARK: Conditions, one by one
 
-    /// The answer to a condition, by its definition: what the compiled form must agree with.
+    /// The answer to a condition by its definition, with which the compiled form must agree.
     func truth(of condition: Condition, _ device: DeviceAttributes) -> Truth {
         switch condition {
         case .all(let parts): parts.map { truth(of: $0, device) }.min() ?? .true
@@ -100,7 +105,7 @@ extension PolicyEvaluator {
         }
     }
 
-    /// The innermost condition that made an answer what it is: of parts that agree with the whole, the first.
+    /// The innermost condition that determines an answer: the first part that agrees with the whole.
     private func deciding(
         _ condition: Condition,
         at path: String,
@@ -174,6 +179,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension Condition.Comparison: CustomStringConvertible {
+    /// The comparison in words: "OS version is at least 17.4".
     public var description: String {
         let separator = `operator` == .between ? " and " : ", "
         let values = values.map(\.description).joined(separator: separator)
@@ -182,7 +188,7 @@ extension Condition.Comparison: CustomStringConvertible {
 }
 
 extension Explanation: CustomStringConvertible {
-    /// Lines for a terminal: what the device gets, then a line for each rule.
+    /// Lines for a terminal: the decision, then a line for each rule.
     public var description: String {
         var lines = [decision.description]
         for rule in rules { lines.append("  \(rule)") }
@@ -191,6 +197,7 @@ extension Explanation: CustomStringConvertible {
 }
 
 extension Decision: CustomStringConvertible {
+    /// The decision in words, with the rule and bucket it comes from and the reason of a refusal.
     public var description: String {
         let origin =
             switch source {
@@ -205,6 +212,7 @@ extension Decision: CustomStringConvertible {
 }
 
 extension Explanation.RuleTrace: CustomStringConvertible {
+    /// One line for a terminal: number, identifier, standing, and the deciding condition with the device's value.
     public var description: String {
         let standing =
             switch standing {
@@ -223,7 +231,7 @@ extension Explanation.RuleTrace: CustomStringConvertible {
 
 /// Shares in words.
 enum Percent {
-    /// Thousandths of a percent as percent: `5 %`, `0.125 %`.
+    /// A number of thousandths of a percent as percent: `5 %`, `0.125 %`.
     static func text(_ thousandths: Int) -> String {
         let rest = thousandths % 1000
         guard rest != 0 else { return "\(thousandths / 1000) %" }

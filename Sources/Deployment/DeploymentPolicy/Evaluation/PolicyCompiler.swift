@@ -1,4 +1,4 @@
-/// Makes the parts of a compiled policy.
+/// Builds the parts of a compiled policy.
 struct PolicyCompiler {
     typealias Mask = CompiledPolicy.Mask
     typealias Gate = CompiledPolicy.Gate
@@ -34,7 +34,7 @@ struct PolicyCompiler {
 
     // MARK: Gates
 
-    /// Moves what rules ask for of the columns' rows from the rules to gates.
+    /// Moves the requirements that columns' rows answer from the rules to gates.
     private mutating func addGates() {
         var needs: [Int: [Int: [Mask]]] = [:]
         for (index, rule) in rules.enumerated() {
@@ -53,7 +53,7 @@ struct PolicyCompiler {
         for place in needs.keys.sorted() { gates.append(gate(columns[place], needs[place] ?? [:])) }
     }
 
-    /// - Parameter needs: what rules ask for of the column, by their numbers.
+    /// The gate of a column, given the bits of the column that each rule requires.
     private func gate(_ column: Column, _ needs: [Int: [Mask]]) -> Gate {
         var absent = [UInt64](repeating: 0, count: ruleWordCount)
         for rule in rules.indices where needs[rule] == nil { absent[rule / 64] |= 1 << UInt64(rule % 64) }

@@ -1,16 +1,19 @@
-/// A policy, prepared for evaluating it often.  The same on devices, servers and in the command line.
+/// A policy compiled for evaluating it often, in the same way on devices, servers and the command line.
 public struct PolicyEvaluator: Sendable {
+    /// The policy that is evaluated.
     public let policy: Policy
     private let compiled: CompiledPolicy
 
-    /// Prepares a policy, which must be sound.
+    /// Checks a policy and compiles it.
+    ///
+    /// Throws the ``PolicyError`` of ``Policy/check()``.
     public init(_ policy: Policy) throws(PolicyError) {
         try policy.check()
         self.policy = policy
         compiled = CompiledPolicy(policy)
     }
 
-    /// What a device gets.
+    /// Decides what a device gets.
     public func evaluate(_ device: DeviceAttributes) -> Decision {
         guard policy.state == .active else { return stopped }
         return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Evaluation.wordCount(of: compiled)) { words in
@@ -40,19 +43,19 @@ public struct PolicyEvaluator: Sendable {
     }
 }
 
-/// One evaluation: what was found out about the device so far.
+/// The state of one evaluation: what is known about the device so far.
 struct Evaluation {
     let policy: CompiledPolicy
     /// A bit for "true" for each comparison, and after all of them one for "false".
     let bits: UnsafeMutableBufferPointer<UInt64>
-    /// 1 for each column whose bits are there.
+    /// 1 for each column whose bits have been set.
     let isFilled: UnsafeMutableBufferPointer<UInt64>
-    /// For each salt 0, or the device's bucket and 1.
+    /// For each salt 0, or the device's bucket plus 1.
     let buckets: UnsafeMutableBufferPointer<UInt64>
     /// A bit for each rule that may match.
     let candidates: UnsafeMutableBufferPointer<UInt64>
 
-    /// Words that an evaluation needs to take its notes.
+    /// The number of words of scratch space that an evaluation needs.
     static func wordCount(of policy: CompiledPolicy) -> Int {
         2 * policy.wordCount + policy.columns.count + policy.salts.count + policy.ruleWordCount
     }
@@ -70,7 +73,7 @@ struct Evaluation {
         candidates = UnsafeMutableBufferPointer(rebasing: words[ofRules...])
     }
 
-    /// Sets the bits of the rules that all gates let pass.
+    /// Sets the bits of the rules that no gate excludes.
     func findCandidates(_ device: borrowing DeviceAttributes) {
         let count = policy.rules.count
         for word in candidates.indices {
@@ -125,7 +128,7 @@ struct Evaluation {
         return bucket
     }
 
-    /// What a serving gives; `nil` where buckets decide and the device has none.
+    /// The decision of a serving; `nil` where buckets decide and the device has no install ID.
     func decision(
         _ serving: CompiledServing,
         _ source: Decision.Source,

@@ -1,44 +1,49 @@
 import Glibc
 
-/// Compares the failures of a new release with those of the control group of the same time, one-sided and sequential: it may
-/// be asked after every batch without making false halts more likely than α.
+/// A one-sided sequential test of whether a new release fails more often than its control group at the same time.
 ///
-/// Of a batch, the reports of both groups and the failures of both together are taken as given.  Were both groups alike, the
-/// failures of the new release would be distributed hypergeometrically; were the odds of failure `oddsRatio` times as high,
-/// by Fisher's noncentral hypergeometric distribution.  The ratio of both likelihoods has expectation 1 or less for every
-/// release that is no worse than the control, and so has the product over all batches; by Ville's inequality it ever
-/// reaches 1 / α with probability α at most.
+/// It may be evaluated after every batch without making false halts more likely than α.
+///
+/// For each batch, the reports of both groups and their total failures are taken as given. Were both groups alike, the
+/// failures of the new release would have a hypergeometric distribution; were the odds of failure `oddsRatio` times as
+/// high, Fisher's noncentral hypergeometric distribution. The ratio of the two likelihoods has expectation 1 or less
+/// for every release that is no worse than the control, and so has the product over all batches; by Ville's inequality
+/// it ever reaches 1 / α with probability α at most.
 public struct ControlComparison: Sendable, Hashable {
-    /// How many times as high the odds of failure are that must not go unnoticed.
+    /// The ratio of the odds of failure that the test is designed to detect.
     public let oddsRatio: Double
-    /// α.
+    /// The significance level α: the largest probability of halting a release that is no worse.
     public let falseHalt: Double
-    /// The logarithm of the product of ratios.
+    /// The natural logarithm of the product of likelihood ratios so far.
     public private(set) var logEvidence: Double
 
-    /// - Parameter logEvidence: what was found before, as a store keeps it.
+    /// Creates a test, by default for an odds ratio of 4 at α = 1 %.
+    ///
+    /// Pass the stored `logEvidence` to go on with a test; 0 begins a new one.
     public init(oddsRatio: Double = 4, falseHalt: Double = 0.01, logEvidence: Double = 0) {
         self.oddsRatio = oddsRatio
         self.falseHalt = falseHalt
         self.logEvidence = logEvidence
     }
 
-    /// Reports of one group within a batch.
+    /// The reports of one group within a batch.
     public struct Counts: Sendable, Hashable {
+        /// The number of reports, successes and failures.
         public var reports: Int
+        /// The failures among the reports.
         public var failures: Int
 
-        /// Negative numbers count as 0, and failures beyond the number of reports are not counted.
+        /// Creates counts; negative numbers become 0, and failures are limited to the number of reports.
         public init(reports: Int, failures: Int) {
             self.reports = min(max(0, reports), Limits.integer)
             self.failures = min(max(0, failures), self.reports)
         }
     }
 
-    /// Takes in what both groups reported since the batch before.
+    /// Adds the reports of both groups since the previous batch.
     ///
-    /// Costs time in proportion to the failures, of which a batch counts 100,000 at most: all numbers of a larger one are
-    /// divided by the same, which makes it say less than it could.
+    /// The time is proportional to the number of failures, of which a batch counts 100,000 at most: all numbers of a
+    /// larger batch are divided by the same divisor, which only weakens its evidence.
     public mutating func add(new: Counts, control: Counts) {
         let divisor = (new.failures + control.failures - 1) / 100_000 + 1
         func part(_ counts: Counts) -> Counts {
@@ -47,10 +52,10 @@ public struct ControlComparison: Sendable, Hashable {
         logEvidence += Self.logRatio(new: part(new), control: part(control), oddsRatio: oddsRatio)
     }
 
-    /// Whether the new release is worse than the control.
+    /// Whether the new release has been found worse than the control: the evidence has reached 1 / α.
     public var isWorse: Bool { logEvidence >= -log(falseHalt) }
 
-    /// ln of θ^x / E(θ^X), where X is hypergeometric: failures of the new release when all failures fall anywhere.
+    /// The logarithm of θ^x / E(θ^X), where X is hypergeometric: the failures of the new release under equal odds.
     private static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
         let failures = new.failures + control.failures
         let (least, most) = (max(0, failures - control.reports), min(failures, new.reports))

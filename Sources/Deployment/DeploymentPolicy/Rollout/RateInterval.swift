@@ -1,20 +1,25 @@
 import Glibc
 
-/// A rate that was counted, and where the true one lies.
+/// A confidence interval of a rate.
 public struct RateInterval: Sendable, Hashable {
+    /// The lower bound, 0 to 1.
     public var lower: Double
+    /// The upper bound, 0 to 1.
     public var upper: Double
 
+    /// Creates an interval from its bounds.
     public init(lower: Double, upper: Double) {
         self.lower = lower
         self.upper = upper
     }
 
-    /// Wilson's score interval: narrow, and on average as certain as it says.  For showing.
+    /// Wilson's score interval, which is narrow and has the stated confidence on average; meant for display.
     ///
     /// - Parameters:
-    ///   - confidence: between 0 and 1.
-    /// - Returns: 0 to 1 where nothing was counted.
+    ///   - hits: the number of counted events, clamped to 0 to `count`.
+    ///   - count: the number of trials.
+    ///   - confidence: the confidence level, between 0 and 1.
+    /// - Returns: the interval; 0 to 1 where nothing was counted.
     public static func wilson(_ hits: Int, of count: Int, confidence: Double = 0.95) -> RateInterval {
         guard count > 0 else { return RateInterval(lower: 0, upper: 1) }
         let (hits, count) = (Double(min(max(0, hits), count)), Double(count))
@@ -29,7 +34,13 @@ public struct RateInterval: Sendable, Hashable {
         )
     }
 
-    /// Clopper's and Pearson's exact interval: never less certain than it says.  For decisions.
+    /// The exact interval of Clopper and Pearson, whose confidence is never below the stated one; meant for decisions.
+    ///
+    /// - Parameters:
+    ///   - hits: the number of counted events, clamped to 0 to `count`.
+    ///   - count: the number of trials.
+    ///   - confidence: the confidence level, between 0 and 1.
+    /// - Returns: the interval; 0 to 1 where nothing was counted.
     public static func clopperPearson(_ hits: Int, of count: Int, confidence: Double = 0.95) -> RateInterval {
         guard count > 0 else { return RateInterval(lower: 0, upper: 1) }
         let hits = min(max(0, hits), count)
@@ -44,7 +55,7 @@ public struct RateInterval: Sendable, Hashable {
 
 /// The standard normal distribution.
 enum Normal {
-    /// The value below which a draw lies with the given probability, to 1e-13.
+    /// The quantile of a probability, to 1e-13.
     static func quantile(_ probability: Double) -> Double {
         var (low, high) = (-40.0, 40.0)
         for _ in 0..<100 {
@@ -55,7 +66,7 @@ enum Normal {
     }
 }
 
-/// The beta distribution with parameters above 0.
+/// The beta distribution with positive parameters.
 struct BetaDistribution {
     let a: Double
     let b: Double
@@ -67,7 +78,7 @@ struct BetaDistribution {
         logScale = Glibc.lgamma(a + b).0 - Glibc.lgamma(a).0 - Glibc.lgamma(b).0
     }
 
-    /// The value below which a draw lies with the given probability.
+    /// The quantile of a probability.
     func quantile(_ probability: Double) -> Double {
         var (low, high) = (0.0, 1.0)
         for _ in 0..<200 {
@@ -87,7 +98,7 @@ struct BetaDistribution {
         return 1 - front * Self.fraction(b, a, 1 - x) / b
     }
 
-    /// Lentz's method.
+    /// The continued fraction, evaluated by Lentz's method.
     private static func fraction(_ a: Double, _ b: Double, _ x: Double) -> Double {
         let tiny = 1e-300
         func kept(_ value: Double) -> Double { abs(value) < tiny ? tiny : value }

@@ -2,7 +2,10 @@ import MLEncryption
 import MLFiles
 
 extension RolloutPlan {
-    /// Reads a plan as ``bytes()`` writes it; members that may be left away have the values of a new plan.
+    /// Reads a plan in the form that ``bytes()`` writes, and checks it; missing optional members have the defaults.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``Limits/documentBytes``.
+    /// - Throws: a ``PolicyError`` that names the member, also for unknown members.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         try self.init(try DocumentValue(document: bytes))
         try check()
@@ -84,7 +87,10 @@ extension SequentialTest.Design {
 }
 
 extension Rollout {
-    /// Reads a rollout as ``bytes()`` writes it, for a server that keeps it.
+    /// Reads a stored rollout in the form that ``bytes()`` writes.
+    ///
+    /// - Parameter bytes: JSON in UTF-8, at most ``Limits/documentBytes``.
+    /// - Throws: a ``PolicyError`` that names the member, also for unknown members.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
         let root = try DocumentValue(document: bytes)
         let format = try root.member("format")
@@ -106,7 +112,7 @@ extension Rollout {
         )
     }
 
-    /// The rollout in canonical JSON: all that ``init(_:)`` needs to go on where it stands.
+    /// The rollout in canonical JSON, with everything that ``init(_:)`` needs to continue it.
     public func bytes() -> [UInt8] {
         CanonicalWriter.bytes(
             .object([
@@ -116,7 +122,7 @@ extension Rollout {
         )
     }
 
-    /// What is stored of a gate; the tests' designs follow from the plan.
+    /// The stored part of a gate; the tests' designs follow from the plan.
     struct GateRecord {
         var step: Int
         var since: PolicyDate

@@ -1,47 +1,70 @@
-/// A rollout and where it stands.  Pure: the server keeps it, tells it what devices report and what time it is, and
-/// publishes ``serving`` after every change.
+/// A rollout of a release and its current state, as a state machine without side effects.
+///
+/// The server stores it, tells it what devices report and what time it is, and publishes ``serving`` after every
+/// change.
 public struct Rollout: Sendable, Hashable {
+    /// The plan that the rollout follows.
     public private(set) var plan: RolloutPlan
+    /// The current state; a new rollout is a draft.
     public private(set) var state: State = .draft
-    /// Who wrote the plan.
+    /// The name of the person who wrote the plan.
     public private(set) var author: String
-    /// What is known at the gate where the rollout stands.
+    /// The progress at the gate of the current step.
     public private(set) var gate: GateProgress
 
+    /// A state of a rollout.
     public enum State: Sendable, Hashable {
+        /// The plan can be edited and waits for approval.
         case draft
+        /// The plan is approved and waits for its start.
         case approved
         /// At a step of the ramp, waiting for its gate.
         case ramping(step: Int)
+        /// Paused at a step of the ramp: no device gets the release any more and none loses it.
         case paused(step: Int)
+        /// All devices that are not held out get the release.
         case complete
-        /// Stopped because it fails, or because someone said so.
+        /// Stopped at a step because the release fails, or by a person.
+        ///
+        /// The step is the number of steps where the rollout was complete.
         case halted(step: Int, HaltReason)
+        /// Devices were sent back to the control group's models or to the bundled ones; this state is final.
         case rolledBack(RolloutPlan.RollbackTarget)
     }
 
+    /// A reason for halting a rollout.
     public enum HaltReason: String, Sendable, Hashable, CaseIterable {
-        /// The failure rate is bad.
+        /// The sequential test found the failure rate bad.
         case failureRate
         /// Failures are more frequent than in the control group.
         case worseThanControl
+        /// A person halted it.
         case person
     }
 
-    /// What was seen since a step began.
+    /// What has been observed since a step began.
     public struct GateProgress: Sendable, Hashable {
-        /// The step whose gate it is.
+        /// The index of the step that the gate belongs to.
         public var step: Int
+        /// The date at which the step began.
         public var since: PolicyDate
-        /// Devices that run the release, the latest count.
+        /// The number of devices that run the release, by the latest report.
         public var exposed = 0
+        /// The sequential test of the failure rate.
         public var test: SequentialTest
+        /// The comparison with the control group; `nil` where the plan has none.
         public var comparison: ControlComparison?
-        /// Whether a person let a manual gate pass.
+        /// Whether a person has released a manual gate.
         public var isReleased = false
     }
 
-    /// - Parameter now: the present.
+    /// Creates a rollout as a draft.
+    ///
+    /// - Parameters:
+    ///   - plan: the plan, which is checked.
+    ///   - author: the name of the person who wrote it.
+    ///   - now: the current date.
+    /// - Throws: the ``PolicyError`` of ``RolloutPlan/check()``.
     public init(_ plan: RolloutPlan, author: String, at now: PolicyDate) throws(PolicyError) {
         try plan.check()
         self.plan = plan
@@ -49,7 +72,7 @@ public struct Rollout: Sendable, Hashable {
         gate = Self.gate(of: plan, step: 0, at: now)
     }
 
-    /// A rollout that was stored.
+    /// Restores a rollout that was stored.
     init(restoring plan: RolloutPlan, _ state: State, author: String, _ record: GateRecord) throws(PolicyError) {
         try self.init(plan, author: author, at: record.since)
         self.state = state
@@ -80,8 +103,10 @@ public struct Rollout: Sendable, Hashable {
 
     // MARK: What devices get
 
-    /// The serving of the rollout's rule.  While it is paused or halted, devices that could have the release keep what
-    /// they have, so that none is added and none is taken it from.
+    /// The serving of the rollout's rule in its current state.
+    ///
+    /// While the rollout is paused or halted, devices that could have the release keep what they have, so that none
+    /// gets the release and none loses it.
     public var serving: Serving {
         func serve(_ outcome: Outcome, _ share: Int, rest: Outcome? = nil) -> Serving {
             .rollout(salt: plan.salt, outcome, share: share, holdout: plan.holdout, rest: rest ?? plan.rest)
@@ -95,8 +120,9 @@ public struct Rollout: Sendable, Hashable {
         }
     }
 
-    /// What rules of the same deployment serve in the place of an outcome that they name: a release that was halted or taken back
-    /// goes to no further device by them either.
+    /// The outcome that rules of the same deployment serve instead of one that they name.
+    ///
+    /// A release that was halted or rolled back goes to no further device by those rules either.
     public func standIn(for outcome: Outcome) -> Outcome {
         guard outcome == .release(plan.release) else { return outcome }
         switch state {
@@ -112,16 +138,20 @@ public struct Rollout: Sendable, Hashable {
 
     // MARK: What devices report
 
-    /// What devices reported since the report before.
+    /// The reports of devices since the previous batch.
     public struct Report: Sendable, Hashable {
-        /// Devices that run the release now.
+        /// The number of devices that run the release now.
         public var exposed: Int
+        /// The reports on the release.
         public var new: ControlComparison.Counts
+        /// The reports on what the control group runs.
         public var control: ControlComparison.Counts
-        /// The part of `new` that is like the control's reports; all of it when `nil`.  Devices that begin to use a release
-        /// fail more often than those that have used theirs for long.
+        /// The part of ``new`` that is comparable with the control group's reports; `nil` for all of it.
+        ///
+        /// Devices that begin to use a release fail more often than those that have used theirs for a long time.
         public var comparable: ControlComparison.Counts?
 
+        /// Creates a batch of reports, by default without a control group.
         public init(
             exposed: Int,
             new: ControlComparison.Counts,
@@ -135,7 +165,7 @@ public struct Rollout: Sendable, Hashable {
         }
     }
 
-    /// Takes in a report.  Only reports while ramping or paused count for the gate.
+    /// Adds a batch of reports to the gate's tests; ignored unless the rollout is ramping or paused.
     public mutating func record(_ report: Report) {
         switch state {
         case .ramping, .paused: break
@@ -150,26 +180,33 @@ public struct Rollout: Sendable, Hashable {
 
     /// What the controller would do now.
     public enum Assessment: Sendable, Hashable {
-        /// Nothing: the state waits for people, or is an end.
+        /// Nothing: the state waits for people, or is final.
         case none
+        /// Start the ramp, as the plan's date has come.
         case start
+        /// Wait, for at least one obstacle.
         case wait([Obstacle])
+        /// Go to the next step, or complete the rollout.
         case advance
+        /// Halt the rollout for a reason.
         case halt(HaltReason)
     }
 
-    /// What a gate waits for.
+    /// A condition that a gate waits for.
     public enum Obstacle: Sendable, Hashable {
+        /// The rollout starts at this date.
         case startsAt(PolicyDate)
+        /// The step's minimum time is over at this date.
         case time(until: PolicyDate)
+        /// The number of devices that run the release is below the step's minimum.
         case exposed(Int, of: Int)
-        /// The test has not found the release good yet.
+        /// The sequential test has not found the release good yet.
         case verdict
-        /// A person must let it pass.
+        /// A person must release the gate.
         case person
     }
 
-    /// Looks at the gate.  A bad verdict comes before everything else.
+    /// Says what the controller would do now; a bad verdict takes precedence over everything else.
     public func assess(at now: PolicyDate) -> Assessment {
         switch state {
         case .draft, .complete, .halted, .rolledBack: return .none
@@ -205,7 +242,10 @@ public struct Rollout: Sendable, Hashable {
 
     /// Does what the controller would do now.
     ///
-    /// - Returns: what changed, in order; nothing while it waits.
+    /// An automatic halt is followed by the rollback that the plan asks for.
+    ///
+    /// - Parameter now: the current date.
+    /// - Returns: the changes in order; none while the rollout waits.
     public mutating func step(at now: PolicyDate) -> [Event] {
         let action: Action
         switch assess(at: now) {
@@ -225,6 +265,15 @@ public struct Rollout: Sendable, Hashable {
     ///
     /// - Throws: a ``RolloutError`` when the state does not allow it, or that person may not do it.
     @discardableResult
+    /// Performs an action on behalf of a person.
+    ///
+    /// - Parameters:
+    ///   - action: the action.
+    ///   - actor: the person and their roles.
+    ///   - now: the current date.
+    /// - Returns: the change, for the audit log.
+    /// - Throws: a ``RolloutError`` when the state does not allow the action, the person may not perform it, the author
+    ///   would approve their own plan where a second person is needed, a new plan is invalid, or the gate is closed.
     public mutating func perform(_ action: Action, by actor: Actor, at now: PolicyDate) throws(RolloutError) -> Event {
         guard let next = successor(of: action, at: now) else {
             throw RolloutError(.notAllowedNow, "\(action.name) is not possible while the rollout is \(state.name).")
@@ -293,7 +342,7 @@ public struct Rollout: Sendable, Hashable {
 }
 
 extension Rollout.State {
-    /// A stable word.
+    /// A stable word for programs.
     public var name: String {
         switch self {
         case .draft: "draft"
@@ -306,7 +355,7 @@ extension Rollout.State {
         }
     }
 
-    /// The step of the ramp where the rollout stands.
+    /// The index of the step at which the rollout stands; `nil` in states without one.
     public var step: Int? {
         switch self {
         case .ramping(let step), .paused(let step), .halted(let step, _): step

@@ -1,48 +1,53 @@
-/// How a release reaches devices: to how many, how fast, and what must hold before there are more.
+/// The plan of a rollout: the shares of devices that get a release, and the conditions for each further step.
 public struct RolloutPlan: Sendable, Hashable {
+    /// The number of the release.
     public var release: Int
-    /// What devices get that do not get the release yet, the control group: the release before, or the bundled models.
+    /// What devices get that do not get the release yet, the control group: the previous release, or the bundled
+    /// models.
     public var rest: Outcome
-    /// Decides which devices come first; a rollout's own, and never changed.
+    /// The salt that decides which devices come first; each rollout has its own, and it never changes.
     public var salt: String
-    /// Devices that never get it, in thousandths of a percent.
+    /// The share of devices that never get the release, in thousandths of a percent; by default 0.
     public var holdout = 0
-    /// Not before this date; at once when it is approved and started otherwise.
+    /// The earliest date of the start; `nil` for as soon as it is approved and started.
     public var start: PolicyDate?
-    /// The ramp, 1 to 50 steps whose shares rise.
+    /// The ramp, 1 to 50 steps with rising shares.
     public var steps: [Step]
-    /// What counts as failing, and how sure a halt must be.
+    /// The design of the sequential test of the failure rate.
     public var test = SequentialTest.Design()
-    /// Whether the release is also compared with the control group of the same time.
+    /// Whether the release is also compared with the control group at the same time; by default true.
     public var comparesWithControl = true
-    /// What happens at a halt besides that no further device gets the release.
+    /// What an automatic halt rolls back to; `nil`, the default, only stops giving the release to more devices.
     public var rollsBackOnHalt: RollbackTarget?
-    /// Whether someone else than the author must approve.
+    /// Whether someone other than the author must approve the plan; by default true.
     public var needsSecondPerson = true
 
-    /// One step of the ramp, and the gate behind it.
+    /// One step of the ramp, and the gate that ends it.
     public struct Step: Sendable, Hashable {
-        /// Devices that get the release, in thousandths of a percent.
+        /// The share of devices that get the release, in thousandths of a percent.
         public var share: Int
+        /// The conditions for the next step.
         public var gate: Gate
 
+        /// Creates a step, by default with the default gate.
         public init(share: Int, gate: Gate = Gate()) {
             self.share = share
             self.gate = gate
         }
     }
 
-    /// What must hold before the next step.  The sequential test is part of every gate.
+    /// The conditions for the next step, in addition to the sequential test.
     public struct Gate: Sendable, Hashable {
-        /// Seconds since the step began.
+        /// The least number of seconds since the step began, up to 366 days.
         public var minimumSeconds: Int
-        /// Devices that run the release.
+        /// The least number of devices that run the release.
         public var minimumExposed: Int
-        /// Whether a person must let it pass.
+        /// Whether a person must release the gate.
         public var isManual: Bool
-        /// Whether the failure rate must have been found good; without it the gate only must not have been found bad.
+        /// Whether the test must have found the failure rate good; otherwise it only must not have found it bad.
         public var needsGoodVerdict: Bool
 
+        /// Creates a gate, by default of one day and with a good verdict.
         public init(
             minimumSeconds: Int = 86_400,
             minimumExposed: Int = 0,
@@ -56,12 +61,15 @@ public struct RolloutPlan: Sendable, Hashable {
         }
     }
 
+    /// What a rollback sends devices back to.
     public enum RollbackTarget: String, Sendable, Hashable, CaseIterable {
         /// What the control group has.
         case previous
+        /// The models of the app bundle.
         case bundled
     }
 
+    /// Creates a plan with the default test and without a hold-out.
     public init(release: Int, rest: Outcome, salt: String, steps: [Step]) {
         self.release = release
         self.rest = rest
@@ -69,7 +77,9 @@ public struct RolloutPlan: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Checks the plan; errors name the member.
+    /// Checks the plan.
+    ///
+    /// Throws a ``PolicyError`` that names the first member in error.
     public func check() throws(PolicyError) {
         try Check.integer(release, 1...Limits.integer, at: "release")
         try Check.salt(salt, at: "salt")
@@ -101,9 +111,11 @@ public struct RolloutPlan: Sendable, Hashable {
         }
     }
 
-    /// The share of α that a step's tests may use up: half at the first, half of what is left at each further one, and at
-    /// the last as much as at the one before it.  So a usual release is halted with probability α at most, however many
-    /// steps there are, and most of the watchfulness lies where few devices are hurt.
+    /// The part of α that the tests of a step may use.
+    ///
+    /// The first step has half of α, each further one half of the remainder, and the last as much as the one before it.
+    /// So a usual release is halted with probability α at most, however many steps there are, and the tests are most
+    /// sensitive while few devices are affected.
     public func spentFalseHalt(at step: Int) -> Double {
         let halvings = min(step + 1, max(steps.count - 1, 0), 40)
         var share = test.falseHalt

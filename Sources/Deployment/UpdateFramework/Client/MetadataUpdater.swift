@@ -1,7 +1,8 @@
-/// Brings a client's trusted metadata up to date and finds targets in it (TUF specification, section 5).
+/// Updates a client's trusted metadata and finds targets in it (TUF specification, section 5).
 ///
-/// Each update yields a `TrustedMetadata` of its own, so an app may keep the last good one while it asks for the next.  Whatever
-/// fails, the next update begins with what was trusted before.  One update at a time may use a store.
+/// Each update yields a ``TrustedMetadata`` of its own, so an app may keep the last good one while it asks for the
+/// next. Whatever fails, the next update begins with what was trusted before. Only one update at a time may use a
+/// store.
 public struct MetadataUpdater: Sendable {
     private let metadata: any MetadataFetcher
     private let targets: any MetadataFetcher
@@ -9,11 +10,15 @@ public struct MetadataUpdater: Sendable {
     private let bundledRoot: [UInt8]?
     private let limits: UpdateLimits
 
+    /// Creates an updater.
+    ///
     /// - Parameters:
-    ///   - metadata: fetches below the repository's folder of metadata.
-    ///   - targets: fetches below its folder of targets.
-    ///   - bundledRoot: the root that came with the app.  The stored one is used when it is newer; without either there is
-    ///     nothing to trust.
+    ///   - metadata: fetches files below the repository's folder of metadata.
+    ///   - targets: fetches files below its folder of targets.
+    ///   - store: keeps trusted metadata.
+    ///   - bundledRoot: the root that came with the app. The stored one is used when it is newer; without either there
+    ///     is nothing to trust.
+    ///   - limits: the limits of an update, by default those of ``UpdateLimits``.
     public init(
         metadata: any MetadataFetcher,
         targets: any MetadataFetcher,
@@ -30,9 +35,12 @@ public struct MetadataUpdater: Sendable {
 
     // MARK: Updating
 
-    /// Fetches whatever is newer than what is stored and verifies it.
-    /// - Parameter start: the time that expiry is compared with: the clock's, or the latest time that is known to have passed if
-    ///   the clock is behind it.
+    /// Fetches and verifies all metadata that is newer than the stored one.
+    ///
+    /// - Parameter start: the time that expiry is compared with: the clock's, or the latest time that is known to have
+    ///   passed if the clock is behind it.
+    /// - Returns: the trusted metadata, with the top-level targets.
+    /// - Throws: an ``UpdateError`` that says what is wrong, missing or unreachable.
     public func refresh(at start: UTCTime) async throws(UpdateError) -> TrustedMetadata {
         try checkClock(start)
         var trusted = try loadRoot(start, .refuse)
@@ -43,8 +51,10 @@ public struct MetadataUpdater: Sendable {
         return trusted
     }
 
-    /// What is stored, without asking the network.  Metadata past its time is noted (`expired`), and nothing may be installed by it.
-    /// - Throws: when what is stored does not belong together or nothing is stored.
+    /// The stored metadata, verified without asking the network.
+    ///
+    /// Expired metadata is noted in ``TrustedMetadata/expired``, and nothing may be installed by it. Throws when
+    /// nothing is stored, or the stored files do not belong together.
     public func cached(at start: UTCTime) throws(UpdateError) -> TrustedMetadata {
         try checkClock(start)
         var trusted = try loadRoot(start, .note)
@@ -73,7 +83,8 @@ public struct MetadataUpdater: Sendable {
         )
     }
 
-    /// The newer one of the stored and the bundled root.  A stored one that cannot be used counts for nothing when there is another.
+    /// The newer one of the stored and the bundled root; a stored one that cannot be used is ignored when there is
+    /// another.
     private func loadRoot(_ start: UTCTime, _ rule: TrustedMetadata.ExpiryRule) throws(UpdateError) -> TrustedMetadata {
         let stored = try load("root")
         guard let bundledRoot else {
@@ -116,8 +127,10 @@ public struct MetadataUpdater: Sendable {
         }
     }
 
-    /// After new keys, stored metadata that they did not sign is dropped, so that a publisher whose keys were stolen can go back to
-    /// lower versions (section 5.3.11).  What the new keys signed, too, keeps protecting from rollback.
+    /// Removes stored metadata that the role's new keys did not sign (section 5.3.11).
+    ///
+    /// So a publisher whose keys were stolen can go back to lower versions. Metadata that the new keys signed, too,
+    /// keeps protecting from rollback.
     private func removeIfRotated(
         _ type: MetadataType,
         from old: Root,
@@ -155,7 +168,7 @@ public struct MetadataUpdater: Sendable {
         try write("snapshot", bytes)
     }
 
-    /// Targets metadata as the keys of its delegator verify it: what was loaded, what is stored, or what the repository has.
+    /// The targets metadata that its delegator's keys verify: the loaded, the stored, or the repository's.
     private func loadTargets(
         _ keys: RoleKeys,
         _ trusted: inout TrustedMetadata
@@ -177,10 +190,16 @@ public struct MetadataUpdater: Sendable {
 
     // MARK: Targets
 
-    /// Looks for a target, in the top-level role first, then in the roles it delegates to, depth first (section 5.6.7).
+    /// Looks for a target in the top-level role first, then depth first in the roles that it delegates to (section
+    /// 5.6.7).
     ///
     /// Metadata of delegated roles is fetched when it is needed and added to `trusted`.
-    /// - Returns: `nil` when no role that is trusted for the path has it.
+    ///
+    /// - Parameters:
+    ///   - path: the target's path below the repository's folder of targets.
+    ///   - trusted: the metadata of an update.
+    /// - Returns: the target; `nil` when no role that is trusted for the path has it.
+    /// - Throws: an ``UpdateError`` when metadata has expired, or a role's metadata cannot be fetched or verified.
     public func target(_ path: String, in trusted: inout TrustedMetadata) async throws(UpdateError) -> Target? {
         try trusted.requireCurrent()
         var search = TargetSearch(path, trusted.root.keys(of: .targets))
@@ -192,9 +211,14 @@ public struct MetadataUpdater: Sendable {
         return nil
     }
 
-    /// Looks for a target in what is stored.
+    /// Looks for a target in stored metadata.
     ///
-    /// - Throws: `expired` when something that vouches for it is past its time; `missing` when a role would have to be fetched.
+    /// - Parameters:
+    ///   - path: the target's path below the repository's folder of targets.
+    ///   - trusted: the metadata of an update.
+    /// - Returns: the target; `nil` when no role that is trusted for the path has it.
+    /// - Throws: `expired` when metadata that vouches for it has expired; `missing` when a role would have to be
+    ///   fetched.
     public func cachedTarget(_ path: String, in trusted: inout TrustedMetadata) throws(UpdateError) -> Target? {
         var search = TargetSearch(path, trusted.root.keys(of: .targets))
         while let keys = search.next(limit: limits.delegations) {
@@ -209,7 +233,13 @@ public struct MetadataUpdater: Sendable {
         return nil
     }
 
-    /// The bytes of a target, which are those that were signed.
+    /// Downloads a target and verifies its length and hashes.
+    ///
+    /// - Parameters:
+    ///   - target: the target, as ``target(_:in:)`` found it.
+    ///   - trusted: the metadata of the update that it was found in.
+    /// - Returns: the target's bytes.
+    /// - Throws: an ``UpdateError`` when metadata has expired, or the file is missing or not the one that was signed.
     public func download(_ target: Target, in trusted: TrustedMetadata) async throws(UpdateError) -> [UInt8] {
         try trusted.requireCurrent()
         let location = location(of: target, in: trusted)
@@ -220,7 +250,8 @@ public struct MetadataUpdater: Sendable {
         return bytes
     }
 
-    /// Where a target lies below the repository's folder of targets, for those who fetch it themselves; percent-encoded.
+    /// The percent-encoded path of a target below the repository's folder of targets, for callers that fetch it
+    /// themselves.
     public func location(of target: Target, in trusted: TrustedMetadata) -> String {
         PercentEncoding.encode(path: target.location(hasConsistentSnapshots: trusted.root.hasConsistentSnapshots))
     }
@@ -289,8 +320,10 @@ public struct MetadataUpdater: Sendable {
         UpdateError(.missing, role, "the repository has no \(path)", remedy: "Publish the file, or try again later")
     }
 
-    /// Takes stored metadata, which is set aside when it cannot be used any more: what is damaged or signed by other keys protects from
-    /// nothing, and an update that failed because of it would fail for good.
+    /// Applies stored metadata, which is set aside when it cannot be used any more.
+    ///
+    /// Damaged metadata, or metadata that other keys signed, protects from nothing, and an update that failed because
+    /// of it would always fail.
     private static func attempt(
         _ trusted: inout TrustedMetadata,
         _ step: (inout TrustedMetadata) throws(UpdateError) -> Void
@@ -305,7 +338,7 @@ public struct MetadataUpdater: Sendable {
     }
 }
 
-/// The order in which roles are asked for a target: preorder, depth first, each role once (section 5.6.7).
+/// The order in which roles are searched for a target: preorder, depth first, each role once (section 5.6.7).
 struct TargetSearch {
     private let path: String
     private var open: [RoleKeys]
@@ -316,7 +349,7 @@ struct TargetSearch {
         open = [keys]
     }
 
-    /// The next role, and the keys by which its delegator trusts it.
+    /// The next role, with the keys by which its delegator trusts it.
     mutating func next(limit: Int) -> RoleKeys? {
         while visited.count <= limit, let next = open.popLast() {
             if visited.insert(Name(next.role)).inserted { return next }
@@ -324,7 +357,7 @@ struct TargetSearch {
         return nil
     }
 
-    /// Adds those that a role delegates the path to; behind one that terminates nobody else is asked.
+    /// Adds the roles that a role delegates the path to; after a terminating one no others are asked.
     mutating func descend(_ targets: Targets) {
         guard let (roles, isTerminated) = targets.delegations?.roles(for: path) else { return }
         if isTerminated { open = [] }

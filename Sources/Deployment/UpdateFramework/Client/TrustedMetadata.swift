@@ -1,29 +1,41 @@
-/// The metadata that a client trusts, and the rules by which newer metadata takes its place (TUF specification, section 5).
+/// The metadata that a client trusts, and the rules by which newer metadata replaces it (TUF specification, section 5).
 ///
-/// It knows neither network nor disk: whoever has bytes offers them in the specification's order, and each either is trusted from
-/// then on or refused with an error that leaves everything as it was.
+/// It uses neither network nor disk: the caller offers bytes in the specification's order, and each file either is
+/// trusted from then on or refused with an error that leaves everything unchanged.
 public struct TrustedMetadata: Sendable {
-    /// Whether metadata past its time is refused or only noted.
+    /// Whether expired metadata is refused or only noted in ``TrustedMetadata/expired``.
     public enum ExpiryRule: Sendable { case refuse, note }
 
-    /// The update's start, which every expiry is compared with (section 5.2).
+    /// The time at which the update started, which every expiry is compared with (section 5.2).
     public let start: UTCTime
+    /// Whether expired metadata is refused or only noted.
     public let expiryRule: ExpiryRule
+    /// The newest root.
     public private(set) var root: Root
+    /// The newest timestamp; `nil` before there is one.
     public private(set) var timestamp: Timestamp?
+    /// The newest snapshot; `nil` before there is one.
     public private(set) var snapshot: Snapshot?
-    /// Targets metadata by the role and the keys that it was verified with: who is trusted by one delegator is not by another.
+    /// Targets metadata by role and the keys that verified it: one delegator's keys do not count for another's.
     private var roles: [RoleKeys.Identity: Targets] = [:]
-    /// What was past its time at the start, when that is only noted.
+    /// The roles whose metadata had expired at the start, where that is only noted.
     public private(set) var expired: [(role: String, expires: UTCTime)] = []
-    /// Stored metadata that cannot be used any more, and why: it is damaged, or older than what the repository has, or its role
-    /// has other keys now.  The repository's takes its place.
+    /// The reasons why stored metadata could not be used any more.
+    ///
+    /// It is damaged, or older than what the repository has, or its role has other keys now; the repository's metadata
+    /// replaces it.
     public internal(set) var setAside: [UpdateError] = []
     /// Whether the snapshot is the one that the timestamp names.
     private var isSnapshotFinal = false
     private var isRootFinal = false
 
-    /// Begins with a root that is trusted beforehand.  It has to be signed by itself; it may be expired.
+    /// Begins with a root that is trusted beforehand, which must be signed by its own keys but may have expired.
+    ///
+    /// - Parameters:
+    ///   - bytes: the root's file.
+    ///   - start: the time at which the update starts.
+    ///   - expiryRule: whether expired metadata is refused, as by default, or only noted.
+    /// - Throws: `malformed`, `wrongType`, `unsupportedKey` or `threshold`.
     public init(
         trustedRoot bytes: [UInt8],
         start: UTCTime,
@@ -38,7 +50,9 @@ public struct TrustedMetadata: Sendable {
 
     // MARK: Root (section 5.3)
 
-    /// Takes the next root, which the keys of this one and its own have to sign.
+    /// Accepts the next root, which the keys of the current one and its own must sign.
+    ///
+    /// Throws `wrongVersion` unless its version is one more, and `threshold`.
     public mutating func updateRoot(_ bytes: [UInt8]) throws(UpdateError) {
         precondition(!isRootFinal, "roots come before all other metadata")
         let document = try SignedDocument(parsing: bytes, role: "root")
@@ -51,8 +65,7 @@ public struct TrustedMetadata: Sendable {
         root = new
     }
 
-    /// Says that there is no newer root.
-    /// - Throws: `expired`.
+    /// Declares that there is no newer root; throws `expired` when the current one has expired.
     public mutating func finishRoot() throws(UpdateError) {
         try checkExpiry("root", root.expires)
         isRootFinal = true
@@ -60,14 +73,18 @@ public struct TrustedMetadata: Sendable {
 
     // MARK: Timestamp (section 5.4)
 
-    /// Takes a timestamp that was trusted in an earlier update, so that no older one can take its place.  It may be expired.
+    /// Accepts a timestamp that was trusted in an earlier update, so that no older one can replace it; it may have
+    /// expired.
     public mutating func restoreTimestamp(_ bytes: [UInt8]) throws(UpdateError) {
         precondition(isRootFinal && timestamp == nil, "the stored timestamp comes first behind the root")
         timestamp = try read(Timestamp.self, bytes, root.keys(of: .timestamp))
     }
 
-    /// Takes a timestamp of the repository.
+    /// Accepts a timestamp of the repository.
+    ///
+    /// - Parameter bytes: the timestamp's file.
     /// - Returns: whether it is newer than the trusted one.
+    /// - Throws: `rollback`, `expired`, `threshold` or `malformed`.
     public mutating func updateTimestamp(_ bytes: [UInt8]) throws(UpdateError) -> Bool {
         precondition(isRootFinal && snapshot == nil, "the timestamp comes behind the root and before the snapshot")
         let new = try read(Timestamp.self, bytes, root.keys(of: .timestamp))
@@ -86,7 +103,7 @@ public struct TrustedMetadata: Sendable {
         return true
     }
 
-    /// Trusts the restored timestamp as the newest, when there is no network to ask.
+    /// Accepts the restored timestamp as the newest, when there is no network to ask; throws `missing` or `expired`.
     public mutating func finishTimestamp() throws(UpdateError) {
         guard let timestamp else { throw Self.isMissing("timestamp") }
         try checkExpiry("timestamp", timestamp.expires)
@@ -94,8 +111,11 @@ public struct TrustedMetadata: Sendable {
 
     // MARK: Snapshot (section 5.5)
 
-    /// Takes a snapshot that was trusted in an earlier update.
-    /// - Returns: whether it still is the newest.  If not, it only keeps newer ones from rolling back.
+    /// Accepts a snapshot that was trusted in an earlier update.
+    ///
+    /// - Parameter bytes: the snapshot's file.
+    /// - Returns: whether it is still the newest; if not, it only keeps newer ones from rolling back.
+    /// - Throws: `missing` without a timestamp, `threshold` or `malformed`.
     public mutating func restoreSnapshot(_ bytes: [UInt8]) throws(UpdateError) -> Bool {
         let timestamp = try finalTimestamp
         let old = try read(Snapshot.self, bytes, root.keys(of: .snapshot))
@@ -105,7 +125,9 @@ public struct TrustedMetadata: Sendable {
         return isSnapshotFinal
     }
 
-    /// Takes a snapshot of the repository.
+    /// Accepts a snapshot of the repository.
+    ///
+    /// Throws `wrongLength`, `wrongHash`, `wrongVersion`, `rollback`, `expired`, `threshold` or `malformed`.
     public mutating func updateSnapshot(_ bytes: [UInt8]) throws(UpdateError) {
         precondition(roles.isEmpty, "the snapshot comes before targets")
         let promised = try finalTimestamp.snapshot
@@ -120,7 +142,7 @@ public struct TrustedMetadata: Sendable {
         isSnapshotFinal = true
     }
 
-    /// A role may neither vanish from the snapshot nor go back in it.
+    /// Throws `rollback` when a role has vanished from the snapshot or has a lower version.
     private func checkRollback(to new: Snapshot) throws(UpdateError) {
         for (name, old) in (snapshot?.files ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let file = new.files[name] else {
@@ -138,12 +160,14 @@ public struct TrustedMetadata: Sendable {
 
     // MARK: Targets (sections 5.6 and 5.6.7)
 
-    /// Takes the top-level targets.
+    /// Accepts the top-level targets.
+    ///
+    /// Throws `wrongLength`, `wrongHash`, `wrongVersion`, `notListed`, `expired`, `threshold` or `malformed`.
     public mutating func updateTargets(_ bytes: [UInt8]) throws(UpdateError) {
         try updateTargets(bytes, root.keys(of: .targets))
     }
 
-    /// Takes targets metadata that the given keys, which its delegator names, have to sign.
+    /// Accepts targets metadata that the given keys, which its delegator names, must sign.
     @discardableResult
     mutating func updateTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) -> Targets {
         let targets = try verifiedTargets(bytes, keys)
@@ -151,7 +175,7 @@ public struct TrustedMetadata: Sendable {
         return targets
     }
 
-    /// What was loaded of a role by the given keys.
+    /// The metadata of a role that the given keys verified; `nil` when none was loaded.
     func loaded(_ keys: RoleKeys) -> Targets? { roles[keys.identity] }
 
     private mutating func verifiedTargets(_ bytes: [UInt8], _ keys: RoleKeys) throws(UpdateError) -> Targets {
@@ -168,8 +192,7 @@ public struct TrustedMetadata: Sendable {
     /// The snapshot that the timestamp names.
     var promisedSnapshot: MetadataFile { get throws(UpdateError) { try finalTimestamp.snapshot } }
 
-    /// What the snapshot says of a role's metadata.
-    /// - Throws: `notListed`.
+    /// The snapshot's entry for a role's metadata; throws `notListed` where there is none.
     func file(of role: String) throws(UpdateError) -> MetadataFile {
         guard let snapshot, isSnapshotFinal else { throw Self.isMissing("snapshot") }
         guard let file = snapshot.file(of: role) else {
@@ -183,21 +206,21 @@ public struct TrustedMetadata: Sendable {
         return file
     }
 
-    /// The top-level targets; there are some behind every update.
+    /// The top-level targets; never `nil` after an update.
     public var targets: Targets? { loaded(root.keys(of: .targets)) }
 
-    /// The keys and threshold of a role that the top-level targets delegate to.
+    /// The keys and threshold of a role that the top-level targets delegate to; `nil` when they do not.
     public func keys(ofDelegated name: String) -> RoleKeys? { targets?.keys(ofDelegated: name) }
 
     // MARK: Validity
 
-    /// Until when all that was loaded is valid: the earliest of the expiry dates.
+    /// The time until which all loaded metadata is valid: the earliest of the expiry dates.
     public var validUntil: UTCTime {
         let dates = [root.expires, timestamp?.expires, snapshot?.expires] + roles.values.map(\.expires)
         return dates.compactMap(\.self).min() ?? root.expires
     }
 
-    /// - Throws: `expired` when something was past its time and only noted: nothing may be installed by it.
+    /// Throws `expired` when metadata had expired and was only noted: nothing may be installed by it.
     public func requireCurrent() throws(UpdateError) {
         if let first = expired.first { throw Self.isExpired(first.role, first.expires, start) }
     }

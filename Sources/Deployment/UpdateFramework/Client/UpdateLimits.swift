@@ -1,18 +1,20 @@
-/// How much of a repository a client takes before it gives up (TUF specification, sections 5.3.3, 5.4.1 and 5.6.7.2).
+/// The limits of what a client takes from a repository (TUF specification, sections 5.3.3, 5.4.1 and 5.6.7.2).
 public struct UpdateLimits: Sendable {
-    /// Newer roots in one update.
+    /// The largest number of newer roots in one update.
     public var roots = 256
-    /// Roles in one search for a target, the top-level targets not among them.
+    /// The largest number of roles in one search for a target, not counting the top-level targets.
     public var delegations = 32
-    /// Bytes of a root.
+    /// The largest length of a root in bytes.
     public var rootLength = 512_000
+    /// The largest length of a timestamp in bytes.
     public var timestampLength = 16_384
-    /// Bytes of a snapshot whose length the timestamp does not say.
+    /// The largest length in bytes of a snapshot whose length the timestamp does not state.
     public var snapshotLength = 2_000_000
-    /// Bytes of targets metadata whose length the snapshot does not say.
+    /// The largest length in bytes of targets metadata whose length the snapshot does not state.
     public var targetsLength = 5_000_000
-    /// A start time before this one is a clock's that was never set.
+    /// The earliest start time, 2020 by default: an earlier one comes from a clock that was never set.
     public var earliestStart = UTCTime(secondsSince1970: 1_577_836_800)
 
+    /// Creates the default limits.
     public init() {}
 }

@@ -1,8 +1,8 @@
-/// Takes the members of an object one by one; what is left are members that the specification does not know, which are kept.
+/// Takes the members of an object one by one; the rest, unknown to the specification, is kept.
 struct Fields {
     private(set) var rest: [Name: MetadataValue]
     let role: String
-    /// Where the object stands, for errors: `signed`, `keys`.
+    /// The object's place, for errors: `signed`, `keys`.
     let place: String
 
     init(_ value: MetadataValue, role: String, place: String) throws(UpdateError) {

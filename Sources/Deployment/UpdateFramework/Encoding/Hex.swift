@@ -8,7 +8,7 @@ enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that digits of either case spell; `nil` for anything else.
+    /// The bytes that hexadecimal digits of either case spell; `nil` for any other text.
     static func bytes(_ text: String) -> [UInt8]? {
         let text = text.utf8
         guard text.count.isMultiple(of: 2) else { return nil }

@@ -1,6 +1,6 @@
-/// Reads JSON strictly: one value, UTF-8, no member twice, no byte order mark, no lone surrogates.
+/// A strict reader of JSON: one value in UTF-8 without duplicate members, byte order mark and lone surrogates.
 ///
-/// Numbers keep their digits, since a signature covers them all, and names are told apart by their bytes.
+/// Numbers keep their digits, since a signature covers them all, and names are compared by their bytes.
 struct MetadataReader {
     static let deepest = 64
 

@@ -1,35 +1,43 @@
-/// A JSON value as signed metadata holds it.
+/// A JSON value as signed metadata contains it.
 public enum MetadataValue: Sendable {
+    /// The value `null`.
     case null
+    /// A Boolean.
     case bool(Bool)
     /// A whole number of any size, by its digits as canonical JSON writes them.
     case integer(String)
-    /// A number with a fraction or an exponent, as it was written.  It has no canonical form, so nothing signed may hold one.
+    /// A number with a fraction or an exponent, as it was written.
+    ///
+    /// It has no canonical form, so nothing signed may contain one.
     case fraction(String)
+    /// A text.
     case string(String)
+    /// A list of values.
     case array([MetadataValue])
+    /// An object, by the names of its members.
     case object([Name: MetadataValue])
 
-    /// Reads JSON.
-    /// - Parameter role: whose it should be, for errors.
-    /// - Throws: `malformed`.
+    /// Reads JSON; throws `malformed`, naming `role`, for any other text.
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
         self = try MetadataReader.read(bytes, role: role)
     }
 
+    /// A whole number.
     public static func integer(_ value: Int) -> MetadataValue { .integer(String(value)) }
 
-    /// An object's member.
+    /// A member of an object; `nil` where there is none, and for other values.
     public subscript(_ name: Name) -> MetadataValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
+    /// The text; `nil` for other values.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
+    /// The whole number; `nil` for other values and for numbers that an `Int` cannot hold.
     public var int: Int? {
         guard case .integer(let digits) = self else { return nil }
         return Int(digits)
@@ -39,9 +47,10 @@ public enum MetadataValue: Sendable {
 // MARK: Canonical form
 
 extension MetadataValue {
-    /// OLPC canonical JSON: members sorted by the bytes of their names, nothing between the parts, only `"` and `\` escaped, no
-    /// fractions.  What signatures and key ids are computed of (TUF specification, section 4.2.1).
-    /// - Throws: `malformed` when a fraction is in it.
+    /// The value in OLPC canonical JSON, over which signatures and key ids are computed (specification, section 4.2.1).
+    ///
+    /// Members are sorted by the bytes of their names, nothing stands between the parts, and only `"` and `\` are
+    /// escaped. Throws `malformed`, naming `role`, for a value that contains a fraction.
     public func canonicalBytes(of role: String) throws(UpdateError) -> [UInt8] {
         var bytes: [UInt8] = []
         try appendCanonical(to: &bytes, role: role)
@@ -88,8 +97,9 @@ extension MetadataValue {
 // MARK: File form
 
 extension MetadataValue {
-    /// The value as a JSON file: members sorted, one level indented by a space.  Unlike the canonical form it escapes control
-    /// characters, so every reader of JSON can read it.
+    /// The value as a JSON file with sorted members, indented by one space for each level.
+    ///
+    /// Unlike the canonical form it escapes control characters, so every reader of JSON can read it.
     public var fileBytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes, depth: 0)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Files that are either whole or not there, also after the machine lost power.
+/// Files that are either complete or not there, also after a power failure.
 enum SafeFile {
     struct Contents {
         let bytes: [UInt8]
@@ -32,7 +32,7 @@ enum SafeFile {
         return Contents(bytes: bytes, mode: status.st_mode)
     }
 
-    /// Writes under a temporary name, forces the bytes to the disk, and gives the file its name; an older one is there until then.
+    /// Writes to a temporary file, flushes it to the disk, and renames it, which replaces an older file atomically.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(UpdateError) {
         let folder = folder(of: path)
         let temporary = "\(folder)/\(temporaryPrefix)\(getpid())-" + String(UInt64.random(in: .min ... .max), radix: 36)
@@ -52,7 +52,7 @@ enum SafeFile {
         try flush(folder: folder)
     }
 
-    /// Removes a file.  None there is no error.
+    /// Removes a file; not an error when there is none.
     static func remove(_ path: String) throws(UpdateError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("remove", path) }
         try flush(folder: folder(of: path))
@@ -72,7 +72,7 @@ enum SafeFile {
         }
     }
 
-    /// Removes temporary files that a process left when it was killed more than an hour ago.
+    /// Removes temporary files that are more than an hour old, whose writers were killed.
     static func removeLeftovers(in folder: String) throws(UpdateError) {
         guard let directory = opendir(folder) else { throw failure("list the folder", folder) }
         defer { closedir(directory) }
@@ -104,7 +104,7 @@ enum SafeFile {
         }
     }
 
-    /// Forces the names in a folder to the disk.
+    /// Flushes the names in a folder to the disk.
     private static func flush(folder: String) throws(UpdateError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open the folder", folder) }

@@ -1,16 +1,17 @@
 import Glibc
 
-/// A moment in UTC to the second, written `2026-11-23T14:00:00Z` (TUF specification, section 4.2.1).
+/// A time in UTC to the second, written `2026-11-23T14:00:00Z` (TUF specification, section 4.2.1).
 public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Seconds since 1970 began, without leap seconds.
+    /// Seconds since the beginning of 1970, without leap seconds.
     public let secondsSince1970: Int64
 
+    /// Creates a time from seconds since the beginning of 1970.
     public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
-    /// What the machine's clock says.
+    /// The time of the system's clock.
     public static var now: UTCTime { UTCTime(secondsSince1970: Int64(time(nil))) }
 
-    /// Reads the one spelling that the specification allows; `nil` for any other, and for days that no calendar has.
+    /// Reads the only spelling that the specification allows; `nil` for any other text, and for days that do not exist.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let pattern = Array("0000-00-00T00:00:00Z".utf8)
@@ -26,7 +27,7 @@ public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
         secondsSince1970 = Self.days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// Years outside 1...9999 have no spelling; they are written as the nearest moment that has one.
+    /// The time as metadata spells it; times outside the years 1 to 9999 as the nearest one inside.
     public var description: String {
         let seconds = min(max(secondsSince1970, -62_135_596_800), 253_402_300_799)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
@@ -36,16 +37,18 @@ public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
             + "T\(Self.padded(rest / 3_600, 2)):\(Self.padded(rest / 60 % 60, 2)):\(Self.padded(rest % 60, 2))Z"
     }
 
+    /// Whether the first time is the earlier one.
     public static func < (first: UTCTime, second: UTCTime) -> Bool {
         first.secondsSince1970 < second.secondsSince1970
     }
 
-    /// The moment so many seconds later, or the last one that can be counted.
+    /// The time some seconds later, clamped to what can be counted.
     public static func + (time: UTCTime, seconds: Int64) -> UTCTime {
         let (sum, isTooLarge) = time.secondsSince1970.addingReportingOverflow(seconds)
         return UTCTime(secondsSince1970: isTooLarge ? (seconds > 0 ? .max : .min) : sum)
     }
 
+    /// The number of seconds in a number of days.
     public static func days(_ count: Int) -> Int64 { Int64(clamping: count) &* 86_400 }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {
@@ -63,7 +66,8 @@ public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// Days from 1970-01-01 to a date of the Gregorian calendar.  Years begin in March here, so that a leap day is a year's last.
+    /// Days from 1970-01-01 to a date of the Gregorian calendar; years begin in March here, so that a leap day is the
+    /// last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
@@ -72,7 +76,7 @@ public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date so many days after 1970-01-01.
+    /// The date a number of days after 1970-01-01.
     private static func date(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -3,14 +3,18 @@ import CryptoExtras
 
 /// A key that signatures are verified with, as metadata writes it (TUF specification, section 4.2.2).
 public struct PublicKey: Sendable {
-    /// The ways of signing that this client knows.
+    /// A signature scheme that this client knows.
     public enum Scheme: String, Sendable, CaseIterable {
+        /// Ed25519 (RFC 8032).
         case ed25519
+        /// ECDSA with P-256 and SHA-256.
         case ecdsaP256 = "ecdsa-sha2-nistp256"
+        /// ECDSA with P-384 and SHA-384.
         case ecdsaP384 = "ecdsa-sha2-nistp384"
+        /// RSASSA-PSS with SHA-256.
         case rsaPSS = "rsassa-pss-sha256"
 
-        /// The names under which metadata knows keys of the scheme.
+        /// The names that metadata uses for keys of the scheme.
         var keyTypes: [Name] {
             switch self {
             case .ed25519: ["ed25519"]
@@ -20,14 +24,16 @@ public struct PublicKey: Sendable {
         }
     }
 
+    /// The signature scheme.
     public let scheme: Scheme
-    /// The name of the kind of key: `ed25519`, `ecdsa`, `rsa`, or an older name.
+    /// The key's type as metadata names it: `ed25519`, `ecdsa`, `rsa`, or an older name.
     public let keyType: String
-    /// Hexadecimal digits or PEM text.
+    /// The public key, as hexadecimal digits or PEM text.
     public let value: String
     private let otherValues: [Name: MetadataValue]
     private let other: [Name: MetadataValue]
 
+    /// Creates a key with the usual type of its scheme.
     public init(scheme: Scheme, value: String) {
         self.scheme = scheme
         self.value = value
@@ -36,7 +42,7 @@ public struct PublicKey: Sendable {
         other = [:]
     }
 
-    /// - Throws: `unsupportedKey` for a type or scheme that is none of `Scheme`.
+    /// Reads a key; throws `unsupportedKey` for a type or scheme that is none of ``Scheme``.
     init(_ value: MetadataValue, role: String) throws(UpdateError) {
         var fields = try Fields(value, role: role, place: "a key")
         let keyType = try fields.string("keytype")
@@ -69,12 +75,14 @@ public struct PublicKey: Sendable {
         return .object(members)
     }
 
-    /// The name that publishers give the key: SHA-256 of its canonical form.  Metadata may know it by another.
+    /// The id that publishers give the key: the SHA-256 of its canonical form, in hexadecimal digits.
+    ///
+    /// Metadata may use another id for it.
     public var id: String {
         get throws(UpdateError) { Hex.text(SHA256.hash(data: try json.canonicalBytes(of: "key"))) }
     }
 
-    /// Whether `signature` is this key's of `message`.  A key that cannot be read verifies nothing.
+    /// Whether a signature is one of `message` by this key; a key that cannot be read verifies nothing.
     public func isValid(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         switch scheme {
         case .ed25519: isValidEd25519(signature, of: message)

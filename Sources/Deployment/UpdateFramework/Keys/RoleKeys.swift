@@ -1,13 +1,15 @@
-/// Which keys may sign for a role, and how many of them must (TUF specification, sections 4.3 and 4.5).
+/// The keys that may sign for a role, and how many of them must (TUF specification, sections 4.3 and 4.5).
 public struct RoleKeys: Sendable {
     /// The role's name, for errors.
     public let role: String
+    /// The number of keys that must sign.
     public let threshold: Int
     /// The ids of the keys that may sign, each once.
     public let keyIDs: [String]
-    /// The keys by id.  An id without a key counts for nobody.
+    /// The keys by id; an id without a key never counts.
     public let keys: [Name: PublicKey]
 
+    /// Creates the keys of a role from their ids.
     public init(role: String, threshold: Int, keyIDs: [String], keys: [Name: PublicKey]) {
         self.role = role
         self.threshold = threshold
@@ -15,7 +17,7 @@ public struct RoleKeys: Sendable {
         self.keys = keys
     }
 
-    /// The given keys under the ids that publishers give them.
+    /// Creates the keys of a role under the ids that publishers give them; duplicates count once.
     public init(role: String, threshold: Int, keys: [PublicKey]) throws(UpdateError) {
         var (ids, named) = ([String](), [Name: PublicKey]())
         for key in keys {
@@ -25,7 +27,7 @@ public struct RoleKeys: Sendable {
         self.init(role: role, threshold: threshold, keyIDs: ids, keys: named)
     }
 
-    /// Equal for the same role with the same keys, under the same ids, and the same threshold.
+    /// An identity that is equal for the same role, keys, ids and threshold.
     struct Identity: Hashable, Sendable {
         fileprivate let role: Name
         fileprivate let threshold: Int
@@ -40,7 +42,7 @@ public struct RoleKeys: Sendable {
         )
     }
 
-    /// Whether the same keys may sign in the same number.
+    /// Whether the ids of the keys and the threshold are the same.
     func hasSameKeys(as other: RoleKeys) -> Bool {
         threshold == other.threshold && Set(keyIDs.map { Name($0) }) == Set(other.keyIDs.map { Name($0) })
     }

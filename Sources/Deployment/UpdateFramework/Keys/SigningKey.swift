@@ -3,7 +3,7 @@ import CryptoExtras
 
 /// A private key of a publisher.
 public struct SigningKey: Sendable {
-    /// The kinds of key that publishers make.
+    /// The kinds of keys that publishers create: Ed25519, and ECDSA with P-256.
     public enum Kind: String, Sendable, CaseIterable { case ed25519, ecdsaP256 = "ecdsa-sha2-nistp256" }
 
     private enum Storage {
@@ -13,7 +13,7 @@ public struct SigningKey: Sendable {
 
     private let storage: Storage
 
-    /// A new key.
+    /// Creates a new random key, by default of Ed25519.
     public init(_ kind: Kind = .ed25519) {
         switch kind {
         case .ed25519: storage = .ed25519(Curve25519.Signing.PrivateKey())
@@ -22,6 +22,8 @@ public struct SigningKey: Sendable {
     }
 
     /// Reads `-----BEGIN PRIVATE KEY-----` (PKCS #8), as this module and OpenSSL write it.
+    ///
+    /// Throws `invalidKey` for any other text or kind of key.
     public init(pem: String) throws(UpdateError) {
         if let key = try? Curve25519.Signing.PrivateKey(pemRepresentation: pem) {
             storage = .ed25519(key)
@@ -37,7 +39,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key as PKCS #8 in PEM form, which is secret.
+    /// The private key as PKCS #8 in PEM form, which is secret.
     public var pem: String {
         switch storage {
         case .ed25519(let key): key.pemRepresentation + "\n"
@@ -45,6 +47,7 @@ public struct SigningKey: Sendable {
         }
     }
 
+    /// The public key, in hexadecimal digits for Ed25519 and PEM form for P-256.
     public var publicKey: PublicKey {
         switch storage {
         case .ed25519(let key): PublicKey(scheme: .ed25519, value: Hex.text(key.publicKey.rawRepresentation))
@@ -52,7 +55,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// A signature of `message`: 64 bytes, or DER for ECDSA.
+    /// A signature of `message`: 64 bytes for Ed25519, DER for ECDSA.
     public func sign(_ message: [UInt8]) throws(UpdateError) -> [UInt8] {
         do {
             switch storage {
@@ -68,8 +71,7 @@ public struct SigningKey: Sendable {
 // MARK: Files
 
 extension SigningKey {
-    /// Reads a key's file.
-    /// - Throws: `invalidKey` also when others than its owner may read it.
+    /// Reads a key's file; throws `invalidKey`, also when others than its owner may read it.
     public init(readingFrom path: String) throws(UpdateError) {
         let file = try SafeFile.read(path, limit: 1 << 16)
         guard let file else {
@@ -86,7 +88,7 @@ extension SigningKey {
         try self.init(pem: String(decoding: file.bytes, as: UTF8.self))
     }
 
-    /// Writes the key so that only its owner can read it, from the first byte on.
+    /// Writes the key to a file that only its owner can read from the first byte on; throws `storage`.
     public func write(to path: String) throws(UpdateError) {
         try SafeFile.write(Array(pem.utf8), to: path, mode: 0o600)
     }

@@ -2,10 +2,10 @@ import Crypto
 
 /// The hashes of a file, by the names of their algorithms.
 public struct FileHashes: Sendable {
-    /// Lower-case hexadecimal digits by algorithm.
+    /// The hashes in lower-case hexadecimal digits, by algorithm.
     public let values: [Name: String]
 
-    /// - Throws: `malformed` when there is none, or one is no text.
+    /// Reads hashes; throws `malformed` when there is none, or one is not a text.
     init(_ members: [Name: MetadataValue], role: String) throws(UpdateError) {
         guard !members.isEmpty else { throw .malformed(role, "a file has no hashes") }
         var values: [Name: String] = [:]
@@ -16,34 +16,40 @@ public struct FileHashes: Sendable {
         self.values = values
     }
 
-    /// SHA-256 of `bytes`.
+    /// Computes the SHA-256 of `bytes`.
     public init(of bytes: [UInt8]) { values = ["sha256": Hex.text(SHA256.hash(data: bytes))] }
 
-    /// A file whose SHA-256 is known, as 64 lower-case hexadecimal digits.
+    /// Creates hashes from a known SHA-256 of 64 lower-case hexadecimal digits.
     public init(sha256: String) { values = ["sha256": sha256] }
 
+    /// The SHA-256; `nil` when there are only hashes by other algorithms.
     public var sha256: String? { values["sha256"] }
 
-    /// The hash that stands before the names of targets: that of the algorithm whose name comes first.
+    /// The hash that prefixes the names of targets: that of the algorithm whose name comes first.
     var first: String { values.min { $0.key < $1.key }?.value ?? "" }
 
     var json: MetadataValue { .object(values.mapValues { .string($0) }) }
 }
 
-/// What the timestamp says of the snapshot, and the snapshot of targets metadata (specification, sections 4.4 and 4.6).
+/// The timestamp's entry for the snapshot, or the snapshot's for targets metadata (specification, sections 4.4 and
+/// 4.6).
 public struct MetadataFile: Sendable {
+    /// The version of the metadata.
     public var version: Int
+    /// The file's length in bytes; `nil` where it is not stated.
     public var length: Int?
+    /// The file's hashes; `nil` where they are not stated.
     public var hashes: FileHashes?
     private var other: [Name: MetadataValue] = [:]
 
+    /// Creates an entry, by default without length and hashes.
     public init(version: Int, length: Int? = nil, hashes: FileHashes? = nil) {
         self.version = version
         self.length = length
         self.hashes = hashes
     }
 
-    /// The version, length and hash of a file.
+    /// Creates an entry with the length and SHA-256 of a file's bytes.
     public init(version: Int, bytes: [UInt8]) {
         self.init(version: version, length: bytes.count, hashes: FileHashes(of: bytes))
     }
@@ -75,15 +81,17 @@ public struct MetadataFile: Sendable {
 public struct Target: Sendable {
     /// The path below the repository's folder of targets.
     public let path: String
-    /// Bytes.
+    /// The file's length in bytes.
     public let length: Int
+    /// The file's hashes.
     public let hashes: FileHashes
-    /// What the publisher says of the file; the specification leaves it open.
+    /// The publisher's own data about the file, whose form the specification leaves open.
     public let custom: MetadataValue?
-    /// The role that vouches for the file.
+    /// The role that vouches for the file; empty for a target that was not read from metadata.
     public internal(set) var role = ""
     private let other: [Name: MetadataValue]
 
+    /// Creates a target from its length and hashes.
     public init(path: String, length: Int, hashes: FileHashes, custom: MetadataValue? = nil) {
         self.path = path
         self.length = length
@@ -92,7 +100,7 @@ public struct Target: Sendable {
         other = [:]
     }
 
-    /// The target that `bytes` are.
+    /// Creates a target from the bytes of its file.
     public init(path: String, bytes: [UInt8], custom: MetadataValue? = nil) {
         self.init(path: path, length: bytes.count, hashes: FileHashes(of: bytes), custom: custom)
     }
@@ -115,27 +123,29 @@ public struct Target: Sendable {
         return .object(members)
     }
 
-    /// Where the file lies below the folder of targets: its name begins with its hash in repositories of consistent snapshots.
+    /// The path of the file below the folder of targets.
+    ///
+    /// With consistent snapshots the file's name is prefixed with its hash.
     public func location(hasConsistentSnapshots: Bool) -> String {
         guard hasConsistentSnapshots else { return path }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "\(hashes.first).\(path)" }
         return "\(path[...slash])\(hashes.first).\(path[path.utf8.index(after: slash)...])"
     }
 
-    /// - Throws: `wrongLength`, `wrongHash`, `unsupportedHash`.
+    /// Checks the file's bytes; throws `wrongLength`, `wrongHash` or `unsupportedHash`.
     public func verify(_ bytes: [UInt8]) throws(UpdateError) {
         var verifier = try verifier()
         try verifier.update(bytes)
         try verifier.finish()
     }
 
-    /// Verifies the file while it arrives.
+    /// A verifier for checking the file while it arrives; throws `unsupportedHash`.
     public func verifier() throws(UpdateError) -> FileVerifier {
         try FileVerifier(name: path, length: length, hashes: hashes)
     }
 }
 
-/// Compares a file that arrives in pieces with the length and hashes that signed metadata gives it.
+/// A comparison of a file that arrives in pieces with the length and hashes that signed metadata states.
 public struct FileVerifier: Sendable {
     private let name: String
     private let length: Int?
@@ -167,20 +177,21 @@ public struct FileVerifier: Sendable {
         }
     }
 
-    /// - Throws: `wrongLength` as soon as there are too many bytes.
+    /// Adds bytes of the file; throws `wrongLength` as soon as there are too many.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) throws(UpdateError) {
         count += bytes.count
         if let length, count > length { throw wrongLength("more than \(length)") }
         for index in sums.indices { sums[index].state.update(bufferPointer: bytes) }
     }
 
+    /// Adds bytes of the file from an array; throws `wrongLength` as soon as there are too many.
     public mutating func update(_ bytes: [UInt8]) throws(UpdateError) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(UpdateError) in
             try update(UnsafeRawBufferPointer(buffer))
         }
     }
 
-    /// - Throws: `wrongLength`, `wrongHash`.
+    /// Checks the complete file; throws `wrongLength` or `wrongHash`.
     public func finish() throws(UpdateError) {
         if let length, count != length { throw wrongLength("\(count) instead of \(length)") }
         for (algorithm, expected, state) in sums {

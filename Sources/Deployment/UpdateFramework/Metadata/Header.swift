@@ -1,17 +1,19 @@
-/// What the `signed` parts of all roles have in common (TUF specification, section 4.2.1).
+/// The members that the `signed` parts of all roles have in common (TUF specification, section 4.2.1).
 public struct Header: Sendable {
     /// The version of the specification that the metadata follows: `1.0.34`.
     public var specVersion = "1.0.34"
+    /// The version of the metadata, from 1 on.
     public var version: Int
-    /// From this moment on nobody trusts the metadata.
+    /// The time from which the metadata is not trusted any more.
     public var expires: UTCTime
 
+    /// Creates a header with this module's version of the specification.
     public init(version: Int, expires: UTCTime) {
         self.version = version
         self.expires = expires
     }
 
-    /// - Throws: `wrongType` when the metadata is another role's.
+    /// Reads a header; throws `wrongType` when the metadata is another role's.
     init(_ fields: inout Fields, type: MetadataType) throws(UpdateError) {
         let role = fields.role
         let found = try fields.string("_type")
@@ -36,7 +38,7 @@ public struct Header: Sendable {
         self.expires = time
     }
 
-    /// Versions are `1.N` or `1.N.N`; a new first number may change what metadata means.
+    /// Checks for a version `1.N` or `1.N.N`; another first number may change the meaning of metadata.
     private static func check(_ text: String, role: String) throws(UpdateError) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isVersion = 2...3 ~= parts.count && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { 0x30...0x39 ~= $0 } }
@@ -53,24 +55,28 @@ public struct Header: Sendable {
     }
 }
 
-/// The types of metadata.  Delegated roles are of type `targets`.
+/// The types of metadata; delegated roles are of type `targets`.
 public enum MetadataType: String, Sendable, CaseIterable { case root, timestamp, snapshot, targets }
 
 /// The `signed` part of a role's metadata.
 public protocol RoleMetadata: Sendable {
+    /// The type that the member `_type` names.
     static var type: MetadataType { get }
+    /// The members that all roles have in common.
     var header: Header { get set }
-    /// - Parameter role: the role's name, for errors.
+    /// Reads the `signed` part of metadata; throws an ``UpdateError`` that names `role`.
     init(_ signed: MetadataValue, role: String) throws(UpdateError)
-    /// The part as it is signed, with members that the specification does not know.
+    /// The `signed` part of metadata, including members that the specification does not know.
     var signed: MetadataValue { get }
 }
 
 extension RoleMetadata {
+    /// The version of the metadata.
     public var version: Int { header.version }
+    /// The time from which the metadata is not trusted any more.
     public var expires: UTCTime { header.expires }
 
-    /// Reads metadata without verifying anything.
+    /// Reads a metadata file without verifying its signatures; errors name `role`.
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
         try self.init(try SignedDocument(parsing: bytes, role: role).signed, role: role)
     }

@@ -1,5 +1,6 @@
-/// Shell patterns of delegations (TUF specification, section 4.5): `*` any text, `?` any character, `[abc]`, `[a-z]` and `[!a]`
-/// one character.  None matches `/`.
+/// Shell patterns of delegations (TUF specification, section 4.5).
+///
+/// `*` matches any text, `?` any character, `[abc]`, `[a-z]` and `[!a]` one character. None of them matches `/`.
 enum PathPattern {
     private enum Part {
         case anyText
@@ -16,7 +17,7 @@ enum PathPattern {
         }
     }
 
-    /// Whether a whole path matches, part by part.
+    /// Whether a whole path matches a pattern, component by component.
     static func matches(_ path: String, _ pattern: String) -> Bool {
         let (paths, patterns) = (parts(of: path), parts(of: pattern))
         return paths.count == patterns.count && zip(paths, patterns).allSatisfy { matches($0, parse($1)) }
@@ -26,7 +27,7 @@ enum PathPattern {
         path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { Array($0) }
     }
 
-    /// Goes back to the last `*` alone, so that no pattern takes more than (text × pattern) steps.
+    /// Backtracks only to the last `*`, so that no pattern takes more than (text × pattern) steps.
     private static func matches(_ text: [Unicode.Scalar], _ pattern: [Part]) -> Bool {
         var (position, part) = (0, 0)
         var star: (part: Int, position: Int)?
@@ -69,7 +70,9 @@ enum PathPattern {
         return parts
     }
 
-    /// The set whose `[` stands before `start`, and where the pattern goes on; `nil` when the set has no end, so that `[` means itself.
+    /// The set whose `[` stands before `start`, and the index after it.
+    ///
+    /// `nil` when the set has no end, so that `[` stands for itself.
     private static func set(_ pattern: [Unicode.Scalar], from start: Int) -> (Part, Int)? {
         var index = start
         let isExcluded = index < pattern.count && pattern[index] == "!"

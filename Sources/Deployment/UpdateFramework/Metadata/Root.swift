@@ -1,16 +1,18 @@
-/// Root metadata: whose keys count for the top-level roles (TUF specification, section 4.3).
+/// Root metadata: the keys of the top-level roles (TUF specification, section 4.3).
 public struct Root: RoleMetadata {
+    /// The type `root`.
     public static let type = MetadataType.root
 
+    /// The members that all roles have in common.
     public var header: Header
-    /// Whether files are published under names with their version or hash, so that readers never see two states mixed.
+    /// Whether the names of published files contain their version or hash, so that readers never mix two states.
     public var hasConsistentSnapshots: Bool
     private var keys: [Name: PublicKey]
     private var roles: [MetadataType: RoleEntry]
     private var other: [Name: MetadataValue] = [:]
     private var saysConsistentSnapshots = true
 
-    /// A root without keys.
+    /// Creates a root without keys.
     public init(header: Header, hasConsistentSnapshots: Bool = true) {
         self.header = header
         self.hasConsistentSnapshots = hasConsistentSnapshots
@@ -18,6 +20,7 @@ public struct Root: RoleMetadata {
         roles = [:]
     }
 
+    /// Reads the `signed` part of a root; throws `malformed`, `wrongType` or `unsupportedKey`.
     public init(_ signed: MetadataValue, role: String) throws(UpdateError) {
         var fields = try Fields(signed, role: role, place: "signed")
         header = try Header(&fields, type: .root)
@@ -43,6 +46,7 @@ public struct Root: RoleMetadata {
         return keys
     }
 
+    /// The `signed` part of the root.
     public var signed: MetadataValue {
         var members = other.merging(header.members(.root)) { $1 }
         if saysConsistentSnapshots || hasConsistentSnapshots {
@@ -63,8 +67,9 @@ public struct Root: RoleMetadata {
         return entry.roleKeys(type.rawValue, keys)
     }
 
-    /// Replaces the keys of a top-level role; keys that no role uses any more are dropped.
-    /// - Throws: `invalidEdit` when there are fewer keys than must sign.
+    /// Replaces the keys of a top-level role; keys that no role uses any more are removed.
+    ///
+    /// Throws `invalidEdit` when there are fewer keys than must sign.
     public mutating func setKeys(
         _ newKeys: [PublicKey],
         threshold: Int,
@@ -91,7 +96,7 @@ struct RoleEntry: Sendable {
         other = fields.rest
     }
 
-    /// An entry for new keys, which are added to `keys`.
+    /// Creates an entry for new keys, which are added to `keys`.
     init(
         _ newKeys: [PublicKey],
         threshold: Int,

@@ -1,19 +1,24 @@
-/// A document with signatures over the canonical form of its `signed` part: the envelope of all TUF metadata
-/// (specification, section 4.2.1), and of whatever else is signed by keys that TUF vouches for.
+/// A document with signatures over the canonical form of its `signed` part.
+///
+/// It is the envelope of all TUF metadata (specification, section 4.2.1), and of other documents signed by keys that
+/// TUF vouches for.
 public struct SignedDocument: Sendable {
+    /// A signature of a document.
     public struct Signature: Sendable {
         /// The key's id in the metadata that vouches for it.
         public let keyID: String
-        /// Hexadecimal digits.
+        /// The signature in hexadecimal digits.
         public let value: String
         private let other: [Name: MetadataValue]
 
+        /// Creates a signature from hexadecimal digits.
         public init(keyID: String, value: String) {
             self.keyID = keyID
             self.value = value
             other = [:]
         }
 
+        /// Creates a signature from bytes.
         public init(keyID: String, bytes: [UInt8]) { self.init(keyID: keyID, value: Hex.text(bytes)) }
 
         fileprivate init(_ value: MetadataValue, role: String) throws(UpdateError) {
@@ -31,16 +36,18 @@ public struct SignedDocument: Sendable {
         }
     }
 
+    /// The part that is signed.
     public let signed: MetadataValue
+    /// The signatures, at most one by each key.
     public private(set) var signatures: [Signature] = []
     private var other: [Name: MetadataValue] = [:]
 
-    /// A document that nobody signed yet.
+    /// Creates a document without signatures.
     public init(signed: MetadataValue) { self.signed = signed }
 
-    /// Reads a document.  Nothing is verified.
-    /// - Parameter role: whose document it should be, for errors.
-    /// - Throws: `malformed`, also when a key signed twice.
+    /// Reads a document without verifying anything.
+    ///
+    /// Throws `malformed`, naming `role`, also when a key signed twice.
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
         var fields = try Fields(try MetadataValue(parsing: bytes, role: role), role: role, place: "the file")
         signed = try fields.value("signed")
@@ -56,7 +63,10 @@ public struct SignedDocument: Sendable {
         other = fields.rest
     }
 
-    /// The file's bytes.  To read what was signed, take `signed` or these: a `message` is JSON only where no text has control characters.
+    /// The bytes of the document's file.
+    ///
+    /// To read what was signed, use ``signed`` or these: a ``message(of:)`` is JSON only where no text has control
+    /// characters.
     public var bytes: [UInt8] {
         var members = other
         members["signed"] = signed
@@ -64,7 +74,7 @@ public struct SignedDocument: Sendable {
         return MetadataValue.object(members).fileBytes
     }
 
-    /// What signatures are computed of.
+    /// The bytes that signatures are computed over; throws `malformed`, naming `role`, where there are fractions.
     public func message(of role: String) throws(UpdateError) -> [UInt8] { try signed.canonicalBytes(of: role) }
 
     // MARK: Verifying
@@ -84,7 +94,7 @@ public struct SignedDocument: Sendable {
         return found
     }
 
-    /// - Throws: `threshold` when too few of the role's keys signed.
+    /// Throws `threshold` when too few of the role's keys signed.
     public func verify(_ keys: RoleKeys) throws(UpdateError) {
         let count = try signers(keys).count
         guard count >= keys.threshold else {
@@ -100,18 +110,19 @@ public struct SignedDocument: Sendable {
 
     // MARK: Signing
 
-    /// Adds the key's signature in place of an older one of the same key.
+    /// Adds the key's signature, replacing an older one of the same key.
     public mutating func sign(with key: SigningKey) throws(UpdateError) {
         let message = try message(of: "document")
         add(Signature(keyID: try key.publicKey.id, bytes: try key.sign(message)))
     }
 
-    /// Adds a signature that was made elsewhere, in place of an older one of the same key.
+    /// Adds a signature that was made elsewhere, replacing an older one of the same key.
     public mutating func add(_ signature: Signature) {
         removeSignature(of: signature.keyID)
         signatures.append(signature)
     }
 
+    /// Removes the signature of a key.
     public mutating func removeSignature(of keyID: String) {
         signatures.removeAll { Name($0.keyID) == Name(keyID) }
     }

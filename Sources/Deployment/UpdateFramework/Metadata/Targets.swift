@@ -1,18 +1,23 @@
-/// Targets metadata: which files are to be trusted, and who else may vouch for some (TUF specification, section 4.5).
+/// Targets metadata: the files to be trusted, and the roles that may vouch for some (TUF specification, section 4.5).
 public struct Targets: RoleMetadata {
+    /// The type `targets`.
     public static let type = MetadataType.targets
 
+    /// The members that all roles have in common.
     public var header: Header
+    /// The files by path.
     public private(set) var targets: [Name: Target]
+    /// The roles that this one delegates to; `nil` for none.
     public private(set) var delegations: Delegations?
     private var other: [Name: MetadataValue] = [:]
 
-    /// Targets metadata without any files.
+    /// Creates targets metadata without files.
     public init(header: Header) {
         self.header = header
         targets = [:]
     }
 
+    /// Reads the `signed` part of targets metadata; throws `malformed`, `wrongType` or `unsupportedKey`.
     public init(_ signed: MetadataValue, role: String) throws(UpdateError) {
         var fields = try Fields(signed, role: role, place: "signed")
         header = try Header(&fields, type: .targets)
@@ -24,6 +29,7 @@ public struct Targets: RoleMetadata {
         other = fields.rest
     }
 
+    /// The `signed` part of the targets metadata.
     public var signed: MetadataValue {
         var members = other.merging(header.members(.targets)) { $1 }
         members["targets"] = .object(targets.mapValues(\.json))
@@ -31,20 +37,29 @@ public struct Targets: RoleMetadata {
         return .object(members)
     }
 
+    /// The file with a path; `nil` when this role does not list it.
     public func target(_ path: String) -> Target? { targets[Name(path)] }
 
-    /// The keys and threshold of a role that this one delegates to.
+    /// The keys and threshold of a role that this one delegates to; `nil` when it does not.
     public func keys(ofDelegated name: String) -> RoleKeys? { delegations?.keys(of: name) }
 
     // MARK: Editing
 
-    /// Vouches for a file, in place of an older one of the same path.
+    /// Adds a file, replacing an older one with the same path.
     public mutating func set(_ target: Target) { targets[Name(target.path)] = target }
 
+    /// Removes the file with a path.
     public mutating func removeTarget(_ path: String) { targets[Name(path)] = nil }
 
-    /// Delegates to a role, in place of an older delegation of the same name, else behind all others.
-    /// - Throws: `invalidEdit`.
+    /// Delegates to a role, replacing an older delegation with the same name, else after all others.
+    ///
+    /// - Parameters:
+    ///   - name: the role's name, which is not one of the top-level roles.
+    ///   - keys: the keys that may sign for it.
+    ///   - threshold: the number of keys that must sign.
+    ///   - paths: the targets that it is trusted for.
+    ///   - isTerminating: whether no later role is asked about these paths.
+    /// - Throws: `invalidEdit` for an impossible name, or fewer keys than must sign.
     public mutating func delegate(
         to name: String,
         keys: [PublicKey],
@@ -57,16 +72,18 @@ public struct Targets: RoleMetadata {
         self.delegations = delegations
     }
 
+    /// Removes the delegation to a role.
     public mutating func removeDelegation(to name: String) { delegations?.remove(name) }
 }
 
-/// Which targets a role is trusted for.
+/// The targets that a role is trusted for.
 public enum DelegatedPaths: Sendable {
-    /// Patterns whose `*`, `?` and `[…]` match within one part of a path.
+    /// Patterns whose `*`, `?` and `[…]` match within one component of a path.
     case patterns([String])
     /// The first hexadecimal digits of the SHA-256 of a path.
     case hashPrefixes([String])
 
+    /// Whether a path is among them.
     public func contain(_ path: String) -> Bool {
         switch self {
         case .patterns(let patterns): return patterns.contains { PathPattern.matches(path, $0) }
@@ -79,10 +96,13 @@ public enum DelegatedPaths: Sendable {
 
 /// The roles that targets metadata delegates to, in the order in which they are asked.
 public struct Delegations: Sendable {
+    /// A role that is delegated to.
     public struct Role: Sendable {
+        /// The role's name, unique among the delegations.
         public let name: String
+        /// The targets that the role is trusted for.
         public let paths: DelegatedPaths
-        /// Whether nobody behind this role is asked about its paths.
+        /// Whether no later role is asked about its paths.
         public let isTerminating: Bool
         fileprivate let entry: RoleEntry
 
@@ -117,6 +137,7 @@ public struct Delegations: Sendable {
         }
     }
 
+    /// The roles in the order in which they are asked.
     public private(set) var roles: [Role] = []
     private var keys: [Name: PublicKey] = [:]
     private var other: [Name: MetadataValue] = [:]
@@ -140,7 +161,7 @@ public struct Delegations: Sendable {
         other = fields.rest
     }
 
-    /// Whether a role may be called so: top-level roles are root's to appoint.
+    /// Whether a role may have a name: only root appoints the top-level roles.
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && !MetadataType.allCases.contains { Name($0.rawValue) == Name(name) }
     }
@@ -153,6 +174,7 @@ public struct Delegations: Sendable {
         )
     }
 
+    /// The keys and threshold of a role; `nil` when it is not delegated to.
     public func keys(of name: String) -> RoleKeys? {
         roles.first { Name($0.name) == Name(name) }.map { $0.entry.roleKeys($0.name, keys) }
     }

@@ -1,28 +1,37 @@
-/// The newest metadata of a repository, as its publisher keeps, changes and signs it.
+/// The newest metadata of a repository, as its publisher stores, changes and signs it.
 ///
-/// Every change makes the next version of a role, and takes effect when enough of the role's keys signed it.  A publisher that holds
-/// the keys calls `update…`.  When several people sign, on machines of their own, a draft goes round among them
-/// (`SignedDocument.message(of:)`, `add`), and `replace…` takes it once `status` misses nobody.
+/// Every change makes the next version of a role, and takes effect when enough of the role's keys signed it. A
+/// publisher that has the keys calls `update…`. When several people sign on machines of their own, a draft is passed
+/// among them (``SignedDocument/message(of:)``, ``SignedDocument/add(_:)``), and `replace…` accepts it once
+/// ``status(of:role:)`` misses nobody.
 public struct RepositoryMetadata: Sendable {
-    /// What a draft still lacks of the keys of one delegator.
+    /// The state of a draft's signatures by the keys of one delegator.
     public struct SignatureStatus: Sendable {
-        /// The keys of which enough have to sign.
+        /// The keys of which enough must sign.
         public let keys: RoleKeys
-        /// The ids of those that signed.
+        /// The ids of the keys that signed.
         public let signers: [String]
-        /// How many more have to sign.
+        /// The number of keys that must still sign.
         public var missing: Int { max(0, keys.threshold - signers.count) }
     }
 
+    /// The newest root.
     public private(set) var root: SignedDocument
-    /// Top-level targets (`targets`) and delegated roles, by name.
+    /// The newest top-level targets (`targets`) and delegated roles, by name.
     public private(set) var targets: [Name: SignedDocument] = [:]
+    /// The newest snapshot; `nil` before there is one.
     public private(set) var snapshot: SignedDocument?
+    /// The newest timestamp; `nil` before there is one.
     public private(set) var timestamp: SignedDocument?
 
-    /// A new repository with version 1 of its root.
-    /// - Parameter roles: keys and threshold of each top-level role.
-    /// - Throws: `invalidEdit` when a role has no keys; `threshold` when too few signers of the root are there.
+    /// Creates a repository with version 1 of its root.
+    ///
+    /// - Parameters:
+    ///   - roles: the keys and threshold of each top-level role.
+    ///   - rootExpires: the time at which the root expires.
+    ///   - signers: the keys that sign the root.
+    ///   - hasConsistentSnapshots: whether the names of files contain their version or hash, as by default.
+    /// - Throws: `invalidEdit` when a role has no keys; `threshold` when too few keys of the root sign.
     public init(
         roles: [MetadataType: (keys: [PublicKey], threshold: Int)],
         rootExpires: UTCTime,
@@ -41,7 +50,7 @@ public struct RepositoryMetadata: Sendable {
         try self.root.verify(root.keys(of: .root))
     }
 
-    /// A repository whose newest files were read back.
+    /// Creates a repository from its newest files; throws `malformed` or the like where they cannot be read.
     public init(
         root: SignedDocument,
         targets: [String: SignedDocument],
@@ -56,6 +65,7 @@ public struct RepositoryMetadata: Sendable {
         for name in targets.keys { _ = try targetsMetadata(name) }
     }
 
+    /// The `signed` part of the root.
     public var rootMetadata: Root { get throws(UpdateError) { try Root(root.signed, role: "root") } }
 
     /// The targets metadata of a role; `nil` when there is none yet.
@@ -66,7 +76,13 @@ public struct RepositoryMetadata: Sendable {
 
     // MARK: Root
 
-    /// The next version of the root, which nobody signed yet.
+    /// The next version of the root, without signatures.
+    ///
+    /// - Parameters:
+    ///   - expires: the time at which it expires.
+    ///   - edit: changes the root, by default not at all.
+    /// - Returns: the draft.
+    /// - Throws: errors of `edit`, or `invalidEdit` when there is no next version.
     public func rootDraft(
         expires: UTCTime,
         edit: (inout Root) throws(UpdateError) -> Void = { (_) throws(UpdateError) in }
@@ -77,8 +93,9 @@ public struct RepositoryMetadata: Sendable {
         return SignedDocument(signed: new.signed)
     }
 
-    /// Takes the next version of the root, which enough keys of this root *and* of the new one signed.
-    /// - Throws: `wrongVersion`, `threshold`.
+    /// Accepts the next version of the root, which enough keys of this root *and* of the new one signed.
+    ///
+    /// Throws `wrongVersion` or `threshold`.
     public mutating func replaceRoot(with document: SignedDocument) throws(UpdateError) {
         let (old, new) = (try rootMetadata, try Root(document.signed, role: "root"))
         guard new.version - 1 == old.version else {
@@ -89,7 +106,9 @@ public struct RepositoryMetadata: Sendable {
         root = document
     }
 
-    /// Changes the root at once.  Sign a change of root keys with the old and the new ones.
+    /// Changes and signs the root at once.
+    ///
+    /// Sign a change of the root's keys with the old and the new ones.
     public mutating func updateRoot(
         expires: UTCTime,
         signers: [SigningKey],
@@ -100,9 +119,15 @@ public struct RepositoryMetadata: Sendable {
 
     // MARK: Targets
 
-    /// The next version of a role of targets metadata, which nobody signed yet; the first one when there is none.
+    /// The next version of a role's targets metadata without signatures; the first one when there is none.
     ///
-    /// - Parameter skipping: how many versions are left out: those that a lost repository may have published.
+    /// - Parameters:
+    ///   - role: the role, by default the top-level targets.
+    ///   - expires: the time at which it expires.
+    ///   - skipping: the number of versions to leave out, which a lost repository may have published. By default 0.
+    ///   - edit: changes the metadata, by default not at all.
+    /// - Returns: the draft.
+    /// - Throws: errors of `edit`, or `invalidEdit` when there is no next version.
     public func targetsDraft(
         _ role: String = "targets",
         expires: UTCTime,
@@ -115,8 +140,12 @@ public struct RepositoryMetadata: Sendable {
         return SignedDocument(signed: new.signed)
     }
 
-    /// Takes a newer version of a role that was changed and signed elsewhere.
-    /// - Throws: `rollback` when it is not newer; `threshold` when too few of its keys signed; `invalidEdit` when nobody
+    /// Accepts a newer version of a role that was changed and signed elsewhere.
+    ///
+    /// - Parameters:
+    ///   - role: the role, by default the top-level targets.
+    ///   - document: the signed version.
+    /// - Throws: `rollback` when it is not newer; `threshold` when too few keys signed; `invalidEdit` when nobody
     ///   delegates to it.
     public mutating func replaceTargets(
         _ role: String = "targets",
@@ -130,7 +159,9 @@ public struct RepositoryMetadata: Sendable {
         targets[Name(role)] = document
     }
 
-    /// Changes a role of targets metadata at once.  Delegate to a role before you give it metadata.
+    /// Changes and signs a role's targets metadata at once.
+    ///
+    /// Delegate to a role before giving it metadata.
     public mutating func updateTargets(
         _ role: String = "targets",
         expires: UTCTime,
@@ -144,9 +175,10 @@ public struct RepositoryMetadata: Sendable {
 
     // MARK: Snapshot and timestamp
 
-    /// The next version of the snapshot: versions, lengths and hashes of all targets metadata that is here.
+    /// Makes the next version of the snapshot, with versions, lengths and hashes of all targets metadata.
     ///
-    /// Roles stay in it for good, also when nobody delegates to them any more: clients refuse a snapshot that forgets one.
+    /// Roles stay in it for ever, even when nobody delegates to them any more: clients refuse a snapshot that lacks
+    /// one. Throws `threshold`.
     public mutating func updateSnapshot(
         expires: UTCTime,
         skipping: Int = 0,
@@ -163,8 +195,9 @@ public struct RepositoryMetadata: Sendable {
         snapshot = document
     }
 
-    /// The next version of the timestamp, which names the snapshot that is here.
-    /// - Throws: `invalidEdit` when there is no snapshot yet.
+    /// Makes the next version of the timestamp, which names the current snapshot.
+    ///
+    /// Throws `invalidEdit` when there is no snapshot yet, or `threshold`.
     public mutating func updateTimestamp(
         expires: UTCTime,
         skipping: Int = 0,
@@ -182,6 +215,7 @@ public struct RepositoryMetadata: Sendable {
         timestamp = document
     }
 
+    /// The `signed` part of the snapshot; `nil` before there is one.
     public var snapshotMetadata: Snapshot? {
         get throws(UpdateError) {
             guard let snapshot else { return nil }
@@ -189,6 +223,7 @@ public struct RepositoryMetadata: Sendable {
         }
     }
 
+    /// The `signed` part of the timestamp; `nil` before there is one.
     public var timestampMetadata: Timestamp? {
         get throws(UpdateError) {
             guard let timestamp else { return nil }
@@ -229,8 +264,10 @@ public struct RepositoryMetadata: Sendable {
         return document
     }
 
-    /// Whose signatures a draft of a role still lacks: of a root those of the keys before it and of its own, of other roles those of
-    /// the keys that each delegator names.
+    /// The signatures that a draft of a role has and lacks, for each delegator.
+    ///
+    /// For a root these are the keys of the current root and its own, for other roles the keys that each delegator
+    /// names.
     public func status(of draft: SignedDocument, role: String) throws(UpdateError) -> [SignatureStatus] {
         var all = try requireKeys(of: role)
         if Name(role) == "root" { all.append(try Root(draft.signed, role: role).keys(of: .root)) }
@@ -239,8 +276,7 @@ public struct RepositoryMetadata: Sendable {
         return result
     }
 
-    /// The keys that sign for a role, by each role that delegates to it.
-    /// - Throws: `invalidEdit` when nobody does.
+    /// The keys that sign for a role, for each role that delegates to it; throws `invalidEdit` when nobody does.
     public func requireKeys(of role: String) throws(UpdateError) -> [RoleKeys] {
         let keys = try keys(of: role)
         if !keys.isEmpty { return keys }
@@ -270,9 +306,10 @@ public struct RepositoryMetadata: Sendable {
 
     // MARK: Files
 
-    /// The newest metadata as files below the repository's folder of metadata, names percent-encoded.  The timestamp is last: once it
-    /// is there, clients ask for the others.
-    /// - Throws: `threshold` when the keys of a role changed and its metadata was not signed anew.
+    /// The newest metadata as files below the repository's folder of metadata, with percent-encoded names.
+    ///
+    /// The timestamp is last: once it is there, clients ask for the others. Throws `threshold` when the keys of a role
+    /// changed and its metadata was not signed anew.
     public func files() throws(UpdateError) -> [(name: String, bytes: [UInt8])] {
         let root = try rootMetadata
         var files = [(name: "\(root.version).root.json", bytes: self.root.bytes)]
@@ -297,8 +334,9 @@ public struct RepositoryMetadata: Sendable {
         return root.hasConsistentSnapshots ? "\(version).\(name)" : name
     }
 
-    /// Goes through all of it as a client would that trusts `trustedRoot`: the root before this one, or this one.
-    /// - Throws: what a client would meet.
+    /// Verifies everything as a client would that trusts `trustedRoot`: the current root or the previous one.
+    ///
+    /// Throws the error that the client would get.
     public func verify(trustedRoot: SignedDocument, at start: UTCTime) throws(UpdateError) {
         var trusted = try TrustedMetadata(trustedRoot: trustedRoot.bytes, start: start)
         if trusted.root.version < (try rootMetadata.version) { try trusted.updateRoot(root.bytes) }

@@ -4,14 +4,14 @@ import MLEncryption
 import MLFiles
 package import MLNumerics
 
-/// The files that a model consists of, by their hashes: what OpenSSF Model Signing signs.
+/// The files of a model with their hashes, which OpenSSF Model Signing signs.
 ///
-/// Documentation/Formats/model-signature.md.
+/// Documentation/Formats/model-signature.md describes the format.
 package struct ModelManifest: Sendable, Equatable {
     package struct Resource: Sendable, Equatable {
-        /// Within the model; `.` for a model that is one file.
+        /// The path within the model; `.` for a model that is one file.
         package let path: String
-        /// SHA-256.
+        /// The SHA-256 of the file.
         package let hash: [UInt8]
 
         package init(path: String, hash: [UInt8]) {
@@ -22,12 +22,12 @@ package struct ModelManifest: Sendable, Equatable {
 
     /// The name of the model's file or folder, for people.
     package let name: String
-    /// In the order of their paths, component by component.
+    /// The files in the order of their paths, component by component.
     package let resources: [Resource]
-    /// The files and folders, relative to the model, that do not count.
+    /// The files and folders, relative to the model, that are ignored.
     package let ignored: [String]
 
-    /// What never counts: what git keeps beside a model.
+    /// The files that git keeps beside a model, which are always ignored.
     private static let gitPaths = [".git", ".gitattributes", ".github", ".gitignore"]
 
     package init(name: String, resources: [Resource], ignored: [String]) {
@@ -45,9 +45,8 @@ package struct ModelManifest: Sendable, Equatable {
     // MARK: Hashing
 
     /// Hashes the model at `path`.
-    /// - Parameters:
-    ///   - signature: where the signature lies or is to lie: it does not count where that is in the model.
-    ///   - ignored: what else does not count, relative to the model.
+    ///
+    /// The file `signature` is ignored if it lies in the model; `ignored` has further paths relative to the model.
     package init(of path: String, signature: String?, ignored: [String] = []) throws(ModelError) {
         let path = FileAccess.withoutTrailingSlash(path)
         let name = FileAccess.name(of: path)
@@ -67,7 +66,7 @@ package struct ModelManifest: Sendable, Equatable {
         }
     }
 
-    /// The files of an archive whose bytes are right.
+    /// The files of an archive, whose hashes have been verified.
     package init(of archive: ModelArchive, ignored: [String] = []) {
         self.init(
             name: archive.header.model.name + ".mlmodelc",
@@ -76,7 +75,7 @@ package struct ModelManifest: Sendable, Equatable {
         )
     }
 
-    /// The files of a folder that an archive is made of.
+    /// The files of a folder that becomes an archive.
     init(name: String, files: [ArchiveHeader.File], ignored: [String] = []) {
         let ignored = ignored + Self.gitPaths + [ModelSignature.fileName]
         let counting = files.filter { !Self.isIgnored($0.path, ignored) }
@@ -87,7 +86,7 @@ package struct ModelManifest: Sendable, Equatable {
         ignored.contains { file == $0 || file.hasPrefix($0 + "/") }
     }
 
-    /// The path of a file relative to a folder that it lies in; `nil` when it lies elsewhere.
+    /// The path of a file relative to a folder; `nil` when the file is not in it.
     private static func path(of file: String, in folder: String) -> String? {
         guard let folder = realPath(folder), let parent = realPath(FileAccess.folder(of: file)) else { return nil }
         let place = parent + "/" + FileAccess.name(of: file)
@@ -137,7 +136,7 @@ package struct ModelManifest: Sendable, Equatable {
     static let statementType = "https://in-toto.io/Statement/v1"
     static let predicateType = "https://model_signing/signature/v1.0"
 
-    /// SHA-256 of all hashes in their order, which stands for the whole model.
+    /// The SHA-256 of all hashes in their order, which stands for the whole model.
     private var rootHash: [UInt8] { Array(SHA256.hash(data: resources.flatMap(\.hash))) }
 
     package var statement: [UInt8] {
@@ -167,7 +166,7 @@ package struct ModelManifest: Sendable, Equatable {
         )
     }
 
-    /// Reads a statement, whose signature was found right.
+    /// Reads a statement whose signature has been verified.
     package init(statement: [UInt8]) throws(ModelError) {
         let json = try JSONReader.read(statement)
         guard json["_type"]?.string == Self.statementType else { throw Self.malformed("it is no in-toto statement") }

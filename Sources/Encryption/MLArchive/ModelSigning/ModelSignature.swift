@@ -2,17 +2,17 @@ package import MLEncryption
 import MLFiles
 package import MLNumerics
 
-/// A signature of a model (`model.sig`) as OpenSSF Model Signing makes them: a Sigstore bundle with a DSSE envelope around an
-/// in-toto statement that lists the files of the model.
+/// A signature of a model (`model.sig`) in the form of OpenSSF Model Signing.
 ///
+/// It is a Sigstore bundle with a DSSE envelope around an in-toto statement that lists the files of the model:
 /// Documentation/Formats/model-signature.md.
 package struct ModelSignature: Sendable {
-    /// What was signed.
+    /// The signed files.
     package let manifest: ModelManifest
 
-    /// Its usual name.
+    /// The usual name of a signature's file.
     package static let fileName = "model.sig"
-    /// The most bytes that one can have.
+    /// The largest length of a signature in bytes.
     package static let largest = 16 << 20
     private static let mediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
@@ -47,8 +47,7 @@ package struct ModelSignature: Sendable {
 
     // MARK: Verifying
 
-    /// Reads a signature.
-    /// - Throws: unless the holder of `key` made it.
+    /// Reads a signature, and throws unless the holder of `key` made it.
     package init(_ text: [UInt8], by key: ModelSigningKey.Public) throws(ModelError) {
         guard text.count <= Self.largest else { throw Self.malformed("it is larger than it can be") }
         let bundle = try JSONReader.read(text)
@@ -88,8 +87,7 @@ package struct ModelSignature: Sendable {
         ModelError(.malformed, "This is no signature of a model: \(reason).")
     }
 
-    /// Throws unless the model at `path` is the one that was signed.
-    /// - Parameter place: where the signature lies.
+    /// Throws unless the model at `path` is the one that was signed; `place` is the path of the signature.
     package func check(_ path: String, signature place: String) throws(ModelError) {
         let isFile = manifest.resources.map(\.path) == ["."]
         if !isFile, FileAccess.kind(of: path) == .file {
