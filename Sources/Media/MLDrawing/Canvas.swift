@@ -18,7 +18,7 @@ package final class Canvas {
         case left, centre, right
     }
 
-    /// Where a text that is too long is truncated.
+    /// The place where a text that is too long is truncated.
     package enum Ellipsis: Sendable {
         case end, middle
     }

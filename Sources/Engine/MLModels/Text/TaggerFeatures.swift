@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// What a tagger of revision 1002 sees of each token: keys of these contents, each in a place of its own.
+/// The features of each token in a tagger of revision 1002: keys of these contents, each with its own place number.
 ///
 /// | place | content |
 /// |---|---|

@@ -18,7 +18,7 @@ package import MLNumerics
 package struct ScaledDotProductAttention: Operator {
     package static let names: [MILName] = [MILName("scaled_dot_product_attention", .iOS18 ... .newest)]
 
-    /// What the products are multiplied by; 1 / √E when `nil`.
+    /// The factor of the products; 1 / √E when `nil`.
     package var scale: Double?
     /// Query l of L looks at keys 0…l + S − L only, so that the last query sees all keys.
     package var isCausal: Bool

@@ -20,9 +20,9 @@ struct Bench: ParsableCommand {
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Option(help: "Predictions to measure.")
+    @Option(help: "The number of predictions to measure.")
     var runs = 50
-    @Option(help: "Threads that predict on the one model at the same time.")
+    @Option(help: "The number of threads that predict with the same model concurrently.")
     var clients = 1
     @Option(help: "Predict this file of examples as one batch: .csv, .npz, or .npy for a model with one input.")
     var batch: String?

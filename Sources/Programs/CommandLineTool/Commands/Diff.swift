@@ -7,13 +7,13 @@ import MLNumerics
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Say how two models differ: interface, metadata, structure, and how far weights moved.",
+        abstract: "Compare two models: interface, metadata, structure, and the change of weights.",
         discussion: """
-            Forms may differ (.mlmodel, .mlpackage, .mlmodelc). Operations and layers belong together by what they say
-            and their order, then by name, so new names alone are no difference. Weights are compared decoded, whatever
-            their storage: relative distance |a - b| / |a|, largest difference of two values, and cosine, those that moved
-            furthest first. Models that are no graphs are compared field by field, the elements of a list together; of a
-            network and a program only interfaces, metadata and weights, those of a shape in their order.
+            Formats may differ (.mlmodel, .mlpackage, .mlmodelc). Operations and layers are matched by their attributes
+            and order, then by name, so that new names alone are not a difference. Weights are compared decoded, whatever
+            their storage: relative distance |a - b| / |a|, largest difference of two values, and cosine, the largest
+            changes first. Models that are not graphs are compared field by field, with the elements of a list combined;
+            of a network and a program only interfaces, metadata and weights are compared, matched by shape and order.
 
             Examples:
               coreml diff Before.mlpackage After.mlpackage
@@ -26,9 +26,9 @@ struct Diff: ParsableCommand {
 
     @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var before: String
-    @Argument(help: "The model to hold against it.")
+    @Argument(help: "The model to compare it with.")
     var after: String
-    @Option(help: "How many differences of a kind to print; 0 for all.")
+    @Option(help: "The maximum number of differences of a kind to print; 0 for all.")
     var limit = 20
     @Flag(help: "Print JSON, with all differences.")
     var json = false

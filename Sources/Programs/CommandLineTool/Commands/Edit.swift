@@ -26,7 +26,7 @@ struct Edit: ParsableCommand {
     @OptionGroup(title: "Updating") var updating: UpdatingOptions
     @OptionGroup(title: "Metadata") var metadata: MetadataOptions
 
-    @Option(help: ArgumentHelp("Give an input or output another name.", valueName: "old=new"))
+    @Option(help: ArgumentHelp("Rename an input or output.", valueName: "old=new"))
     var rename: [String] = []
     @Flag(help: "Print JSON.")
     var json = false
@@ -81,8 +81,8 @@ struct MetadataOptions: ParsableArguments {
     @Option var author: String?
     @Option var license: String?
     @Option(name: .customLong("model-version"), help: "The version that the model states.") var version: String?
-    @Option(help: "What the model does.") var description: String?
-    @Option(help: ArgumentHelp("An entry of your own; an empty value removes it.", valueName: "key=value"))
+    @Option(help: "The description of the model.") var description: String?
+    @Option(help: ArgumentHelp("A custom metadata entry; an empty value removes it.", valueName: "key=value"))
     var userDefined: [String] = []
 
     func validate() throws { for text in userDefined { _ = try Edit.pair(text, "--user-defined") } }

@@ -13,7 +13,7 @@ import TabularData
 struct Evaluate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: "Hold a model against labelled data.",
+        abstract: "Evaluate a model on labelled data.",
         discussion: """
             Examples:
               coreml evaluate Houses.mlmodel sold.csv
@@ -24,16 +24,15 @@ struct Evaluate: ParsableCommand {
               coreml evaluate Stickers.mlmodel pictures/
               coreml evaluate Shop.mlmodel later.csv --observed earlier.csv --user customer --item product
 
-            For models of texts, words, sounds and activities DATA is what 'coreml train text', 'sound' and 'activity' take;
-            words are counted token by token, sounds window by window, activities sample by sample. For models that take one
-            picture it may be a folder with a folder of pictures for each label, as 'coreml update' takes it. For a
-            recommender it is a table of what users chose, and --observed another of what they chose before, by which items
-            are recommended. For all others DATA is a .csv file whose header, or an SFrame (a folder that Turi Create or
-            Create ML wrote) whose columns name the model's inputs and, besides, the feature that it predicts; an empty cell
-            of a number is a missing value. A
-            classifier gives accuracy, confusion matrix, precision and recall; a model that gives a number its errors, R²,
-            predicted against true, and residuals; either the columns that matter: by how much the predictions become worse
-            when a column is shuffled.
+            For models of texts, words, sounds and activities DATA has the form of 'coreml train text', 'sound' and
+            'activity'; words are counted token by token, sounds window by window, activities sample by sample. For models
+            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'. For a
+            recommender it is a table of users' choices, and --observed another of their earlier choices, from which items
+            are recommended. For all others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote)
+            with columns for the model's inputs and for the feature that it predicts; an empty cell of a number is a
+            missing value. For a classifier the report has accuracy, confusion matrix, precision and recall; for a model
+            that predicts a number its errors, R², predicted against true values, and residuals; for both the permutation
+            importance of the columns: how much worse the predictions become when a column is shuffled.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """
@@ -42,13 +41,13 @@ struct Evaluate: ParsableCommand {
     @OptionGroup var source: ModelOptions
     @Argument(
         help:
-            "A .csv file or an SFrame; a folder of labelled pictures; for texts, words, sounds and activities what the command takes that trains them."
+            "A .csv file or an SFrame; a folder of labelled images; for texts, words, sounds and activities the training command's DATA."
     )
     var data: String
     @Option(
         name: [.customLong("target"), .customLong("label")],
         help:
-            "The column with the truth; by default the feature that the model predicts, or that of the command that trains."
+            "The column of the true values; by default the feature that the model predicts, or the training command's default."
     )
     var target: String?
     @Option(help: "Texts and words: the column of the texts or tokens.")
@@ -58,7 +57,7 @@ struct Evaluate: ParsableCommand {
     @Option(help: "Sounds: the column of the files.")
     var file: String?
     @OptionGroup var cutting: WindowOptions
-    @Option(help: "Recommenders: the table of what users chose before.")
+    @Option(help: "Recommenders: the table of the users' earlier choices.")
     var observed: String?
     @Option(help: "Recommenders: the column of the users, 'user' by default.")
     var user: String?
@@ -68,13 +67,13 @@ struct Evaluate: ParsableCommand {
     var rating: String?
     @Option(
         help: ArgumentHelp(
-            "Recommenders: measure precision and recall of this many recommendations; 1,2,3,4,5 by default.",
+            "Recommenders: the numbers of recommendations at which precision and recall are measured; 1,2,3,4,5 by default.",
             valueName: "n,…"
         )
     )
     var cutoffs: Cutoffs?
     @OptionGroup var cells: DelimiterOption
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
     @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
     var report: String?

@@ -5,17 +5,17 @@ import MLInspection
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Describe a model: systems, interface, labels, size, cost, how it learns, what it is made of.",
+        abstract: "Describe a model: systems, interface, labels, size, cost, on-device update, operations.",
         discussion: """
-            It says which systems open the model and which would do for what it uses; what goes in and out; how many
-            parameters it has, how they are stored and what that saves against float32; what one prediction computes;
-            the models of a pipeline, functions, states, weight files, custom classes; of an updatable model which layers
-            learn, with which loss and optimizer, and each parameter with its default and what an app may choose.
+            The description lists the systems that open the model and those that its features need; inputs and outputs;
+            the number of parameters, their storage and its saving against float32; the computational cost of a prediction;
+            the models of a pipeline, functions, states, weight files, custom classes; for an updatable model its updatable
+            layers, loss and optimizer, and each parameter with its default and the values that an app may choose.
 
-            Operations are counted with those inside branches and loops. A multiply-add is two floating-point operations;
-            functions count one for each element, reductions one for each element that they read, pools one for each place
-            of a window, normalizations two (batch) or five. Flexible inputs are taken in the shape that the model states
-            first, and the bodies of branches and loops once.
+            Operations inside branches and loops are counted as well. A multiply-add is two floating-point operations;
+            functions count one for each element, reductions one for each element that they read, pools one for each
+            element of a window, normalizations two (batch) or five. Flexible inputs have the shape that the model states
+            first, and the bodies of branches and loops count once.
 
             Examples:
               coreml inspect Digits.mlpackage

@@ -9,7 +9,7 @@ struct ModelOptions: ParsableArguments {
     @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var model: String
 
-    @Option(help: "The function of an ML program to run, when it has several.")
+    @Option(help: "The function of an ML program, when it has several.")
     var function: String?
 
     func open(for purpose: ModelFile.Purpose = .inspection) throws -> ModelFile {
@@ -30,14 +30,14 @@ struct InputOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several. In JSON null is a \
-            missing number, NaN; NaN and infinities are "nan", "inf" and "-inf", in answers, too.
+            missing number, NaN; NaN and infinities are "nan", "inf" and "-inf", also in outputs.
             """,
             valueName: "name=value"
         )
     )
     var input: [String] = []
 
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
 
     func apply() {

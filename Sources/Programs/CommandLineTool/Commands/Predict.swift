@@ -21,30 +21,30 @@ struct Predict: ParsableCommand {
               coreml predict Tagger.mlmodel --text 'Ann lives in Rome'
               coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
-            FILES are what the model was made for, and folders of them: pictures for an image input, sounds, tables of a
-            sensor's samples, tables of key points, texts. Each is a prediction of its own; sounds, actions and poses are
-            answered file by file with the mean of all windows, activities sample by sample, and all of them window by
-            window with --windows, cut as 'coreml evaluate' cuts them.
+            FILES are inputs of the model's kind, and folders of them: images for an image input, sounds, tables of sensor
+            samples, tables of key points, texts. Each is a separate prediction; for sounds, actions and poses the
+            prediction of a file is the mean over its windows, for activities there is one for each sample; with --windows
+            there is one for each window, divided as in 'coreml evaluate'.
 
             --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with as many rows; the
-            values of dictionaries with their keys in NAME.labels, sequences one after the other with NAME.lengths), or
-            a folder of pictures. Pictures of other files are PNG files beside them, whose path stands in their place;
-            without --output they go to the working folder, named after the output.
+            values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder
+            of images. Images of other formats are PNG files beside them, represented by their paths; without --output
+            they are written to the working folder, named after the output.
 
-            A model with states begins each prediction with zeros; --repeat goes on with what the prediction before left.
+            The states of a model start at zero for each prediction; with --repeat they continue from the previous one.
             """
     )
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Argument(help: "Pictures, sounds, recordings, tables of key points or texts, or folders of them.")
+    @Argument(help: "Images, sounds, recordings, tables of key points or texts, or folders of them.")
     var files: [String] = []
     @Option(help: "A CSV file whose header names the inputs; each row is a prediction.")
     var csv: String?
     @OptionGroup var cells: DelimiterOption
-    @Option(help: "Texts and words: predict this text; may be given again.")
+    @Option(help: "Text classifiers and taggers: predict this text; may be repeated.")
     var text: [String] = []
-    @Flag(help: "Sounds, activities, actions and poses: an answer for each window.")
+    @Flag(help: "Sounds, activities, actions and poses: a prediction for each window.")
     var windows = false
     @OptionGroup var cutting: WindowOptions
     @OptionGroup(title: "Recommending") var recommending: RecommendationOptions
@@ -55,9 +55,9 @@ struct Predict: ParsableCommand {
     var output: String?
     @Flag(help: "Print JSON.")
     var json = false
-    @Option(help: "How many classes of a classifier to print.")
+    @Option(help: "The number of a classifier's classes to print.")
     var top = 5
-    @Option(name: .customLong("repeat"), help: "Predict this often, and print how long the last one took.")
+    @Option(name: .customLong("repeat"), help: "Predict this often, and print the time of the last prediction.")
     var repetitions = 1
 
     private static let optionsOfFiles: Set<String> = ["--windows", "--overlap", "--recording", "--features"]

@@ -16,14 +16,14 @@ struct Preview: ParsableCommand {
               coreml preview Bert.mlpackage --vocabulary vocab.txt --port 8080
               coreml preview GPT2.mlpackage --vocabulary gpt2/vocab.json
 
-            Prints a link to a page on this machine, where one drops, records, draws or writes what the model takes and
-            sees what it says: classes, boxes, masks, depth, points, pictures, tags, tables, plots. Beside it stand the
-            model's interface, how long it takes, and the Swift, Python and shell lines that do the same. An updatable
-            model can be taught there; what it learnt is lost with the page unless it is saved.
+            Prints a link to a page on this machine, where you drop, record, draw or type the model's inputs and see its
+            outputs: classes, boxes, masks, depth, points, images, tags, tables, plots. The page also shows the model's
+            interface, its prediction time, and Swift, Python and shell code for the same prediction. An updatable model
+            can be trained there; the result is lost when the page is closed unless it is saved.
 
-            The page is for whoever has the link: it listens on 127.0.0.1, and the link holds a random token. It fetches
-            nothing from the network and stores nothing. Through SSH: ssh -L 8080:127.0.0.1:8080 HOST, with --port 8080
-            on HOST.
+            Only those who have the link can use the page: it listens on 127.0.0.1, and the link contains a random token.
+            It loads nothing from the network and stores nothing. Through SSH: ssh -L 8080:127.0.0.1:8080 HOST, with
+            --port 8080 on HOST.
 
             Exit status: 0 ended by Ctrl-C or SIGTERM, 1 failure (the model cannot be loaded, the port is taken), 64 wrong
             usage.
@@ -31,20 +31,20 @@ struct Preview: ParsableCommand {
     )
 
     @OptionGroup var source: ModelOptions
-    @Option(help: "The port; by default one that is free.")
+    @Option(help: "The port; any free one by default.")
     var port: UInt16 = 0
     @Flag(help: "Open the page in the browser.")
     var open = false
-    @Option(help: "A folder for models that were taught on the page.")
+    @Option(help: "A folder for models that are trained on the page.")
     var save: String?
     @Option(
         help:
-            "The vocabulary of a model of tokens: word pieces, one a line (vocab.txt), or vocab.json with merges.txt beside it."
+            "The vocabulary of a language model: word pieces, one per line (vocab.txt), or vocab.json with merges.txt beside it."
     )
     var vocabulary: String?
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
-    @Flag(help: "Print the link and what the model is as a JSON object.")
+    @Flag(help: "Print the link and a description of the model as a JSON object.")
     var json = false
 
     func run() throws {

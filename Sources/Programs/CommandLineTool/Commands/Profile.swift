@@ -8,7 +8,7 @@ import MLRuntime
 struct Profile: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
-        abstract: "Show where a prediction's time goes: every operation with its share, slowest first.",
+        abstract: "Profile a prediction: every operation with its share of the time, slowest first.",
         discussion: """
             Examples:
               coreml profile ResNet50.mlpackage
@@ -18,11 +18,11 @@ struct Profile: ParsableCommand {
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Option(help: "Predictions to take the median of.")
+    @Option(help: "The number of predictions, whose median is shown.")
     var runs = 20
-    @Option(help: "Lines to print.")
+    @Option(help: "The number of lines to print.")
     var lines = 30
-    @Flag(help: "Add up operations of one kind and kernel.")
+    @Flag(help: "Combine operations of the same kind and kernel.")
     var byKind = false
     @Flag(help: "Print JSON.")
     var json = false

@@ -6,21 +6,21 @@ import MLRuntime
 struct ShowPlan: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Show how a model will run: its steps, their kernels, its memory.",
+        abstract: "Show a model's execution plan: its steps, their kernels, its memory.",
         discussion: """
             Examples:
               coreml plan ResNet50.mlpackage
               coreml plan Bert.mlpackage --graph
 
-            The plan is for the inputs given with --input; for the model's default shapes without. What is planned only
-            while running is found by running the model: steps after results whose extents depend on the data, both arms of
-            a branch, and the condition and the body of a loop, as they are planned for its first turn.
+            The plan is for the inputs given with --input, or for the model's default shapes. Parts that are only planned
+            at run time are determined by running the model: steps after results whose extents depend on the data, both
+            sides of a branch, and the condition and the body of a loop, as planned for its first iteration.
             """
     )
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Flag(help: "Print the graph as it was read instead, in the manner of MIL text.")
+    @Flag(help: "Print the graph before optimization instead, in the style of MIL text.")
     var graph = false
 
     func run() throws {

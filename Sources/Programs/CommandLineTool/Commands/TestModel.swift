@@ -9,18 +9,18 @@ import MLTestVectors
 struct TestModel: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Check stored inputs and outputs of a model, before it ships.",
+        abstract: "Test a model against stored inputs and outputs, before it ships.",
         discussion: """
             Vectors are a .npz, .json or .jsonl file, or a folder (Documentation/TestVectors.md). In Python:
 
               numpy.savez("cases.npz", x=inputs, y=outputs)     # a case for each element of the first axis
 
-            A number passes when |got - expected| <= absolute + relative x |expected|; NaN is expected where it stands.
-            Labels, texts, sequences and integers must be equal, and pictures differ by a few levels at most. For each case
-            that fails the largest deviation of each output is shown: where, what was expected, what came.
+            A number passes when |got - expected| <= absolute + relative x |expected|; an expected NaN must be NaN. Labels,
+            text, sequences and integers must be equal, and images may differ by a few levels at most. For each case that
+            fails the largest deviation of each output is shown: its place, the expected and the actual value.
 
-            --record runs the inputs (of --vectors, else some that are made up) and writes what the model answers: the
-            vectors to hold a changed or converted model against.
+            --record runs the inputs (of --vectors, otherwise generated ones) and writes the model's outputs: vectors for
+            testing a changed or converted model.
 
             Examples:
               coreml test Digits.mlpackage --vectors cases.npz
@@ -37,20 +37,20 @@ struct TestModel: ParsableCommand {
     var vectors: String?
     @Option(
         help: ArgumentHelp(
-            "How far numbers may lie: of all outputs, or of one; absolute and relative, or both the same. May be given again.",
+            "The tolerance of numbers, for all outputs or for one: absolute and relative, or one for both. May be repeated.",
             valueName: "[output=]absolute[,relative]"
         )
     )
     var tolerance: [String] = []
-    @Option(help: ArgumentHelp("How far pictures may lie, in levels of 0 to 255.", valueName: "largest[,mean]"))
+    @Option(help: ArgumentHelp("The tolerance of images, in levels of 0 to 255.", valueName: "largest[,mean]"))
     var imageTolerance: String?
-    @Option(help: "Write what the model answers to this .npz, .json or .jsonl file, instead of comparing.")
+    @Option(help: "Write the model's outputs to this .npz, .json or .jsonl file, instead of comparing.")
     var record: String?
-    @Option(help: "With --record and without --vectors: how many cases to make up.")
+    @Option(help: "With --record and without --vectors: the number of cases to generate.")
     var cases = 3
     @Option(help: "Write the results as JUnit XML.")
     var junit: String?
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
     @Flag(help: "Print JSON.")
     var json = false

@@ -20,15 +20,15 @@ struct Train: ParsableCommand {
 
 /// The options common to all kinds of training.
 struct TrainingOptions: ParsableArguments {
-    @Option(name: [.short, .long], help: "Where the model goes: a .mlmodel file or a .mlpackage.")
+    @Option(name: [.short, .long], help: "The file to write the model to: a .mlmodel or a .mlpackage.")
     var output: String?
-    @Option(help: "A folder for checkpoints; the same command run again goes on from them.")
+    @Option(help: "A folder for checkpoints; running the same command again continues from them.")
     var resume: String?
-    @Option(help: "Iterations between two checkpoints.")
+    @Option(help: "The number of iterations between two checkpoints.")
     var checkpointInterval = 10
     @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
     var report: String?
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
     @Flag(help: "Print a JSON object for each iteration and for the end.")
     var json = false
@@ -45,11 +45,11 @@ struct TrainingOptions: ParsableArguments {
 
 /// The options for validation data.
 struct ValidationOptions: ParsableArguments {
-    @Option(help: "Data in the form of DATA to validate with; by default a part of DATA is set aside.")
+    @Option(help: "Validation data in the form of DATA; by default a part of DATA is held out.")
     var validation: String?
-    @Option(help: "The share of DATA to set aside; 0 for none.")
+    @Option(help: "The share of DATA to hold out for validation; 0 for none.")
     var validationShare: Double?
-    @Option(help: "The seed of what is drawn at random.")
+    @Option(help: "The random seed.")
     var seed: Int?
 
     func validate() throws {

@@ -5,7 +5,7 @@ import Foundation
 struct TrainActivity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "activity",
-        abstract: "Train a classifier of activities from recordings of sensors.",
+        abstract: "Train an activity classifier from sensor recordings.",
         discussion: """
             Examples:
               coreml train activity motion.csv --label activity --recording session -o Activities.mlmodel
@@ -15,14 +15,14 @@ struct TrainActivity: ParsableCommand {
               coreml train activity walks/ --annotation-file labels.csv --recording file --time-stamp time \
                 --label-start-time from --label-end-time to
 
-            DATA is a .csv, .tsv or .json table or an SFrame with a sample of all sensors in each row, its label, and the recording that
-            it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables for each label,
-            which then need no column of labels. With --annotation-file it is a folder of .csv or .json tables whose samples
-            have times, and the table of that name in it says, a row each, in which of them (--recording) from when to when
-            a label holds; other samples are left out. The model takes a window of each sensor and the state that the
-            prediction before left; 'coreml evaluate' feeds it so. Recordings shorter than a window, and what is left at the
-            end of others, are filled up; the report counts the short ones. Its accuracies count samples, those of iterations
-            windows.
+            DATA is a .csv, .tsv or .json table or an SFrame whose rows have a sample of all sensors, its label, and the
+            recording that it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables
+            for each label, which then need no label column. With --annotation-file it is a folder of .csv or .json tables
+            with a time for each sample, and each row of the table of that name states the recording (--recording) and the
+            time range of a label; other samples are ignored. The model takes a window of each sensor and the state of the
+            previous prediction, as 'coreml evaluate' passes it. Recordings shorter than a window, and the rest at the end
+            of others, are padded; the report counts the short ones. The report's accuracies are over samples, those of
+            iterations over windows.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -35,17 +35,17 @@ struct TrainActivity: ParsableCommand {
     var data: String
     @OptionGroup var columns: SensorColumnOptions
     @OptionGroup var annotation: AnnotationOptions
-    @Option(parsing: .upToNextOption, help: "The columns of the sensors; by default all other columns of numbers.")
+    @Option(parsing: .upToNextOption, help: "The sensors' columns; by default all other columns of numbers.")
     var features: [String] = []
-    @Option(help: "Samples of a window; 100 by default.")
+    @Option(help: "The number of samples in a window; 100 by default.")
     var window: Int?
-    @Option(help: "Seconds of a window, instead of --window; needs --frequency.")
+    @Option(help: "The duration of a window in seconds, instead of --window; needs --frequency.")
     var seconds: Double?
-    @Option(help: "Samples a second.")
+    @Option(help: "The sampling rate: samples per second.")
     var frequency: Double?
-    @Option(help: "Sequences of up to 20 windows that a step takes.")
+    @Option(help: "The mini-batch size: sequences of up to 20 windows.")
     var batchSize = 32
-    @Option(help: "The most iterations, each of 50 steps or more.")
+    @Option(help: "The maximum number of iterations, each of 50 steps or more.")
     var iterations = 10
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
@@ -126,13 +126,13 @@ struct TrainActivity: ParsableCommand {
 
 /// The options for a table that labels recordings by time ranges.
 struct AnnotationOptions: ParsableArguments {
-    @Option(help: "The table in DATA, a folder of recordings, that says from when to when which label holds.")
+    @Option(help: "The table in DATA, a folder of recordings, with the time ranges of labels.")
     var annotationFile: String?
     @Option(help: "With --annotation-file: the recordings' column of times, numbers or dates; 'time' by default.")
     var timeStamp: String?
-    @Option(help: "With --annotation-file: its column of the times at which labels begin; 'start' by default.")
+    @Option(help: "With --annotation-file: its column of the labels' start times; 'start' by default.")
     var labelStartTime: String?
-    @Option(help: "With --annotation-file: its column of the times at which labels end; 'end' by default.")
+    @Option(help: "With --annotation-file: its column of the labels' end times; 'end' by default.")
     var labelEndTime: String?
 
     func validate() throws {
@@ -158,7 +158,7 @@ struct SensorColumnOptions: ParsableArguments {
     @Option(help: "The column of the labels.")
     var label = "label"
     @Option(
-        help: "The column whose equal values say that samples follow one another; a table without it is one recording."
+        help: "The column that identifies the recording of a sample; a table without it is one recording."
     )
     var recording = "recording"
     @OptionGroup var cells: DelimiterOption

@@ -6,7 +6,7 @@ import TabularData
 struct TrainRecommender: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recommender",
-        abstract: "Train a recommender from what users chose.",
+        abstract: "Train a recommender from users' choices.",
         discussion: """
             Examples:
               coreml train recommender orders.csv --user customer --item product -o Shop.mlmodel
@@ -14,12 +14,12 @@ struct TrainRecommender: ParsableCommand {
               coreml train recommender earlier.csv --validation later.csv --cutoffs 1,5,10 --json
 
             DATA is a .csv, .tsv or .json table, or an SFrame, with a row for each choice: a user, an item and, with
-            --rating, how much the user likes it, a number; the last rating of an item by a user counts. Users and items
-            are named by texts or whole numbers. Two items are similar when the same users chose them.
+            --rating, a rating, a number; the last rating of an item by a user counts. Users and items are identified by text or
+            whole numbers. Two items are similar when the same users chose them.
 
-            Precision is the share of the recommended items that a user chose in the rows set aside, recall the share of
-            those that were recommended, both the mean over users; what a user chose in DATA is not recommended again. The
-            model takes what a user chose as 'items' and a number 'k'; 'coreml evaluate' holds it against other choices.
+            Precision is the share of the recommended items that a user chose in the held-out rows, recall the share of
+            the latter that were recommended, both averaged over users; items that a user chose in DATA are not recommended
+            again. The model takes a user's choices as 'items' and a number 'k'; 'coreml evaluate' tests it on other choices.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -42,16 +42,16 @@ struct TrainRecommender: ParsableCommand {
     @OptionGroup var columns: ChoiceColumnOptions
     @Option(
         help: """
-            How items are compared: jaccard (of their users, the share that chose both), cosine (the angle of their \
-            ratings), pearson (how their ratings go together; needs --rating).
+            The similarity measure of items: jaccard (the share of their users that chose both), cosine (the angle \
+            between their ratings), pearson (the correlation of their ratings; needs --rating).
             """
     )
     var similarity = Similarity.cosine
-    @Option(help: "Similarities up to this are left out.")
+    @Option(help: "The similarity threshold: lower or equal similarities are dropped.")
     var threshold = 0.001
-    @Option(help: "Similar items that are kept for an item, at most.")
+    @Option(help: "The maximum number of similar items that are kept for an item.")
     var maxCount = 64
-    @Option(help: ArgumentHelp("Measure precision and recall of this many recommendations.", valueName: "n,…"))
+    @Option(help: ArgumentHelp("The numbers of recommendations to measure precision and recall at.", valueName: "n,…"))
     var cutoffs = Cutoffs.usual
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
@@ -140,11 +140,11 @@ struct TrainRecommender: ParsableCommand {
 
 /// The options for the columns of users, items and ratings in a table of choices.
 struct ChoiceColumnOptions: ParsableArguments {
-    @Option(help: "The column of those who chose.")
+    @Option(help: "The column of the users.")
     var user = "user"
-    @Option(help: "The column of what they chose.")
+    @Option(help: "The column of the items.")
     var item = "item"
-    @Option(help: "The column of numbers that say how much they like it; without it every choice counts 1.")
+    @Option(help: "The column of the ratings, which are numbers; without it every choice counts 1.")
     var rating: String?
     @OptionGroup var cells: DelimiterOption
 

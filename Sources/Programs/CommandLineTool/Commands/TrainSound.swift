@@ -5,7 +5,7 @@ import Foundation
 struct TrainSound: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sound",
-        abstract: "Train a classifier of sounds.",
+        abstract: "Train a sound classifier.",
         discussion: """
             Examples:
               coreml train sound recordings/ -o Birds.mlmodel
@@ -14,9 +14,9 @@ struct TrainSound: ParsableCommand {
               coreml train sound recordings/ --layers 128 64
 
             DATA is a folder with a folder of sound files for each label; a folder of files whose names begin with their
-            labels, as dog.1.wav; or a .csv, .tsv or .json table of files, as seen from the table, and labels. What
-            libsndfile reads is read (WAV, FLAC, Ogg, MP3, AIFF …), at any rate, channels mixed. The model takes 0.975
-            seconds at 16 kHz, 15,600 samples; files are learnt from window by window.
+            labels, such as dog.1.wav; or a .csv, .tsv or .json table of files, relative to the table, and labels. All
+            formats of libsndfile (WAV, FLAC, Ogg, MP3, AIFF …) and sampling rates can be read; channels are mixed. The
+            model takes 0.975 seconds at 16 kHz, 15,600 samples; files are divided into such windows for training.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -25,9 +25,9 @@ struct TrainSound: ParsableCommand {
     @Argument(help: "A folder of sounds, or a table of files and labels.")
     var data: String
     @OptionGroup var columns: SoundColumnOptions
-    @Option(parsing: .upToNextOption, help: "Dense layers of these sizes in front of the classes; none by default.")
+    @Option(parsing: .upToNextOption, help: "The sizes of the dense layers before the output layer; none by default.")
     var layers: [Int] = []
-    @Option(help: "The most iterations.")
+    @Option(help: "The maximum number of iterations.")
     var iterations = 25
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
@@ -81,7 +81,7 @@ struct SoundColumnOptions: ParsableArguments {
     var file = "file"
     @Option(help: "The column of the labels in a table.")
     var label = "label"
-    @Option(help: "The part of a window of sound that the next one repeats, from 0 to below 1.")
+    @Option(help: "The fraction of a window that overlaps the next one, from 0 to below 1.")
     var overlap = 0.5
     @OptionGroup var cells: DelimiterOption
 

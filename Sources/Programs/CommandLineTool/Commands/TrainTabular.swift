@@ -15,17 +15,16 @@ struct TrainTabular: ParsableCommand {
               coreml train tabular big.csv --target y --algorithm random-forest --resume state
 
             The first line of DATA names the columns; DATA may also be a folder that Turi Create or Create ML wrote (an
-            SFrame). Columns of numbers, texts and true/false are learnt from; a target of
-            texts or true/false makes a classifier, one of numbers a regressor unless --classifier says otherwise (then
-            its values are whole numbers). Without --algorithm those that suit the data are tried, with other parameters,
-            too: on fewer than 5,000 rows by cross-validation, and the best is trained on all of them; on more rows once with
-            the defaults, and the one is kept that does best on the rows that are set aside. Empty cells are missing values,
-            which trees learn from.
+            SFrame). Features are columns of numbers, text and true/false; a target of text or true/false makes a
+            classifier, one of numbers a regressor, or with --classifier a classifier (its values must be whole numbers).
+            Without --algorithm all suitable ones are compared, also with other hyperparameters: on fewer than 5,000 rows
+            by cross-validation, and the best is trained on all rows; on more rows once with the defaults, and the one with
+            the best score on the held-out rows is kept. Empty cells are missing values, which trees can handle.
 
-            The report has the scores and what was tried; of a regressor predicted against true, and residuals (true less
-            predicted); of a classifier the confusion matrix; of both the features that matter: by how much the predictions
-            of rows that validate (of training, if there are none) become worse when a column is shuffled, up to 2,000 rows
-            and five times; not of more columns than can be measured so in seconds.
+            The report has the scores and the candidates; for a regressor a plot of predicted against true values and the
+            residuals (true minus predicted); for a classifier the confusion matrix; for both the permutation importance of
+            the features: how much worse the predictions of the validation rows (of the training rows, if there are none)
+            become when a column is shuffled, on up to 2,000 rows and five times, if that takes only seconds.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -47,34 +46,34 @@ struct TrainTabular: ParsableCommand {
     var features: [String] = []
     @Option(help: "One of \(Algorithm.allCases.map(\.rawValue).joined(separator: ", ")).")
     var algorithm = Algorithm.automatic
-    @Flag(help: "The target's whole numbers are classes.")
+    @Flag(help: "Treat the target's whole numbers as classes.")
     var classifier = false
     @OptionGroup var cells: DelimiterOption
     @OptionGroup var held: ValidationOptions
 
-    @Option(help: "The most iterations: rounds of boosting, trees of a forest, steps of a linear model.")
+    @Option(help: "The maximum number of iterations: boosting rounds, trees of a forest, steps of a linear model.")
     var iterations: Int?
-    @Option(help: "Trees: the most levels of branches.")
+    @Option(help: "Trees: the maximum depth.")
     var depth: Int?
-    @Option(help: "Trees: the gain below which a split is taken back.")
+    @Option(help: "Trees: the minimum loss reduction of a split (gamma).")
     var minLossReduction: Double?
-    @Option(help: "Trees: the least weight on either side of a split.")
+    @Option(help: "Trees: the minimum child weight on either side of a split.")
     var minChildWeight: Double?
-    @Option(help: "Boosted trees and linear models: how far a step goes.")
+    @Option(help: "Boosted trees and linear models: the step size (learning rate).")
     var stepSize: Double?
-    @Option(help: "Boosted trees: end after this many rounds that did not validate better.")
+    @Option(help: "Boosted trees: stop after this many rounds without a better validation score.")
     var earlyStopping: Int?
-    @Option(help: "Boosted trees and forests: the share of rows that a tree sees.")
+    @Option(help: "Boosted trees and forests: the share of rows that each tree is trained on.")
     var rowSubsample: Double?
-    @Option(help: "Boosted trees and forests: the share of columns that a tree sees.")
+    @Option(help: "Boosted trees and forests: the share of columns that each tree is trained on.")
     var columnSubsample: Double?
-    @Option(help: "Linear models: the weight of the coefficients' magnitudes.")
+    @Option(help: "Linear models: the L1 penalty.")
     var l1: Double?
-    @Option(help: "Linear models: the weight of the coefficients' squares.")
+    @Option(help: "Linear models: the L2 penalty.")
     var l2: Double?
-    @Option(help: "Support vectors: the weight of examples on the wrong side.")
+    @Option(help: "Support vectors: the penalty of misclassified examples (C).")
     var penalty: Double?
-    @Option(help: "Linear models: end when an iteration betters the objective by no more.")
+    @Option(help: "Linear models: stop when an iteration improves the objective by no more than this.")
     var threshold: Double?
 
     @OptionGroup var training: TrainingOptions

@@ -6,7 +6,7 @@ import TabularData
 struct TrainText: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "text",
-        abstract: "Train a classifier of texts, or a tagger of words.",
+        abstract: "Train a text classifier or a word tagger.",
         discussion: """
             Examples:
               coreml train text mail.csv --text body --label folder -o Mail.mlmodel
@@ -45,21 +45,21 @@ struct TrainText: ParsableCommand {
 
     @Argument(help: "A .csv, .tsv or .json table, an SFrame, or a folder with a folder of texts for each label.")
     var data: String
-    @Option(help: "What is trained: classifier or tagger.")
+    @Option(help: "The kind of model: classifier or tagger.")
     var kind = Kind.classifier
     @OptionGroup var columns: TextColumnOptions
     @Option(
         help: """
-            Of a classifier maximum-entropy (the default), crf, or transfer, which learns from the vectors of --embedding, \
-            too; of a tagger crf.
+            For a classifier maximum-entropy (the default), crf, or transfer, which also uses the vectors of --embedding; \
+            for a tagger crf.
             """
     )
     var algorithm: Algorithm?
-    @Option(help: "The word embedding that learning is transferred from: a .mlmodel, as MLWordEmbedding writes it.")
+    @Option(help: "The word embedding for transfer learning: a .mlmodel file written by MLWordEmbedding.")
     var embedding: String?
-    @Option(help: "The language by whose rules texts are divided into words, as en or zh-Hant.")
+    @Option(help: "The language of the texts, for word boundaries, such as en or zh-Hant.")
     var language: String?
-    @Option(help: "The most passes over the texts; 15 for a classifier, 8 for a tagger by default.")
+    @Option(help: "The maximum number of passes over the texts; by default 15 for a classifier, 8 for a tagger.")
     var iterations: Int?
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
@@ -155,10 +155,10 @@ struct TrainText: ParsableCommand {
 /// The options for the columns of texts and labels in a table.
 struct TextColumnOptions: ParsableArguments {
     @Option(
-        help: "The column of the texts, 'text' by default; of a tagger's tokens, 'tokens' (with --sentence 'token')."
+        help: "The column of the texts, 'text' by default; for a tagger's tokens 'tokens' (with --sentence 'token')."
     )
     var text: String?
-    @Option(help: "The column of the labels, 'label' by default; of a tagger 'labels' (with --sentence 'label').")
+    @Option(help: "The column of the labels, 'label' by default; for a tagger 'labels' (with --sentence 'label').")
     var label: String?
     @Option(help: "Taggers: the column whose value changes from sentence to sentence in a table of tokens.")
     var sentence: String?

@@ -12,7 +12,7 @@ import Synchronization
 struct Update: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Teach an updatable model with examples.",
+        abstract: "Train an updatable model on examples.",
         discussion: """
             Examples:
               coreml update Stickers.mlmodel sketches/ -o Mine.mlmodel      a folder of images for each label
@@ -21,11 +21,11 @@ struct Update: ParsableCommand {
               coreml update Digits.mlmodel mine.jsonl --seed 7 --json
 
             A CSV file names the model's training inputs in its header; a .jsonl file has a JSON object with them in each
-            line (of images the path, relative to the file). Without --output the updated model takes the place of MODEL,
-            at once when it is complete; until then, and after any failure, the old one is whole. The form follows the
-            name: .mlmodel, .mlpackage, anything else a compiled folder.
+            line (for images the path, relative to the file). Without --output the updated model replaces MODEL
+            atomically when it is complete; until then, and after any failure, the old one is intact. The format follows
+            the name: .mlmodel, .mlpackage, anything else a compiled folder.
 
-            With --checkpoint an update that ends early (time budget, SIGINT, SIGTERM) goes on from there the next time,
+            With --checkpoint an update that ends early (time budget, SIGINT, SIGTERM) continues from there the next time,
             with the same result as one that was never interrupted. Documentation/Updating.md shows a systemd timer.
 
             Exit status: 0 the model is updated, 1 failure, 64 wrong usage, 75 the time budget is used up (run it again),
@@ -37,25 +37,25 @@ struct Update: ParsableCommand {
     var model: String
     @Argument(help: "Training data: .csv and .jsonl files, or folders with a folder of images for each label.")
     var data: [String]
-    @Option(name: [.short, .long], help: "Where the updated model goes; by default in the place of MODEL.")
+    @Option(name: [.short, .long], help: "The file to write the updated model to; by default it replaces MODEL.")
     var output: String?
-    @Option(help: "How often all examples are gone through.")
+    @Option(help: "The number of passes over the examples.")
     var epochs: Int64?
-    @Option(help: "How far a step goes.")
+    @Option(help: "The learning rate.")
     var learningRate: Double?
-    @Option(help: "Examples of a step.")
+    @Option(help: "The mini-batch size.")
     var miniBatchSize: Int64?
     @Option(help: "The momentum of SGD.")
     var momentum: Double?
-    @Flag(inversion: .prefixedNo, help: "Take the examples in another order in every epoch.")
+    @Flag(inversion: .prefixedNo, help: "Shuffle the examples in every epoch.")
     var shuffle: Bool?
-    @Option(help: "The seed of the order.")
+    @Option(help: "The seed of the shuffling.")
     var seed: Int64?
-    @Option(help: "A file for the state of an update that ends early.")
+    @Option(help: "A file for the checkpoint of an update that ends early.")
     var checkpoint: String?
-    @Option(help: "Stop after this many seconds; with a checkpoint the next run goes on.")
+    @Option(help: "Stop after this many seconds; with --checkpoint the next run continues.")
     var timeBudget: Double?
-    @Option(help: "Worker threads; all cores by default.")
+    @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
     @Flag(help: "Print a JSON object for each epoch and for the end.")
     var json = false

@@ -10,37 +10,37 @@ struct UpdatingOptions: ParsableArguments {
 
     enum Optimizer: String, ExpressibleByArgument, CaseIterable { case sgd, adam }
 
-    @Option(help: ArgumentHelp("The layers that learn, instead of those that do.", valueName: "layer,…"))
+    @Option(help: ArgumentHelp("The updatable layers, replacing the model's own.", valueName: "layer,…"))
     var updatable: String?
-    @Option(help: "The loss; cross-entropy on its probabilities for a classifier.")
+    @Option(help: "The loss function; by default cross-entropy of a classifier's probabilities.")
     var loss: Loss?
-    @Option(help: "The value that the loss looks at.")
+    @Option(help: "The value that the loss is computed from.")
     var lossInput: String?
-    @Option(help: "The training input that it is compared with; its name + _true by default.")
+    @Option(help: "The training input that the value is compared with; its name + _true by default.")
     var lossTarget: String?
-    @Option(help: ArgumentHelp("The shape of the target of mse.", valueName: "n,…"))
+    @Option(help: ArgumentHelp("The shape of mse's target.", valueName: "n,…"))
     var lossShape: String?
-    @Option(help: "sgd by default.")
+    @Option(help: "The optimizer; sgd by default.")
     var optimizer: Optimizer?
-    @Option(help: "0.01 by default.", transform: NumberParameter.init(argument:))
+    @Option(help: "The learning rate; 0.01 by default.", transform: NumberParameter.init(argument:))
     var learningRate: NumberParameter?
-    @Option(help: "Examples for each step; 10 by default.", transform: IntegerParameter.init(argument:))
+    @Option(help: "The mini-batch size; 10 by default.", transform: IntegerParameter.init(argument:))
     var batch: IntegerParameter?
-    @Option(help: "Of sgd; 0 by default.", transform: NumberParameter.init(argument:))
+    @Option(help: "The momentum of sgd; 0 by default.", transform: NumberParameter.init(argument:))
     var momentum: NumberParameter?
-    @Option(help: "Of adam; 0.9 by default.", transform: NumberParameter.init(argument:))
+    @Option(help: "The decay of adam's first moment; 0.9 by default.", transform: NumberParameter.init(argument:))
     var beta1: NumberParameter?
-    @Option(help: "Of adam; 0.999 by default.", transform: NumberParameter.init(argument:))
+    @Option(help: "The decay of adam's second moment; 0.999 by default.", transform: NumberParameter.init(argument:))
     var beta2: NumberParameter?
-    @Option(help: "Of adam; 1e-8 by default.", transform: NumberParameter.init(argument:))
+    @Option(help: "The epsilon of adam; 1e-8 by default.", transform: NumberParameter.init(argument:))
     var eps: NumberParameter?
-    @Option(help: "How often every example is seen; 1 by default.", transform: IntegerParameter.init(argument:))
+    @Option(help: "The number of passes over the examples; 1 by default.", transform: IntegerParameter.init(argument:))
     var epochs: IntegerParameter?
-    @Flag(inversion: .prefixedNo, help: "See the examples in another order in each epoch; on by default.")
+    @Flag(inversion: .prefixedNo, help: "Shuffle the examples in each epoch; on by default.")
     var shuffle: Bool?
-    @Option(help: "The seed of that order.") var seed: Int64?
+    @Option(help: "The seed of the shuffling.") var seed: Int64?
     @Option(
-        help: "How many neighbours vote in a nearest-neighbours classifier.",
+        help: "The number of neighbours of a nearest-neighbours classifier.",
         transform: IntegerParameter.init(argument:)
     )
     var neighbors: IntegerParameter?

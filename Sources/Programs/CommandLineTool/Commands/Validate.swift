@@ -6,12 +6,12 @@ import MLInspection
 struct Validate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "Say everything that is wrong with a model file, and where.",
+        abstract: "List all problems of a model file and their places.",
         discussion: """
-            Errors are what makes a model fail, be refused, or answer other than it says; warnings what works here and
-            may not elsewhere. Looked at are the files of a package, the encoding, the interface, labels, every layer and
-            operation by itself (so that one that is wrong hides no other), weights, the connections of a pipeline,
-            functions, states, update parameters, metadata, and at last whether the model loads.
+            Errors make a model fail, be rejected, or behave differently from its description; warnings concern models
+            that work here but may not elsewhere. The command checks the files of a package, the encoding, the interface,
+            labels, every layer and operation separately (so that a wrong one hides no other), weights, the connections of
+            a pipeline, functions, states, update parameters, metadata, and finally whether the model loads.
 
             Examples:
               coreml validate Digits.mlpackage
@@ -24,7 +24,7 @@ struct Validate: ParsableCommand {
 
     @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var model: String
-    @Flag(name: .customLong("run"), help: "Predict on inputs that are made up as well, and expect finite numbers.")
+    @Flag(name: .customLong("run"), help: "Also make a prediction with generated inputs, and expect finite numbers.")
     var runs = false
     @Flag(help: "Print a JSON list of findings: severity, place, message.")
     var json = false

@@ -2,13 +2,13 @@ import ArgumentParser
 
 /// The options for reading recordings and dividing them into windows, for models of sounds and activities.
 struct WindowOptions: ParsableArguments {
-    @Option(help: "Sounds: the part of a window that the next one repeats, 0.5 by default.")
+    @Option(help: "Sounds: the fraction of a window that overlaps the next one, 0.5 by default.")
     var overlap: Double?
-    @Option(help: "Activities: the column whose equal values say that samples follow one another.")
+    @Option(help: "Activities: the column that identifies the recording of a sample.")
     var recording: String?
     @Option(
         parsing: .upToNextOption,
-        help: "Activities: the columns of the sensors in the model's order; by default those that the model names."
+        help: "Activities: the sensors' columns in the model's order; by default those that the model names."
     )
     var features: [String] = []
 

@@ -11,7 +11,7 @@ import TabularData
 struct RecommendationOptions: ParsableArguments {
     @Option(
         help:
-            "Recommenders: a table of who chose what (.csv, .tsv, .json or an SFrame); all its users, or that of --user."
+            "Recommenders: a table of users' choices (.csv, .tsv, .json or an SFrame); recommend to all its users, or to --user."
     )
     var observed: String?
     @Option(help: "Recommenders: recommend to this user of --observed.")
@@ -24,10 +24,10 @@ struct RecommendationOptions: ParsableArguments {
     var ratingColumn: String?
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Recommenders: recommend to whom chose these items.", valueName: "item or item=rating")
+        help: ArgumentHelp("Recommenders: recommend to a user who chose these items.", valueName: "item or item=rating")
     )
     var items: [String] = []
-    @Option(name: .customLong("k"), help: "Recommenders: how many items to recommend, 10 by default.")
+    @Option(name: .customLong("k"), help: "Recommenders: the number of items to recommend, 10 by default.")
     var count: Int?
 
     var given: [(name: String, isGiven: Bool)] {

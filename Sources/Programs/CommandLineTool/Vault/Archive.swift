@@ -48,7 +48,7 @@ struct ArchiveCreate: ParsableCommand {
     var output: String?
     @Option(help: ArgumentHelp("Encrypt with this key.", valueName: "key"))
     var encrypt: String?
-    @Flag(help: "Do not encrypt, even when a key lies beside the model.")
+    @Flag(help: "Do not encrypt, even when there is a key beside the model.")
     var noEncrypt = false
     @Option(help: ArgumentHelp("Sign with an Ed25519 key in PEM form.", valueName: "pem"))
     var sign: String?
@@ -61,8 +61,8 @@ struct ArchiveCreate: ParsableCommand {
     var signModel: String?
     @Option(
         help: ArgumentHelp(
-            "Make a .mldelta, too, for devices that have this archive; may be given again.  Of one that is encrypted for a key that is "
-                + "not here, name the model in the clear.",
+            "Also make a .mldelta for devices that have this archive; may be repeated.  If it is encrypted for a key that is "
+                + "not here, name the unencrypted model.",
             valueName: "archive[=model]"
         )
     )
@@ -139,12 +139,12 @@ struct ArchiveCreate: ParsableCommand {
 struct ArchiveList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Say what an archive holds."
+        abstract: "List the contents of an archive."
     )
 
     @Argument(help: "A .mlarchive file.")
     var archive: String
-    @Flag(help: "Print JSON: the header as it stands in the archive, and who signed it.")
+    @Flag(help: "Print JSON: the header of the archive, and its signer.")
     var json = false
 
     func run() throws {
@@ -193,10 +193,10 @@ struct ArchiveList: ParsableCommand {
 struct ArchiveVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check every byte of an archive against its header, and who signed it.",
+        abstract: "Verify every byte of an archive against its header, and its signature.",
         discussion: """
-            Without a key it says that the archive is whole; with --key that its maker is who you think.  Where the key of an \
-            encrypted archive is at hand, it also decrypts it, writing nothing.
+            Without a key it verifies that the archive is intact; with --key also that the holder of that key signed it.  \
+            When the key of an encrypted archive is available, it also decrypts the archive, writing nothing.
             """
     )
 

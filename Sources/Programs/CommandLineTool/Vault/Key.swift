@@ -9,10 +9,11 @@ import MLPackaging
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Make, look at, protect and rotate the keys that models are encrypted with.",
+        abstract: "Create, inspect, protect and rotate the keys that encrypt models.",
         discussion: """
             A key is a pair by default: the .mlmodelkey file is its public half, which encrypts and cannot decrypt, and may \
-            lie in a repository.  The private half goes to the key store of this user, as strongly sealed as the machine can.
+            be stored in a repository.  The private half is stored in this user's key store, sealed as strongly as the machine \
+            can.
 
             Examples:
               coreml key create --team Acme -o Flowers.mlmodelkey
@@ -29,13 +30,13 @@ struct Key: ParsableCommand {
     )
 }
 
-/// The options for a new private key: its file and its protection.
+/// The options for a new key: its expiry, its key service, its signer, and where its private half goes.
 struct NewKeyOptions: ParsableArguments {
-    @Option(help: "The days for which models may be encrypted with the key; without end by default.")
+    @Option(help: "The number of days for which models may be encrypted with the key; unlimited by default.")
     var expires: Int?
-    @Option(help: "Where a key service gives out what is encrypted with the key.")
+    @Option(help: "The address of the key service for models that are encrypted with the key.")
     var server: String?
-    @Option(help: ArgumentHelp("Write the private half to a file of mode 0600 too.", valueName: "file"))
+    @Option(help: ArgumentHelp("Also write the private half to a file of mode 0600.", valueName: "file"))
     var privateKey: String?
     @Flag(help: "Do not put the private half into this user's key store.")
     var noStore = false
@@ -104,11 +105,11 @@ struct KeyCreate: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a key.",
+        abstract: "Create a key.",
         discussion: """
             public         a pair for HPKE; the file is the public half (the default)
             symmetric      one key that both encrypts and decrypts, in a file of mode 0600
-            signing        an Ed25519 pair for --sign: FILE, and FILE with .pub before its ending
+            signing        an Ed25519 pair for --sign: FILE, and FILE with .pub before its extension
             model-signing  a P-256 pair for coreml sign and --sign-model, likewise
 
             Examples:
@@ -119,13 +120,13 @@ struct KeyCreate: ParsableCommand {
             """
     )
 
-    @Option(help: "Whose key it is.")
+    @Option(help: "The team that owns the key.")
     var team: String?
     @Option(name: [.short, .long], help: "The file of the key.")
     var output: String
     @Option(help: "The kind of key.")
     var kind = Kind.public
-    @Option(help: "How content keys are wrapped: x-wing withstands quantum computers too.")
+    @Option(help: "The algorithm that wraps content keys: x-wing is also secure against quantum computers.")
     var suite = Suite.xWing
     @OptionGroup var options: NewKeyOptions
 
@@ -179,7 +180,7 @@ struct KeyCreate: ParsableCommand {
 struct KeyInspect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Say what a key is, or which key a model is encrypted with.",
+        abstract: "Describe a key, or the key that a model is encrypted with.",
         discussion: """
             Examples:
               coreml key inspect Flowers.mlmodelkey
@@ -218,7 +219,7 @@ struct KeyInspect: ParsableCommand {
 struct KeyProtect: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "protect",
-        abstract: "Put a secret key under a passphrase, or wrap it for others.",
+        abstract: "Protect a secret key with a passphrase, or wrap it for others.",
         discussion: """
             Takes the file of a secret key, or of a public half whose private half is in the key store.
 
@@ -262,10 +263,10 @@ struct KeyProtect: ParsableCommand {
 struct KeyRotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Make a successor of a key, and give it models of the old one.",
+        abstract: "Create a successor of a key, and move models to it.",
         discussion: """
-            Models are not encrypted anew: their content key is wrapped for the new key, so that whoever copied the content \
-            key of a model still has it.  The next version of a model gets a new one.
+            Models are not encrypted again: their content key is wrapped for the new key, so whoever copied a model's \
+            content key still has it.  The next version of a model gets a new one.
 
             Examples:
               coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey
@@ -279,7 +280,7 @@ struct KeyRotate: ParsableCommand {
     var output: String
     @Option(
         help: ArgumentHelp(
-            "An encrypted folder or archive that changes to the new key; may be repeated.",
+            "An encrypted folder or archive to move to the new key; may be repeated.",
             valueName: "model"
         )
     )
@@ -327,7 +328,7 @@ struct KeyImport: ParsableCommand {
         commandName: "import",
         abstract: "Put a secret key into this user's key store, unlocking it first.",
         discussion: """
-            A key for recipients is unlocked with one that the store has already.
+            A key wrapped for recipients is unlocked with a recipient's key in the store.
 
             Examples:
               coreml key import Backup.mlmodelkey

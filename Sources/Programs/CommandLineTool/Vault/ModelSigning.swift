@@ -22,7 +22,7 @@ struct Sign: ParsableCommand {
         abstract: "Sign the files of a model, so that model_signing and coreml verify can check them.",
         discussion: """
             The signature is a Sigstore bundle (OpenSSF Model Signing 1.0) that lists the SHA-256 of every file.  The key is one of \
-            P-256, P-384 or P-521 in PEM form.  What git keeps beside a model does not count, nor does the signature itself.
+            P-256, P-384 or P-521 in PEM form.  Git's files and the signature itself are not included.
 
             Examples:
               coreml key create --kind model-signing -o release.pem
@@ -53,15 +53,15 @@ struct Sign: ParsableCommand {
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check that a model's files are those that somebody signed, with coreml sign or model_signing.",
+        abstract: "Verify a model's files against a signature of coreml sign or model_signing.",
         discussion: """
-            Files that were changed, added or removed are named.  A signature that is not named lies in the model, as model.sig.
+            Files that were changed, added or removed are listed.  The signature is model.sig in the model by default.
 
             Examples:
               coreml verify Flowers.mlpackage --signature Flowers.sig --public-key release.pub.pem
               coreml verify Flowers.mlarchive --public-key release.pub.pem    made by coreml archive --sign-model
 
-            Exit status: 0 the model is what was signed, 1 it is not, 64 wrong usage.
+            Exit status: 0 the model matches the signature, 1 it does not, 64 wrong usage.
             """
     )
 
@@ -69,7 +69,7 @@ struct Verify: ParsableCommand {
     var model: String
     @Option(help: "The signature, by default model.sig in the model.")
     var signature: String?
-    @Option(help: ArgumentHelp("The key of who must have signed.", valueName: "public pem"))
+    @Option(help: ArgumentHelp("The public key of the required signer.", valueName: "public pem"))
     var publicKey: String
 
     func run() throws {
