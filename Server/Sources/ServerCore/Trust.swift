@@ -118,7 +118,7 @@ struct TeamTrust {
     mutating func addCollection(app: String, collection: String) throws {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
-        // Who has no keys yet signs nothing: `signNewRoles` does it when the targets keys have named some.
+        // A role without keys signs nothing: `signNewRoles` does it when the targets have named some.
         guard try isDelegated(role), try isHeldHere(role), try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }

@@ -7,7 +7,7 @@ package import MLNumerics
 ///
 /// Each is sealed as strongly as the machine allows.
 package struct KeyStore: Sendable {
-    /// How strongly a key is protected, the strongest first.
+    /// The protection of a key, the strongest first.
     package enum Strength: String, Sendable, CaseIterable {
         /// Sealed by systemd with the machine's TPM2: the file is useless on another machine.
         case tpm = "systemd credential, sealed by the TPM2"

@@ -120,7 +120,7 @@ public struct RolloutError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the refusal.
     public var code: Code
-    /// What was refused and why.
+    /// The refused action and the reason.
     public var message: String
 
     /// Creates a refusal.
