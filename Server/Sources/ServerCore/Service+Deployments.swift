@@ -369,7 +369,7 @@ extension Service {
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid("environment", "The app has no environment \"\(environment)\".")
         }
-        guard let root = try await firstRoot(team: owner.team) else {
+        guard let root = try await currentRoot(team: owner.team) else {
             throw ServiceError.notFound("team \"\(owner.team)\"")
         }
         let members: [String: AnyJSON] = [

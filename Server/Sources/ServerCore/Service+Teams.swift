@@ -329,7 +329,7 @@ extension Service {
             try connection.query(
                 "SELECT * FROM audit WHERE team = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
                 team,
-                before ?? Int(Int32.max),
+                before ?? Int.max,
                 min(max(limit, 1), 1000)
             ).map(Audit.entry)
         }

@@ -45,7 +45,7 @@ extension Rollout {
         public func roles(in state: State) -> Set<Role> {
             switch self {
             case .edit, .rollBack: [.owner, .admin, .deployer]
-            case .approve: [.owner, .admin, .approver]
+            case .approve: [.owner, .approver]
             case .withdraw, .pause, .halt: [.owner, .admin, .deployer, .approver]
             case .start, .advance, .releaseGate: [.owner, .admin, .deployer]
             case .skipGate: [.owner, .admin]
