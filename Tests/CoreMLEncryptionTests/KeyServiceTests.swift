@@ -84,6 +84,16 @@ private final class Service: ModelKeyService {
         }
     }
 
+    @Test func plansAskTheService() async throws {
+        try await withModel { url, service in
+            _ = try await MLComputePlan.load(asset: MLModelAsset(url: url), configuration: MLModelConfiguration())
+            #expect(service.state.withLock { $0.asked } == 1)
+            try ModelKeys.forget(for: url)
+            _ = try await MLComputePlan.load(contentsOf: url, configuration: MLModelConfiguration())
+            #expect(service.state.withLock { $0.asked } == 2)
+        }
+    }
+
     @Test func keysCanBeFetchedAhead() async throws {
         try await withModel { url, service in
             try await ModelKeys.prefetch(for: url)

@@ -35,9 +35,9 @@ public final class MLComputePlan: @unchecked Sendable {
     ///   - asset: The model.
     ///   - configuration: Has no effect here: a plan covers all functions of a model.
     /// - Returns: The plan.
-    /// - Throws: `MLModelError` when the model cannot be read.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
-        try await offPool { MLComputePlan(try asset.file().structure) }
+        try await make(MLModelStructure.load(asset: asset))
     }
 
     /// Makes the plan of a compiled folder, a package or a model file.
@@ -46,9 +46,14 @@ public final class MLComputePlan: @unchecked Sendable {
     ///   - url: The model.
     ///   - configuration: Has no effect here: a plan covers all functions of a model.
     /// - Returns: The plan.
-    /// - Throws: `MLModelError` when the model cannot be read.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(contentsOf url: URL, configuration: MLModelConfiguration) async throws -> MLComputePlan {
-        MLComputePlan(try await MLModelStructure.load(contentsOf: url))
+        try await make(MLModelStructure.load(contentsOf: url))
+    }
+
+    /// Makes a plan on a thread of its own: counting the costs of a large program takes time.
+    private static func make(_ structure: MLModelStructure) async throws -> MLComputePlan {
+        try await offPool { MLComputePlan(structure) }
     }
 
     /// The devices of a layer of a neural network: the processor, for every layer.
