@@ -78,6 +78,23 @@ struct NLTaggerTests {
         #expect(NLTagger.availableTagSchemes(for: .word, language: .english) == [.tokenType, .language])
     }
 
+    @Test func optionsLeaveOutWhatTheTokenTypeSays() {
+        let text = "Pay $ 5, now 👍."
+        let tagger = NLTagger(tagSchemes: [.tokenType])
+        tagger.string = text
+        let range = text.startIndex..<text.endIndex
+        let all = tagger.tags(in: range, unit: .word, scheme: .tokenType)
+        #expect(all.contains { $0.0 == .other && text[$0.1] == "$" })
+        let options: [(NLTagger.Options, NLTag)] = [
+            (.omitWords, .word), (.omitPunctuation, .punctuation), (.omitWhitespace, .whitespace), (.omitOther, .other),
+        ]
+        for (option, tag) in options {
+            let kept = tagger.tags(in: range, unit: .word, scheme: .tokenType, options: option)
+            let expected = all.filter { $0.0 != tag }
+            #expect(kept.count < all.count && kept.map(\.1) == expected.map(\.1), "\(tag.rawValue)")
+        }
+    }
+
     @Test func modelsOfOnesOwn() throws {
         let text = "Mary Lou runs. Bob sings."
         let tagger = NLTagger(tagSchemes: [.nameType])
