@@ -144,3 +144,23 @@ struct NLTaggerTests {
         #expect(labels.predictedLabelHypotheses(for: "Ann", maximumCount: 0).isEmpty)
     }
 }
+
+struct NLEmbeddingTests {
+    @Test func otherRevisionsAreRefused() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let words = ["cat": [1, 0.5], "dog": [0.5, 1]]
+        for revision in [0, 2, 1002, -1] {
+            #expect {
+                try NLEmbedding.write(words, language: .english, revision: revision, to: file)
+            } throws: {
+                ($0 as? MLModelError)?.localizedDescription.contains("revision \(revision) ") ?? false
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try NLEmbedding.write(words, language: .english, revision: 1, to: file)
+        let embedding = try NLEmbedding(contentsOf: file)
+        #expect(embedding.revision == 1001 && embedding.vector(for: "cat") == [1, 0.5])
+        try NLEmbedding.write(words, language: .english, revision: embedding.revision, to: file)
+    }
+}
