@@ -145,6 +145,19 @@ struct NLTaggerTests {
     }
 }
 
+struct NLGazetteerTests {
+    @Test func dataAreTheModelFile() throws {
+        let terms = ["city": ["Bonn", "New York"], "river": ["Rhône"]]
+        let gazetteer = try NLGazetteer(dictionary: terms, language: .english)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try NLGazetteer.write(terms, language: .english, to: file)
+        #expect(try Data(contentsOf: file) == gazetteer.data)
+        let again = try NLGazetteer(data: gazetteer.data)
+        #expect(again.label(for: "Rhône") == "river" && again.language == .english && again.data == gazetteer.data)
+    }
+}
+
 struct NLEmbeddingTests {
     @Test func otherRevisionsAreRefused() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
