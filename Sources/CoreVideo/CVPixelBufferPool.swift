@@ -1,5 +1,5 @@
 /// Makes buffers of one size and format.  Memory is not recycled: the allocator does that well enough.
-public final class CVPixelBufferPool: @unchecked Sendable {
+public final class CVPixelBufferPool: Sendable {
     let width: Int
     let height: Int
     let pixelFormatType: OSType

@@ -17,7 +17,7 @@ package final class TensorStorage: @unchecked Sendable {
     private let owner: Owner
 
     /// Bytes in another storage, wherever they lie there, and a copy of them once somebody wanted them aligned.
-    private final class Region: @unchecked Sendable {
+    private final class Region: Sendable {
         let source: TensorStorage
         let offset: Int
         let byteCount: Int

@@ -18,6 +18,8 @@ public enum NLDistanceType: Int, Sendable {
 ///
 /// The embeddings of Apple's systems are not part of this package: `wordEmbedding(for:)` and `sentenceEmbedding(for:)`
 /// return `nil`, as on a system whose assets are not installed. Words match exactly, in case too.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class NLEmbedding: NSObject, @unchecked Sendable {
     private let vectors: WordVectors
     /// The language of the words; `nil` when the model names none.

@@ -1,6 +1,8 @@
 public import CoreML
 
 /// Something found in a picture.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNObservation: NSObject, @unchecked Sendable {
     public let uuid = UUID()
     /// 0…1.
@@ -12,6 +14,8 @@ open class VNObservation: NSObject, @unchecked Sendable {
 }
 
 /// What the picture, or an object in it, is.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNClassificationObservation: VNObservation, @unchecked Sendable {
     public let identifier: String
 
@@ -36,6 +40,8 @@ open class VNClassificationObservation: VNObservation, @unchecked Sendable {
 }
 
 /// Where something is.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
     /// In fractions of the region of interest, origin at the bottom left.
     public let boundingBox: CGRect
@@ -49,6 +55,8 @@ open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
 }
 
 /// Where something is, and what it may be.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecked Sendable {
     /// The most probable first.
     public let labels: [VNClassificationObservation]
@@ -62,6 +70,9 @@ open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecke
 }
 
 /// A picture that a model made.
+///
+/// `@unchecked Sendable`: everything but the pixels is immutable; whoever writes to them sees to it that nobody reads them
+/// meanwhile.
 open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
     public let pixelBuffer: CVPixelBuffer
     /// The output's name.
@@ -77,6 +88,9 @@ open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
 }
 
 /// An output of a model as it is.
+///
+/// `@unchecked Sendable`: the value is immutable but for the elements of an array and pixels; whoever writes to them sees to
+/// it that nobody reads them meanwhile.
 open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
     public let featureName: String
     public let featureValue: MLFeatureValue

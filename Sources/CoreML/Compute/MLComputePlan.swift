@@ -4,7 +4,7 @@ import MLNumerics
 /// The devices that the layers or operations of a model run on, and the estimated cost of operations.
 ///
 /// Everything runs on the processor here.
-public final class MLComputePlan: @unchecked Sendable {
+public final class MLComputePlan: Sendable {
     /// An operation's share in the work of its program.
     public struct Cost: Sendable {
         /// The share, from 0 to 1; the shares of all operations add up to 1.

@@ -202,7 +202,9 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
     }
 }
 
-/// A task that another thread cancels; tasks may be cancelled from any.
+/// A task that another thread cancels.
+///
+/// `@unchecked Sendable`: any thread may cancel a task.
 private struct TaskHandle: @unchecked Sendable {
     let task: URLSessionTask
 }
@@ -210,8 +212,9 @@ private struct TaskHandle: @unchecked Sendable {
 /// Runs what it is given on the caller's thread, before it returns.
 ///
 /// A session of this system hands its delegate every part of a body by way of a queue and reads on meanwhile: of a server that
-/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.  Any thread may use it: it has no
-/// state besides that of its class, which guards it.
+/// sends faster than parts are taken, or packs gigabytes in a few bytes, all would lie in memory.
+///
+/// `@unchecked Sendable`: it has no state besides that of `OperationQueue`, which any thread may use.
 private final class CallerQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

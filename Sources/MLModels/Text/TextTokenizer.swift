@@ -28,7 +28,9 @@ package final class TextTokenizer: Sendable {
         package let kind: Kind
     }
 
-    /// An iterator of ICU's, which one thread at a time may use: it is taken out of the pool for that time.
+    /// An iterator of ICU's, which one thread at a time may use.
+    ///
+    /// `@unchecked Sendable`: it is taken out of the pool for that time.
     private struct Iterator: @unchecked Sendable {
         static let segmentCount = 64
         let address: OpaquePointer
