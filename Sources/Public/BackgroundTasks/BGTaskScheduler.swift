@@ -5,6 +5,8 @@ import Synchronization
 /// On Linux the work runs within the process that requested it, so the process has to live until then; `coreml update`
 /// and a systemd timer serve processes that do not. `policy` defines when the machine is idle and how long work may
 /// take.
+///
+/// `@unchecked Sendable`: the lock guards everything that changes.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// The process's scheduler.
     public class var shared: BGTaskScheduler { sharedScheduler }
@@ -114,6 +116,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Calls a handler with copies of the waiting requests, on a background queue.
     open func getPendingTaskRequests(completionHandler: @escaping ([BGTaskRequest]) -> Void) {
+        // Called once; Apple's declaration does not mark it as sendable.
         nonisolated(unsafe) let handler = completionHandler
         let requests = waiting
         queue.async { handler(requests) }

@@ -69,6 +69,7 @@ struct TextTable {
         let failure = FirstFailure()
         let parts = Swift.min(texts.count, 64)
         result.withUnsafeMutableBufferPointer { result in
+            // Each part writes its own rows.
             nonisolated(unsafe) let result = result
             Workers.parallelFor(parts) { part, _ in
                 for row in part * texts.count / parts..<(part + 1) * texts.count / parts {

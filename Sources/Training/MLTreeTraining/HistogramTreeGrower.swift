@@ -151,6 +151,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ ordered: inout [Cell.Example]
     ) {
         let groups = table.groupCount
+        // All are only read, but for the examples, of which each block has its own.
         nonisolated(unsafe) let gradients = gradients
         nonisolated(unsafe) let nodes = nodes
         order.withUnsafeBufferPointer { order in
@@ -207,6 +208,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     ) -> [SplitCandidate] {
         let width = features.count
         var found = [SplitCandidate](repeating: SplitCandidate(), count: level.count * width)
+        // All are only read, but for what is found, of which each task has its own entry.
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let gradients = gradients
         order.withUnsafeBufferPointer { order in
@@ -247,6 +249,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         // bin.
         var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
         let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
+        // What is found, bounds and uppers have entries for each task; all else is only read.
         nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let found = found
@@ -394,6 +397,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             pieces(of: split.open.rows).map { (split: index, rows: $0) }
         }
         var lefts = [Int](repeating: 0, count: blocks.count)
+        // Splits are only read; each block has rows and an entry of its own, in the spare order and back in the order.
         nonisolated(unsafe) let splits = splits
         return order.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let order = buffer

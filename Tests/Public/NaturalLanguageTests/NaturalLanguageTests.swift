@@ -78,6 +78,23 @@ struct NLTaggerTests {
         #expect(NLTagger.availableTagSchemes(for: .word, language: .english) == [.tokenType, .language])
     }
 
+    @Test func optionsLeaveOutWhatTheTokenTypeSays() {
+        let text = "Pay $ 5, now 👍."
+        let tagger = NLTagger(tagSchemes: [.tokenType])
+        tagger.string = text
+        let range = text.startIndex..<text.endIndex
+        let all = tagger.tags(in: range, unit: .word, scheme: .tokenType)
+        #expect(all.contains { $0.0 == .other && text[$0.1] == "$" })
+        let options: [(NLTagger.Options, NLTag)] = [
+            (.omitWords, .word), (.omitPunctuation, .punctuation), (.omitWhitespace, .whitespace), (.omitOther, .other),
+        ]
+        for (option, tag) in options {
+            let kept = tagger.tags(in: range, unit: .word, scheme: .tokenType, options: option)
+            let expected = all.filter { $0.0 != tag }
+            #expect(kept.count < all.count && kept.map(\.1) == expected.map(\.1), "\(tag.rawValue)")
+        }
+    }
+
     @Test func modelsOfOnesOwn() throws {
         let text = "Mary Lou runs. Bob sings."
         let tagger = NLTagger(tagSchemes: [.nameType])
@@ -125,5 +142,38 @@ struct NLTaggerTests {
         #expect(labels.predictedLabels(forTokens: []).isEmpty)
         #expect(labels.predictedLabel(for: "Ann") == "PersonalName")
         #expect(labels.predictedLabelHypotheses(for: "Ann", maximumCount: 0).isEmpty)
+    }
+}
+
+struct NLGazetteerTests {
+    @Test func dataAreTheModelFile() throws {
+        let terms = ["city": ["Bonn", "New York"], "river": ["Rhône"]]
+        let gazetteer = try NLGazetteer(dictionary: terms, language: .english)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try NLGazetteer.write(terms, language: .english, to: file)
+        #expect(try Data(contentsOf: file) == gazetteer.data)
+        let again = try NLGazetteer(data: gazetteer.data)
+        #expect(again.label(for: "Rhône") == "river" && again.language == .english && again.data == gazetteer.data)
+    }
+}
+
+struct NLEmbeddingTests {
+    @Test func otherRevisionsAreRefused() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let words = ["cat": [1, 0.5], "dog": [0.5, 1]]
+        for revision in [0, 2, 1002, -1] {
+            #expect {
+                try NLEmbedding.write(words, language: .english, revision: revision, to: file)
+            } throws: {
+                ($0 as? MLModelError)?.localizedDescription.contains("revision \(revision) ") ?? false
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try NLEmbedding.write(words, language: .english, revision: 1, to: file)
+        let embedding = try NLEmbedding(contentsOf: file)
+        #expect(embedding.revision == 1001 && embedding.vector(for: "cat") == [1, 0.5])
+        try NLEmbedding.write(words, language: .english, revision: embedding.revision, to: file)
     }
 }

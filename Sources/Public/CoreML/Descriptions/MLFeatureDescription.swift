@@ -1,6 +1,8 @@
 package import MLSpecification
 
 /// The type that the keys of a dictionary feature have.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
     /// The type of the keys: `.string` or `.int64`.
     public let keyType: MLFeatureType
@@ -11,6 +13,8 @@ open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The type and number of the elements of a sequence feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLSequenceConstraint: NSObject, @unchecked Sendable {
     /// A description of each element; its type is `.string` or `.int64`.
     public let valueDescription: MLFeatureDescription
@@ -36,6 +40,8 @@ open class MLSequenceConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The shape and element type of the buffer of a state feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLStateConstraint: NSObject, @unchecked Sendable {
     /// The extent of each of the buffer's axes, outermost first.
     public let bufferShape: [Int]
@@ -54,6 +60,8 @@ open class MLStateConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The name and type of an input, output or state of a model, and the values that it allows.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLFeatureDescription: NSObject, @unchecked Sendable {
     /// The feature's name, unique among the model's inputs, outputs or states.
     public let name: String

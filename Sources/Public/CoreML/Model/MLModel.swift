@@ -86,6 +86,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         contentsOf url: URL,
         configuration: MLModelConfiguration = MLModelConfiguration()
     ) async throws -> MLModel {
+        // Nobody else has the copy.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         try await fetchKey(for: url)
         return try await offPool { try MLModel(contentsOf: url, configuration: copy) }
@@ -102,6 +103,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         configuration: MLModelConfiguration = MLModelConfiguration(),
         completionHandler handler: @escaping (Result<MLModel, any Error>) -> Void
     ) {
+        // Nobody else has the copy. Handlers are called once; Apple's declarations do not mark them as sendable.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
         Task.detached {
@@ -120,6 +122,7 @@ open class MLModel: NSObject, @unchecked Sendable {
     /// - Returns: The loaded model.
     /// - Throws: `MLModelError`, as `load(contentsOf:configuration:)` does.
     public class func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLModel {
+        // Nobody else has the copy.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         try await asset.fetchKey()
         return try await offPool { try MLModel(asset.file(), configuration: copy) }
@@ -136,6 +139,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         configuration: MLModelConfiguration,
         completionHandler handler: @escaping (MLModel?, (any Error)?) -> Void
     ) {
+        // Nobody else has the copy. Handlers are called once; Apple's declarations do not mark them as sendable.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
         Task.detached {
@@ -175,6 +179,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         at url: URL,
         completionHandler handler: @escaping (Result<URL, any Error>) -> Void
     ) {
+        // Called once; Apple's declarations do not mark handlers as sendable.
         nonisolated(unsafe) let handler = handler
         DispatchQueue.global(qos: .userInitiated).async {
             handler(Result { () throws -> URL in try MLModel.compileModel(at: url) })

@@ -4,6 +4,8 @@ import MLNumerics
 import MLSpecification
 
 /// A model that is not loaded yet: in memory or on disk.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLModelAsset: NSObject, @unchecked Sendable {
     private enum Source: Sendable {
         case memory(ModelFile)
@@ -142,6 +144,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         _ body: @escaping @Sendable () throws -> R,
         _ handler: @escaping (R?, (any Error)?) -> Void
     ) {
+        // Called once; Apple's declarations do not mark handlers as sendable.
         nonisolated(unsafe) let handler = handler
         Task.detached {
             do { try await self.fetchKey() } catch { return handler(nil, error) }

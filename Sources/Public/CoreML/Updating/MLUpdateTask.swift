@@ -9,6 +9,8 @@ import Synchronization
 ///
 /// Model, configuration and the first example are checked when the task is made, the other examples when it runs. All
 /// work and all handlers run on one background queue, in order: while a handler runs, the update waits.
+///
+/// `@unchecked Sendable`: locks guard what other threads change; session, handlers and metrics change on the queue alone.
 open class MLUpdateTask: MLTask, @unchecked Sendable {
     private let session: UpdateSession
     private let trainingData: any MLBatchProvider

@@ -6,6 +6,8 @@ import MLSpecification
 import Synchronization
 
 /// A model at some point of an update, whose engine is loaded when it first predicts.
+///
+/// `@unchecked Sendable`: it adds an immutable file to `MLModel`.
 final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
     /// The file, or the reason why the update cannot provide it.
     private let content: Result<ModelFile, ModelError>

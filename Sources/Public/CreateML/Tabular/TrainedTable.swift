@@ -76,6 +76,8 @@ public struct _TrainedTable: Sendable {
     // MARK: Model
 
     /// Loads the model once, on first use.
+    ///
+    /// `@unchecked Sendable`: the lock guards the model.
     private final class LoadedModel: @unchecked Sendable {
         private let lock = NSLock()
         private var model: MLModel?

@@ -3,8 +3,9 @@ import Foundation
 import Synchronization
 
 /// The records of a CSV text, divided into chunks that can be read independently.
+///
+/// `@unchecked Sendable`: nobody writes to the bytes, and all else but the pool is made before threads read chunks.
 final class CSVChunks: @unchecked Sendable {
-    // Unchecked: the bytes are not written to while chunks are read.
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The file whose mapped bytes are read, if any.
     private let file: MappedFile?

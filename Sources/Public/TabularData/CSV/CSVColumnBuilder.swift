@@ -2,9 +2,9 @@ import CTabular
 import Foundation
 
 /// Collects the cells of one column from chunks, which may be processed in parallel, each once.
+///
+/// `@unchecked Sendable`: chunks write to parts of the memory that do not overlap, and to their own entry of the lists.
 final class CSVColumnBuilder: @unchecked Sendable {
-    // Unchecked: chunks write to parts of the memory that do not overlap, and to their own entry of the lists.
-
     /// The result of reading a chunk.
     enum Outcome {
         case done
@@ -66,8 +66,10 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
+    /// The entries of the lists, by chunk.
+    ///
+    /// `@unchecked Sendable`: each chunk has an entry of its own.
     struct Slots: @unchecked Sendable {
-        // Unchecked: each chunk has an entry of its own.
         fileprivate let builder: CSVColumnBuilder
         fileprivate let arenas: UnsafeMutablePointer<TextArena?>?
         fileprivate let missing: UnsafeMutablePointer<Missing?>

@@ -3,10 +3,10 @@ import Foundation
 /// A buffer of values of a trivially copyable type, with one validity bit for each.
 ///
 /// The memory of a missing value holds zero bytes. Bits at and beyond `count` are set.
+///
+/// `@unchecked Sendable`: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
 @usableFromInline
 final class PlainBuffer<Element>: @unchecked Sendable {
-    // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
-
     @usableFromInline var values: UnsafeMutablePointer<Element>
     /// The validity bits; nil means that no value is missing.
     @usableFromInline var validity: UnsafeMutablePointer<UInt64>?
