@@ -67,4 +67,17 @@ struct ContractTests {
         }
         #expect(printed(slice).contains("rows 2..<4 are not in column 'age' (rows 1..<3)"))
     }
+
+    @Test func removingARowThatIsNotThereIsRefused() async {
+        let empty = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame = DataFrame()
+            frame.removeRow(at: 3)
+        }
+        #expect(printed(empty).contains("row 3 is not one of the frame's 0"))
+        let small = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame: DataFrame = ["age": [30, 40]]
+            frame.removeRow(at: 2)
+        }
+        #expect(printed(small).contains("row 2 is not one of the frame's 2"))
+    }
 }
