@@ -165,9 +165,7 @@ extension AnyColumn: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     /// Returns the column as a table, with the number of elements below it.
     public func description(options: FormattingOptions) -> String {
-        TablePrinter(columns: [self], rows: .range(0..<count), options: options).text(
-            footer: "\(count) elements"
-        )
+        TablePrinter(columns: [self], rows: .range(0..<count), options: options).text(.elements)
     }
 
     /// The same text as `description`.
