@@ -233,4 +233,57 @@ struct CSVTests {
         let bytes: DataFrame = ["d": [Data([0xFF])]]
         #expect(throws: CSVWritingError.self) { try bytes.csvRepresentation() }
     }
+
+    /// Rows have at most 4 GiB; the test takes a smaller limit.
+    @Test func rowsThatAreTooLongAreNamed() {
+        let long = String(repeating: "x", count: 300)
+        let text = Data("a,b,c\n1,2,3\n4,\(long),6\n7,8,9\n".utf8)
+        for usesEscaping in [false, true] {
+            var options = CSVReadingOptions(usesEscaping: usesEscaping)
+            options.mostBytes = 200
+            let error = #expect(throws: CSVReadingError.self) { try DataFrame(csvData: text, options: options) }
+            #expect(error?.row == 1 && error?.column == 1)
+            #expect(
+                error?.description.hasPrefix(
+                    "row 1 is longer than 4 GiB, the most that can be read; its longest cell is that of column 1, 'xxx"
+                ) == true
+            )
+        }
+    }
+
+    @Test func moreRowsThanAFrameHoldsAreSaidToBe() {
+        let most = Int(UInt32.max) - 1
+        #expect(
+            CSVReadingError.outOfBounds(requested: most + 7, actual: most).description
+                == "the file has 4294967301 rows, a data frame holds at most 4294967294"
+        )
+        #expect(
+            CSVReadingError.outOfBounds(requested: 7, actual: 3).description
+                == "row 7 was asked for, the file has 3 rows"
+        )
+    }
+
+    @Test func exhaustedMemoryIsNoErrorOfTheFile() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let line = String(repeating: "x", count: 1000) + "\n"
+            let text = Data(repeatElement(Array(line.utf8), count: 200_000).joined())
+            // Room for the places of cells, not for a copy of the text.
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            limit.rlim_cur = rlim_t(Int(pages)! * Int(getpagesize()) + (100 << 20))
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            do {
+                print(try DataFrame(csvData: text, types: ["Column 0": .string], options: .init(hasHeaderRow: false)))
+            } catch {
+                // An error is no failure of the process.
+                exit(0)
+            }
+        }
+        #expect(
+            String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(
+                "TabularData: no memory for the text of column 'Column 0'"
+            )
+        )
+    }
 }
