@@ -234,6 +234,56 @@ struct CSVTests {
         #expect(throws: CSVWritingError.self) { try bytes.csvRepresentation() }
     }
 
+    /// What is written through a symbolic link replaces the file it leads to, and the link stays.
+    @Test func linksAreFollowed() throws {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("tabular-\(UUID())")
+        try files.createDirectory(at: folder.appendingPathComponent("inner"), withIntermediateDirectories: true)
+        defer { try? files.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        func write(_ frame: DataFrame, _ name: String) throws {
+            try frame.writeCSV(to: folder.appendingPathComponent(name))
+        }
+        func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+        let long: DataFrame = ["age": Array(100..<200)]
+        let short: DataFrame = ["age": [7]]
+        let odd: DataFrame = ["age": [Data([0xFF])]]
+        try write(long, "inner/table.csv")
+        try files.createSymbolicLink(atPath: path("first.csv"), withDestinationPath: "inner/second.csv")
+        try files.createSymbolicLink(atPath: path("inner/second.csv"), withDestinationPath: path("inner/table.csv"))
+        // Whoever has the old file open keeps it whole.
+        let old = try FileHandle(forReadingFrom: folder.appendingPathComponent("inner/table.csv"))
+        try write(short, "first.csv")
+        #expect(try text("inner/table.csv") == "age\n7\n" && text("first.csv") == "age\n7\n")
+        #expect(try old.readToEnd() == long.csvRepresentation())
+        #expect(try files.destinationOfSymbolicLink(atPath: path("first.csv")) == "inner/second.csv")
+        #expect(throws: CSVWritingError.self) { try write(odd, "first.csv") }
+        #expect(try text("inner/table.csv") == "age\n7\n")
+        #expect(try Set(files.contentsOfDirectory(atPath: path("inner"))) == ["table.csv", "second.csv"])
+        // A link to a file that is not there yet makes it, a circle of links is an error.
+        try files.createSymbolicLink(atPath: path("new.csv"), withDestinationPath: "inner/new.csv")
+        try write(short, "new.csv")
+        #expect(try text("inner/new.csv") == "age\n7\n")
+        try files.createSymbolicLink(atPath: path("circle.csv"), withDestinationPath: "circle.csv")
+        #expect(throws: POSIXError.self) { try write(short, "circle.csv") }
+        // A pipe, by its name and by a link.
+        #expect(mkfifo(path("pipe"), 0o600) == 0)
+        try files.createSymbolicLink(atPath: path("pipe.csv"), withDestinationPath: "pipe")
+        let pipe = open(path("pipe"), O_RDWR)
+        defer { close(pipe) }
+        for name in ["pipe", "pipe.csv"] {
+            try write(short, name)
+            var bytes = [UInt8](repeating: 0, count: 100)
+            let count = read(pipe, &bytes, 100)
+            #expect(String(decoding: bytes.prefix(count), as: UTF8.self) == "age\n7\n")
+        }
+        // A file that the process has open.
+        try write(long, "open.csv")
+        let own = try FileHandle(forUpdating: folder.appendingPathComponent("open.csv"))
+        try short.writeCSV(to: URL(fileURLWithPath: "/proc/self/fd/\(own.fileDescriptor)"))
+        #expect(try own.readToEnd() == Data("age\n7\n".utf8))
+    }
+
     /// Rows have at most 4 GiB; the test takes a smaller limit.
     @Test func rowsThatAreTooLongAreNamed() {
         let long = String(repeating: "x", count: 300)
