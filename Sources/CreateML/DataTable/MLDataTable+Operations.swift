@@ -327,7 +327,7 @@ extension MLDataTable {
     /// - Parameter path: The path of the folder; see `write(to:)`.
     /// - Throws: The same errors as `write(to:)`.
     public func write(toDirectory path: String) throws {
-        try write(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
+        try write(to: URL(fileURLWithPath: path.expandingTilde))
     }
 
     /// Writes the rows as a CSV file, atomically; missing values are empty cells.
@@ -356,6 +356,6 @@ extension MLDataTable {
     /// - Parameter path: The path of the file; see `writeCSV(to:)`.
     /// - Throws: The same errors as `writeCSV(to:)`.
     public func writeCSV(toFile path: String) throws {
-        try writeCSV(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
+        try writeCSV(to: URL(fileURLWithPath: path.expandingTilde))
     }
 }

@@ -1,6 +1,5 @@
 public import CoreML
 import Foundation
-import MLFiles
 import MLLinearTraining
 import MLNumerics
 import MLSpecification
@@ -15,7 +14,10 @@ public struct MLRecommender {
     /// The trained model.
     ///
     /// The methods of the recommender use the similarities that were trained, even if another model is set here.
-    public var model: MLModel
+    public var model: MLModel {
+        get { task.model }
+        set { task.model = newValue }
+    }
     /// The name of the column of users.
     public var userIdentifierColumn: String
     /// The name of the column of items.
@@ -27,7 +29,7 @@ public struct MLRecommender {
 
     private let observations: Observations
     private let similarities: ItemSimilarities
-    private let specification: SpecModel
+    private var task: TaskModel
 
     /// Trains on the choices of users.
     /// - Parameters:
@@ -56,12 +58,7 @@ public struct MLRecommender {
             try parameters.similarities(observations, itemColumn: itemColumn, hasRatings: ratingColumn != nil)
         }
         self.similarities = similarities
-        var specification = Self.specification(similarities, observations)
-        specification.apply(MLModelMetadata())
-        specification.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
-        self.specification = specification
-        let file = ModelFile(specification: specification, path: "the trained recommender")
-        model = try MLModel(file, configuration: MLModelConfiguration())
+        task = try TaskModel(Self.specification(similarities, observations).marked)
     }
 
     private static func specification(_ similarities: ItemSimilarities, _ observations: Observations) -> SpecModel {
@@ -266,20 +263,20 @@ public struct MLRecommender {
     /// - Parameters:
     ///   - fileURL: The file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try write(toFile: fileURL.path, metadata: metadata)
+        try task.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        var model = specification
-        if let metadata { model.apply(metadata) }
-        try model.write(to: path)
+        try task.write(toFile: path, metadata)
     }
 }
 

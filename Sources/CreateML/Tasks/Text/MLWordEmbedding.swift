@@ -36,7 +36,7 @@ public struct MLWordEmbedding: Sendable {
     /// The number of words.
     public let vocabularySize: Int
     private let vectors: WordVectors
-    private var task: TextTaskModel
+    private var task: TaskModel
 
     /// The model, with a string `text` as input and the output `vector`, which is zero for an unknown word.
     ///
@@ -58,7 +58,7 @@ public struct MLWordEmbedding: Sendable {
             throw MLCreateError.generic(reason: "there are no words with vectors of at least one value; give some")
         }
         (dimension, vocabularySize) = (vectors.dimensions, vectors.words.count)
-        task = try TextTaskModel(TextModelFiles.embedding(vectors, language: parameters.language))
+        task = try TaskModel(TextModelFiles.embedding(vectors, language: parameters.language).marked)
         modelParameters = parameters
     }
 
@@ -104,7 +104,7 @@ public struct MLWordEmbedding: Sendable {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: fileURL.path, metadata)
+        try task.write(to: fileURL, metadata)
     }
 
     /// Writes the model to a path, in which a leading tilde is expanded.
@@ -113,7 +113,7 @@ public struct MLWordEmbedding: Sendable {
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+        try task.write(toFile: path, metadata)
     }
 }
 
