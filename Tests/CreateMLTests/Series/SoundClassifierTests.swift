@@ -73,6 +73,12 @@ import Testing
         try other.write(to: folder.file("b.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
         #expect(classifier.evaluation(on: features).classificationError == 0)
+        // Another model takes sounds alone.
+        var changed = classifier
+        changed.model = other.model
+        let unknown = changed.evaluation(on: features)
+        #expect(unknown.error.map { "\($0)".contains("the model was replaced") } ?? false)
+        #expect(changed.evaluation(on: .labeledDirectories(at: url)).classificationError == 0)
         // The same in a data table.
         var spectrograms: [MLDataValue.MultiArrayType] = []
         var sounds: [String] = []

@@ -84,12 +84,13 @@ public struct MLSoundClassifier: @unchecked Sendable {
 
     /// Evaluates the model on labelled sounds, window by window; an error is in the metrics.
     ///
-    /// Extracted features are classified by the trained model even if `model` was set.
+    /// Extracted features can be classified by the trained model alone: if `model` was set, the metrics hold an error.
     public func evaluation(on testingData: DataSource) -> MLClassifierMetrics {
         do {
             guard let extracted = try testingData.extracted() else {
                 return try Self.metrics(of: model, testingData, modelParameters.overlapFactor, outcome.labels)
             }
+            try outcome.task.checkNotReplaced("it takes sounds, not features: evaluate it on files")
             let clips = try extracted.clips()
             let predictions = try clips.map { try results(spectrogram: $0.spectrograms).first?.label ?? "" }
             return outcome.metrics(clips.map(\.label), predictions)
