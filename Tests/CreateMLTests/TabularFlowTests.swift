@@ -234,6 +234,23 @@ import Testing
         }
     }
 
+    @Test func `Early stopping needs a loss that can be compared`() throws {
+        let x = (0..<100).map { Double($0) }
+        let frame: DataFrame = ["x": x, "y": x.map { $0 * 2 }]
+        // Finite, but beyond single precision.
+        let validation: DataFrame = ["x": [1.0, 2], "y": [2.0, 1e200]]
+        func train(_ rounds: Int?) throws -> MLBoostedTreeRegressor {
+            try MLBoostedTreeRegressor(
+                trainingData: frame,
+                targetColumn: "y",
+                parameters: .init(validation: .dataFrame(validation), maxIterations: 5, earlyStoppingRounds: rounds)
+            )
+        }
+        let error = #expect(throws: MLCreateError.self) { try train(2) }
+        #expect(error?.description.contains("the greatest validation target is 1e+200") == true)
+        #expect(try train(nil).trainingMetrics.rootMeanSquaredError < 60)
+    }
+
     @Test func `The umbrella types choose by validation`() throws {
         var maker = TableMaker()
         let (frame, test) = (maker.frame(rows: 600), maker.frame(rows: 100))
