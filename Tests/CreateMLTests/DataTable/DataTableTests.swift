@@ -182,7 +182,12 @@ import Testing
         let half = sessions[sessions["partition"] == 0]
         #expect(half.size.rows == 50 && half.intersect("b", of: "kind").size.rows == 10)
         #expect(Set(texts(half["session"])).count == 10)
-        #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: [0.5, 0.6], on: "kind") }
+        // A share may be 0, and the sum need not be 1.
+        let thirds = try table.stratifiedSplit(proportions: [0.5, 0, 1], on: "kind", seed: 1)
+        #expect((0..<3).map { thirds[thirds["partition"] == $0].size.rows } == [34, 0, 66])
+        for proportions in [[], [0, 0], [0.5, 1.5], [-0.5, 0.5], [.nan, 1]] {
+            #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: proportions, on: "kind") }
+        }
         #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: [1], on: "type") }
     }
 
