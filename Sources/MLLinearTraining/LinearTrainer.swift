@@ -134,6 +134,13 @@ package struct LinearTrainer: Sendable {
     /// The model at the present coefficients.
     package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
 
+    /// The mean of the examples' losses at the present coefficients, without penalties.
+    package var meanLoss: Double {
+        // What is not evaluated yet is known from the objective.
+        let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
+        return losses / problem.weights.reduce(0, +)
+    }
+
     /// Iterates until nothing is left to do.
     /// - Parameter isCancelled: asked before every iteration.
     /// - Throws: `.cancelled`; what was fitted until then stays.
