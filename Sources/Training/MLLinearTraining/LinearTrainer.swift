@@ -135,6 +135,13 @@ package struct LinearTrainer: Sendable {
     /// The model at the current coefficients.
     package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
 
+    /// The mean of the examples' losses at the current coefficients, without penalties.
+    package var meanLoss: Double {
+        // What is not evaluated yet is known from the objective.
+        let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
+        return losses / problem.weights.reduce(0, +)
+    }
+
     /// Iterates until training is finished.
     ///
     /// - Parameter isCancelled: Called before every iteration.

@@ -146,7 +146,7 @@ final class CSVChunks: @unchecked Sendable {
     /// Calls `body` with the cells found by vectorised search, or returns nil when lines are irregular.
     private func withFastGrid<R>(_ part: Part, _ body: (CSVGrid) -> R) -> R? {
         let length = part.range.count
-        guard length < Int(UInt32.max) else { return nil }
+        guard length < dialect.mostBytes else { return nil }
         let kept = pool.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
         guard let memory = kept ?? malloc((longest + 1) * 4) else { return nil }
         defer {

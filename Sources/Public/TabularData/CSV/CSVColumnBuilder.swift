@@ -235,10 +235,8 @@ final class CSVColumnBuilder: @unchecked Sendable {
         if let bytes = arena.bytes {
             arenas![chunk] = TextArena(adopting: bytes, count: arena.count)
         }
-        if taken < grid.rows {
-            // Quotes were checked before: the cell is longer than a string can be, or memory is at its end.
-            return .failed(.outOfBounds(requested: taken, actual: taken))
-        }
+        // Quotes were checked before, and no cell of a grid is longer than a string can be.
+        require(taken == grid.rows, "TabularData: no memory for the text of column '\(name)'")
         for row in 0..<grid.rows where dialect.missing.mayHave(length: views[row].count) {
             let view = views[row]
             if view.isShort {

@@ -224,7 +224,7 @@ import Testing
         #expect(message { _ = try poses.videosWithAnnotations() }.contains("keypointsWithAnnotations"))
         #expect(message { _ = try poses.stratifiedSplit(proportions: [1], labelColumn: "no") }.contains("'no'"))
         #expect(
-            message { _ = try poses.stratifiedSplit(proportions: [2], labelColumn: "label") }.contains("add up to 1")
+            message { _ = try poses.stratifiedSplit(proportions: [2], labelColumn: "label") }.contains("from 0 to 1")
         )
         let videos = MLActionClassifier.DataSource.labeledVideoData(table: MLDataTable(), videoColumn: "film")
         #expect(message { _ = try videos.videosWithAnnotations() }.contains("no column 'film'"))
