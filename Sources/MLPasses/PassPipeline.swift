@@ -38,11 +38,13 @@ package enum PassPipeline {
             for pass in passes {
                 let result = try graph.applying(pass)
                 graph = result.graph
+                if Verification.isOn, result.changed {
+                    try trailing("after the pass \(pass.name)") { () throws(ModelError) in try graph.verify() }
+                }
                 changed = changed || result.changed
             }
             if !changed { break }
         }
-        assert((try? graph.verify()) != nil, "a pass broke the graph")
         return graph
     }
 }
