@@ -27,7 +27,7 @@ package final class Plan: Sendable {
     }
 
     /// What the address of a slot is relative to.
-    enum Base: Sendable, Hashable {
+    package enum Base: Sendable, Hashable {
         case arena
         case input(Int)
         case output(Int)

@@ -1,27 +1,43 @@
-import MLGraph
-import MLNumerics
+package import MLGraph
+package import MLNumerics
 
-/// Checks a memory plan by following its steps: no step may write where a value lies that is still read later.
+/// Checks a memory plan by following its steps: no step may write where a value lies that is still read later, nor to a
+/// constant, nor to an input that its caller keeps.
 ///
 /// It knows the graph and where values lie, and nothing of how the planner decided; the planner's lifetimes and aliases
 /// are what it judges.
-struct PlanVerifier {
+package struct PlanVerifier {
     /// Where a value lies, in bytes from the start of an arena, input, output or constant.
-    struct Place: Equatable {
-        let base: Plan.Base
-        let bytes: Range<Int>
+    package struct Place: Equatable, Sendable {
+        package let base: Plan.Base
+        package let bytes: Range<Int>
+
+        package init(_ base: Plan.Base, _ bytes: Range<Int>) {
+            self.base = base
+            self.bytes = bytes
+        }
 
         func overlaps(_ other: Place) -> Bool { base == other.base && bytes.overlaps(other.bytes) }
     }
 
-    let graph: Graph
-    /// The place of every value that a step reads or writes, or that is an output.
-    let places: [ValueID: Place]
-    /// The operations that became steps; the others name memory that is there already.
-    let steps: Set<Int>
+    private let graph: Graph
+    private let places: [ValueID: Place]
+    private let givenUp: Set<Int>
+    private let steps: Set<Int>
+
+    /// - Parameters:
+    ///   - places: where values lie; constants that no step looks at lie nowhere.
+    ///   - steps: the operations that became steps; the others name memory that is there already.
+    ///   - givenUp: the inputs whose memory the caller gives up, by place.
+    package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, givenUp: Set<Int> = []) {
+        self.graph = graph
+        self.places = places
+        self.steps = steps
+        self.givenUp = givenUp
+    }
 
     /// - Throws: `.invalidModel` naming the step and the value that it would destroy.
-    func verify() throws(ModelError) {
+    package func verify() throws(ModelError) {
         let operations = graph.body.operations
         var lastUses: [ValueID: Int] = [:]
         for (index, operation) in operations.enumerated() {
@@ -55,7 +71,12 @@ struct PlanVerifier {
         _ lastUses: [ValueID: Int]
     ) throws(ModelError) {
         guard let written = places[result], !written.bytes.isEmpty else { return }
-        if case .constant = written.base { throw fault(operation, "writes to a constant") }
+        switch written.base {
+        case .constant: throw fault(operation, "writes to a constant")
+        case .input(let place) where !givenUp.contains(place):
+            throw fault(operation, "writes to the input '\(graph.label(graph.inputs[place]))'")
+        default: break
+        }
         for value in alive {
             guard let place = places[value], place.overlaps(written) else { continue }
             let isLastUse = lastUses[value] ?? -1 <= index

@@ -261,13 +261,14 @@ extension Planner {
     /// Follows the steps and the places that values were given.
     private func verify(_ bases: [ValueID: (base: Plan.Base, offset: Int)]) throws(ModelError) {
         var places: [ValueID: PlanVerifier.Place] = [:]
-        for id in slotValues + graph.body.outputs + graph.inputs {
+        for id in slotValues + graph.body.outputs + graph.inputs + graph.body.operations.flatMap(\.results) {
             let (root, offset) = root(of: id)
             guard let base = bases[root] else { continue }
             let start = base.offset + offset
-            places[id] = PlanVerifier.Place(base: base.base, bytes: start..<start + byteCount(id))
+            places[id] = PlanVerifier.Place(base.base, start..<start + byteCount(id))
         }
-        try PlanVerifier(graph: graph, places: places, steps: planned).verify()
+        let givenUp = Set(overwritten.values.compactMap { graph.inputs.firstIndex(of: $0) })
+        try PlanVerifier(graph: graph, places: places, steps: planned, givenUp: givenUp).verify()
     }
 }
 
