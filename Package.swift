@@ -429,7 +429,7 @@ let package = Package(
             swiftSettings: settings
         ),
         library("BackgroundTasks"),
-        tests("BackgroundTasksTests", ["BackgroundTasks"]),
+        tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
         library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
         library(
             "CoreMLExtras",
@@ -488,7 +488,7 @@ let package = Package(
         tests("MLNumericsTests", ["MLNumerics"]),
         .target(
             name: "TestSupport",
-            dependencies: ["MLGraph", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification"],
+            dependencies: ["BackgroundTasks", "MLGraph", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

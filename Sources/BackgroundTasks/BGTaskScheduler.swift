@@ -7,7 +7,7 @@ import Synchronization
 /// take.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
     public class var shared: BGTaskScheduler { sharedScheduler }
-    private static let sharedScheduler = BGTaskScheduler(policy: Policy(), machine: LinuxMachine())
+    private static let sharedScheduler = BGTaskScheduler(policy: Policy(), machine: LinuxMachine(), time: SystemTime())
     public class var errorDomain: String { "BGTaskSchedulerErrorDomain" }
 
     /// `@unchecked Sendable`: the handler is called on its queue alone.
@@ -30,11 +30,13 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     }
 
     private let machine: any Machine
+    private let time: any SchedulerTime
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "BackgroundTasks.BGTaskScheduler", qos: .utility)
 
-    package init(policy: Policy, machine: any Machine) {
+    package init(policy: Policy, machine: any Machine, time: any SchedulerTime) {
         self.machine = machine
+        self.time = time
         state = Mutex(State(policy: policy))
     }
 
@@ -83,12 +85,12 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
                     false
                 )
             }
-            state.pending = others + [Pending(request: request, since: Date())]
+            state.pending = others + [Pending(request: request, since: time.now)]
             defer { state.isWatching = true }
             return (nil, !state.isWatching)
         }
         if let failure { throw failure }
-        if mustWatch { queue.async { self.look() } }
+        if mustWatch { time.after(0, on: queue) { self.look() } }
     }
 
     /// Takes a waiting request back; work that was begun goes on.
@@ -112,7 +114,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Begins what may begin now, and comes back while anything waits.
     private func look() {
-        let now = Date()
+        let now = time.now
         let conditions = machine.conditions
         typealias Launch = (task: BGTask, registration: Registration, budget: TimeInterval, grace: TimeInterval)
         let (launches, interval) = state.withLock { state -> ([Launch], TimeInterval?) in
@@ -141,7 +143,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
             return (launches, state.isWatching ? state.policy.interval : nil)
         }
         for launch in launches { begin(launch.task, launch.registration, launch.budget, launch.grace) }
-        if let interval { queue.asyncAfter(deadline: .now() + interval) { self.look() } }
+        if let interval { time.after(interval, on: queue) { self.look() } }
     }
 
     private func begin(
@@ -150,14 +152,14 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         _ budget: TimeInterval,
         _ grace: TimeInterval
     ) {
-        registration.queue.async { registration.handler(task) }
-        let queue = queue
-        queue.asyncAfter(deadline: .now() + budget) { [weak task] in
+        let (queue, time) = (queue, time)
+        time.after(budget, on: queue) { [weak task] in
             guard let task, task.isRunning else { return }
             task.expire()
             // Work that does not heed the handler no longer counts as running.
-            queue.asyncAfter(deadline: .now() + grace) { [weak task] in task?.setTaskCompleted(success: false) }
+            time.after(grace, on: queue) { [weak task] in task?.setTaskCompleted(success: false) }
         }
+        registration.queue.async { registration.handler(task) }
     }
 
     private func hasEnded(_ identifier: String) {

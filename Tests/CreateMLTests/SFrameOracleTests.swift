@@ -88,7 +88,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SFRAMES"]
 
     private static let timed = (oracleFolder ?? "") + "/speed/frame"
 
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: timed), "scripts/sframe-oracles writes it when it measures"))
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: timed), "scripts/sframe-oracles --speed writes it"))
     func `Reading takes this long`() throws {
         let frame = URL(fileURLWithPath: Self.timed, isDirectory: true)
         /// Of all threads, in seconds.
