@@ -253,6 +253,13 @@ let package = Package(
             ]
         ),
         tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
+        tests("MLGraphTests", ["MLGraph", "MLNumerics"]),
+        tests(
+            "MLEngineTests",
+            [
+                "MLEngine", "MLFeatures", "MLFiles", "MLModels", "MLNumerics", "MLRuntime", "MLSpecification", protobuf,
+            ]
+        ),
         tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
         library("MLImages"),
         .target(

@@ -7,13 +7,10 @@ import Synchronization
 /// Runs programs in which the rank of some value depends on an extent that the interface leaves open: the program is read
 /// anew for each set of input shapes.
 package final class ShapedEngine: ModelEngine {
-    /// The number of readings that are kept.
-    private static let limit = 8
-
     package let interface: SpecModelDescription
     private let file: ModelFile
     private let functionName: String?
-    private let engines = Mutex<[(shapes: [String: [Int]], engine: GraphEngine)]>([])
+    private let engines = Mutex(RecentCache<[String: [Int]], GraphEngine>(limit: 8))
 
     init(_ file: ModelFile, functionName: String?) {
         self.file = file
@@ -33,17 +30,8 @@ package final class ShapedEngine: ModelEngine {
 
     /// The reading for these shapes, made now if it is new.
     private func engine(for shapes: [String: [Int]]) throws(ModelError) -> GraphEngine {
-        let known = engines.withLock { engines -> GraphEngine? in
-            guard let index = engines.lastIndex(where: { $0.shapes == shapes }) else { return nil }
-            engines.append(engines.remove(at: index))
-            return engines.last?.engine
-        }
-        if let known { return known }
+        if let known = engines.withLock({ $0.find(shapes) }) { return known }
         let engine = try EngineLoader.programEngine(file.fixed(to: shapes), functionName: functionName)
-        engines.withLock { engines in
-            if engines.count == Self.limit { engines.removeFirst() }
-            engines.append((shapes, engine))
-        }
-        return engine
+        return engines.withLock { $0.keep(engine, for: shapes) }
     }
 }
