@@ -54,6 +54,7 @@ package final class Vault: ModelVault {
         var archives: ArchiveOpener?
         var leases: [[UInt8]: Lease] = [:]
         var permitsDumps = false
+        var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     }
 
     private let state = Mutex(State())
@@ -68,6 +69,11 @@ package final class Vault: ModelVault {
     package func setUsualService(_ service: @escaping Service) { state.withLock { $0.usualService = service } }
 
     package func setArchives(_ opener: @escaping ArchiveOpener) { state.withLock { $0.archives = opener } }
+
+    /// Sets by which clock leases end; `nil` for that of the system.
+    package func setClock(_ now: (@Sendable () -> ContinuousClock.Instant)?) {
+        state.withLock { $0.now = now ?? { ContinuousClock.now } }
+    }
 
     /// Permits core dumps and debuggers even after models have been decrypted.
     package func permitDumps() { state.withLock { $0.permitsDumps = true } }
@@ -204,8 +210,10 @@ package final class Vault: ModelVault {
         let lease: KeyLease
         do { lease = try await service(KeyRequest(record: record, path: path)) } catch { throw error.at(path) }
         try trailing(path) { () throws(ModelError) in try record.check(lease.contentKey) }
-        let end = lease.seconds.map { ContinuousClock.now + .seconds($0) }
-        state.withLock { $0.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end) }
+        state.withLock { state in
+            let end = lease.seconds.map { state.now() + .seconds($0) }
+            state.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end)
+        }
         guard lease.isShared else { return }
         // On a machine without a keyring the lease is kept only in this process.
         _ = lease.contentKey.withBytes { bytes in
@@ -218,7 +226,7 @@ package final class Vault: ModelVault {
     private func lease(_ record: EncryptionRecord) -> SecretBytes? {
         let own = state.withLock { state -> SecretBytes? in
             guard let lease = state.leases[record.contentID] else { return nil }
-            if let end = lease.end, end <= ContinuousClock.now {
+            if let end = lease.end, end <= state.now() {
                 state.leases[record.contentID] = nil
                 return nil
             }

@@ -8,13 +8,10 @@ import Synchronization
 ///
 /// The program is read again for each set of input shapes.
 package final class ShapedEngine: ModelEngine {
-    /// The number of readings that are cached.
-    private static let limit = 8
-
     package let interface: SpecModelDescription
     private let file: ModelFile
     private let functionName: String?
-    private let engines = Mutex<[(shapes: [String: [Int]], engine: GraphEngine)]>([])
+    private let engines = Mutex(RecentCache<[String: [Int]], GraphEngine>(limit: 8))
 
     init(_ file: ModelFile, functionName: String?) {
         self.file = file
@@ -34,17 +31,8 @@ package final class ShapedEngine: ModelEngine {
 
     /// The engine for these shapes, made when there is none yet.
     private func engine(for shapes: [String: [Int]]) throws(ModelError) -> GraphEngine {
-        let known = engines.withLock { engines -> GraphEngine? in
-            guard let index = engines.lastIndex(where: { $0.shapes == shapes }) else { return nil }
-            engines.append(engines.remove(at: index))
-            return engines.last?.engine
-        }
-        if let known { return known }
+        if let known = engines.withLock({ $0.find(shapes) }) { return known }
         let engine = try EngineLoader.programEngine(file.fixed(to: shapes), functionName: functionName)
-        engines.withLock { engines in
-            if engines.count == Self.limit { engines.removeFirst() }
-            engines.append((shapes, engine))
-        }
-        return engine
+        return engines.withLock { $0.keep(engine, for: shapes) }
     }
 }

@@ -145,9 +145,14 @@ private final class WatchedVault: ModelVault {
 
     @Test func leasesEnd() async throws {
         try await withModel { url, service in
-            service.state.withLock { $0.duration = .seconds(4) }
+            let clock = VirtualClock()
+            Vault.shared.setClock { clock.now }
+            defer { Vault.shared.setClock(nil) }
+            service.state.withLock { $0.duration = .seconds(3600) }
             _ = try await MLModel.load(contentsOf: url)
-            try await Task.sleep(for: .milliseconds(4200))
+            clock.pass(.milliseconds(3_599_999))
+            _ = try MLModel(contentsOf: url)
+            clock.pass(.milliseconds(1))
             #expect(throws: MLModelError.self) { try MLModel(contentsOf: url) }
             _ = try await MLModel.load(contentsOf: url)
             #expect(service.state.withLock { $0.asked } == 2)

@@ -38,6 +38,28 @@ import Testing
         #expect(outputs[1].values == [6])
     }
 
+    @Test func aLoopThatRunsIsCancelled() throws {
+        let cancellation = Cancellation()
+        var turns = 0
+        let error = #expect(throws: ModelError.self) {
+            try Cancellation.$current.withValue(cancellation) { () throws(ModelError) in
+                try WhileLoop().evaluate(
+                    [Tensor(scalar: 0, .float32)],
+                    bodies: [
+                        { (values) throws(ModelError) in [Tensor(scalar: 1, .float32)] },
+                        { (values) throws(ModelError) in
+                            turns += 1
+                            if turns == 5 { cancellation.cancel() }
+                            return values
+                        },
+                    ]
+                )
+            }
+        }
+        #expect(turns == 5)
+        #expect(error?.code == .cancelled)
+    }
+
     @Test(arguments: [0.0, 1.0]) func branches(_ predicate: Double) throws {
         var builder = GraphBuilder()
         let choice = builder.input("choice", ValueType(.bool, []))
