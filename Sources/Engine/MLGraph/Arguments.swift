@@ -58,7 +58,9 @@ package struct Arguments {
         operands.append(binding.id)
     }
 
-    /// Takes an operand that may be absent.  Returns whether it is there.
+    /// Takes an operand that may be absent.
+    ///
+    /// Returns whether it is there.
     @discardableResult
     package mutating func optionalOperand(_ name: String) -> Bool {
         untaken.remove(name)

@@ -12,7 +12,14 @@ package struct GradientContext {
     package private(set) var operandGradients: [ValueID?]
     private let needed: Set<Int>
 
-    /// - Parameter needed: The operands that depend on parameters.
+    /// Describes one operation to its gradient rule.
+    ///
+    /// - Parameters:
+    ///   - builder: Builds the operations of the gradient.
+    ///   - operands: The operation's operands.
+    ///   - results: The operation's results.
+    ///   - resultGradients: The gradient of each result; `nil` where the loss does not depend on it.
+    ///   - needed: The indices of the operands that depend on parameters.
     package init(
         builder: GraphBuilder,
         operands: [ValueID?],

@@ -1,7 +1,8 @@
 package import MLNumerics
 
-/// Decides how an operation is rewritten: the results that replace its own, or `nil` to append it unchanged. Operands
-/// are values of the new graph.
+/// Decides how an operation is rewritten: the results that replace its own, or `nil` to append it unchanged.
+///
+/// Operands are values of the new graph.
 package typealias OperationRewrite = (
     _ operation: Operation, _ operands: [ValueID?], _ builder: inout GraphBuilder
 ) throws(ModelError) -> [ValueID]?
@@ -13,6 +14,8 @@ extension Graph {
     /// - Parameters:
     ///   - types: The types of graph inputs that are now known; the others keep their types.
     ///   - constants: Inputs whose contents are fixed for this binding.
+    /// - Returns: The bound graph.
+    /// - Throws: Errors of type inference and folding, such as shapes that an operation does not accept.
     package func bound(
         _ types: [ValueID: ValueType] = [:],
         constants: [ValueID: Tensor] = [:]
@@ -32,6 +35,8 @@ extension Graph {
     ///   - blockInput: Returns the type of an input of a nested block.
     ///   - output: Returns the value that replaces an output.
     ///   - operation: Decides how each operation is rewritten.
+    /// - Returns: The rewritten graph.
+    /// - Throws: Errors that the closures, type inference or folding throw.
     package func rebuilt(
         input: (ValueID, inout GraphBuilder) throws(ModelError) -> ValueID,
         blockInput: ((ValueType) -> ValueType)? = nil,

@@ -48,8 +48,9 @@ package struct Operation: Sendable {
     }
 }
 
-/// Operations in execution order. An operation may use earlier values of its own block, and every value that the
-/// enclosing blocks have at that point.
+/// Operations in execution order.
+///
+/// An operation may use earlier values of its own block, and every value that the enclosing blocks have at that point.
 package struct Block: Sendable {
     package var inputs: [ValueID]
     package var operations: [Operation]

@@ -32,7 +32,9 @@ package struct GraphBuilder {
         graph.define(Value(name: name, type: ValueType(tensor.scalarType, Shape(tensor.shape)), constant: tensor))
     }
 
-    /// Appends an operation and returns its results.  A pure operation on constants becomes constants.
+    /// Appends an operation and returns its results.
+    ///
+    /// A pure operation on constants becomes constants.
     @discardableResult
     package mutating func append(
         _ op: some Operator,

@@ -5,8 +5,9 @@ package import MLNumerics
 /// This is the only way to change a graph. Operations whose results are no longer used are removed when the patch is
 /// applied.
 package struct GraphPatch: Sendable {
-    /// The index of the operation in the block before which the insertions go. Everything the insertions use must be
-    /// defined before it.
+    /// The index of the operation in the block before which the insertions go.
+    ///
+    /// Everything the insertions use must be defined before it.
     package let anchor: Int
     let insertions: [Operation]
     /// The replaced values and their replacements.
@@ -169,8 +170,9 @@ extension Graph {
         return (graph, changed)
     }
 
-    /// Splices patches into `block`. Values that patches define are renumbered, because each patch was built
-    /// independently.
+    /// Splices patches into `block`.
+    ///
+    /// Values that patches define are renumbered, because each patch was built independently.
     private mutating func apply(_ patches: [GraphPatch], to block: Block) -> Block {
         let base = values.count
         var insertions: [Int: [Operation]] = [:]

@@ -2,7 +2,9 @@ package import MLNumerics
 
 extension Graph {
     /// Checks the invariants: every value is defined once and before its uses, and every operation's types follow from
-    /// its rule. The error names the operation's location in the model.
+    /// its rule.
+    ///
+    /// The error names the operation's location in the model.
     package func verify() throws(ModelError) {
         var defined: Set<ValueID> = []
         try verify(body, &defined)

@@ -71,8 +71,9 @@ package struct KernelRequest: Sendable {
 
 /// An implementation of an operation on concrete buffers.
 package struct Kernel: Sendable {
-    /// Runs on the buffers of one prediction. It cannot fail, allocates no memory that grows with the data, and may be
-    /// called from several threads at once.
+    /// Runs on the buffers of one prediction.
+    ///
+    /// It cannot fail, allocates no memory that grows with the data, and may be called from several threads at once.
     package typealias Body = @Sendable (KernelContext) -> Void
     /// A body whose indices or sizes are operands: it throws `.invalidInput`, before it writes anything outside its
     /// result, when they are out of range.
@@ -88,7 +89,9 @@ package struct Kernel: Sendable {
     package let packedOperands: [Int]
     /// When set, result 0 *is* this operand's memory from a byte offset on, and nothing runs.
     package let alias: (operand: Int, byteOffset: Int)?
-    /// Packs weights and returns the body; `nil` when the kernel turns out not to apply. Called once per plan.
+    /// Packs weights and returns the body; `nil` when the kernel turns out not to apply.
+    ///
+    /// Called once per plan.
     package let prepare: @Sendable () -> Body?
     /// A checked body, instead of one that `prepare` returns.
     package let checked: CheckedBody?

@@ -1,6 +1,8 @@
 package import MLNumerics
 
-/// The semantics of one kind of operation. A conforming struct holds the attributes; operands are values of the graph.
+/// The semantics of one kind of operation.
+///
+/// A conforming struct holds the attributes; operands are values of the graph.
 ///
 /// A declaration reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing,
 /// reference, kernels, expansion, gradient. Everything after `resultTypes` has a default, but exactly one of
@@ -101,8 +103,10 @@ extension Operator {
     package func isEqual(to other: any Operator) -> Bool { (other as? Self) == self }
 }
 
-/// An operator with bodies. The runtime evaluates it between plans, because its results' extents and the number of
-/// evaluations are only known at run time.
+/// An operator with bodies.
+///
+/// The runtime evaluates it between plans, because its results' extents and the number of evaluations are only known at
+/// run time.
 package protocol ControlFlowOperator: Operator {
     /// Evaluates the operation; each body takes the values of its block's inputs and returns those of its outputs.
     func evaluate(_ operands: [Tensor], bodies: [BlockBody]) throws(ModelError) -> [Tensor]

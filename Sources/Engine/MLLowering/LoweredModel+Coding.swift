@@ -6,6 +6,9 @@ extension LoweredModel {
     /// The model as bytes.
     ///
     /// - Parameter constant: Returns the number by which a reader finds a constant.
+    /// - Returns: The encoded model.
+    /// - Throws: `.invalidModel` when an input of the model is not an input of its graph, and errors that `constant`
+    ///   throws.
     package func encoded(
         constant: (Tensor, _ name: String) throws(ModelError) -> Int
     ) throws(ModelError) -> [UInt8] {
@@ -31,9 +34,12 @@ extension LoweredModel {
         return writer.bytes
     }
 
-    /// The model that `encoded` wrote.
+    /// Decodes a model that `encoded` wrote.
     ///
-    /// - Parameter constant: Returns the constant of a number.
+    /// - Parameters:
+    ///   - bytes: The encoded model.
+    ///   - constant: Returns the constant with the number that the encoder was given for it.
+    /// - Throws: `.invalidModel` for bytes that are not a model, and errors that `constant` throws.
     package init(
         decoding bytes: [UInt8],
         constant: (Int) throws(ModelError) -> Tensor

@@ -142,8 +142,10 @@ extension NeuralNetworkReader {
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
     }
 
-    /// The names among `assigned` that have a value before the loop. A blob that only the body assigns, and that later
-    /// layers use, starts as zeros of the shape that the body gives it.
+    /// The names among `assigned` that have a value before the loop.
+    ///
+    /// A blob that only the body assigns, and that later layers use, starts as zeros of the shape that the body gives
+    /// it.
     private mutating func carriedNames(
         _ assigned: Set<String>,
         turn: [[SpecNeuralNetworkLayer]]
@@ -161,7 +163,9 @@ extension NeuralNetworkReader {
         return assigned.filter { blobs[$0] != nil }.sorted()
     }
 
-    /// Types that hold in every iteration: extents that change become unknown. The last is that of the counter.
+    /// Types that hold in every iteration: extents that change become unknown.
+    ///
+    /// The last is that of the counter.
     private func carriedTypes(
         _ names: [String],
         _ start: [ValueID],

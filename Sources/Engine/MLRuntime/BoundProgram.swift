@@ -34,9 +34,13 @@ package final class BoundProgram: Sendable {
     let tail: Tail?
     private let outputSources: [Source]
 
+    /// Plans a graph.
+    ///
     /// - Parameters:
     ///   - graph: The bound and optimised graph, without memory layouts.
+    ///   - pipeline: Chooses the memory layouts.
     ///   - overwrites: Inputs whose memory an output may reuse.
+    /// - Throws: Errors of the planner, such as an operator that has no kernel for its types.
     init(
         optimized graph: Graph,
         pipeline: GraphExecutable.Pipeline,
@@ -154,7 +158,15 @@ package final class BoundProgram: Sendable {
         }
     }
 
-    /// - Parameter visits: Records every run of a body.
+    /// Evaluates an operation that runs between plans.
+    ///
+    /// - Parameters:
+    ///   - dynamic: The operation, with its operands and the plans of its bodies.
+    ///   - values: The values that are known at this point.
+    ///   - observer: Is notified of every step of the bodies.
+    ///   - visits: Records every run of a body.
+    /// - Returns: The operation's results.
+    /// - Throws: `.invalidInput` for operands out of range, and errors of the bodies.
     func evaluate(
         _ dynamic: DynamicOperation,
         _ values: Values,

@@ -6,7 +6,13 @@ package import MLNumerics
 extension Plan {
     /// Runs the steps on `inputs`, whose types have been checked.
     ///
-    /// - Parameter backings: Tensors to write outputs to, by output; `nil` or missing ones are allocated.
+    /// - Parameters:
+    ///   - inputs: One tensor for each input of the plan.
+    ///   - backings: Tensors to write outputs to, by output; `nil` or missing ones are allocated.
+    ///   - observer: Is notified of every step; `nil` for none.
+    /// - Returns: The outputs in their order.
+    /// - Throws: `.invalidInput` when a backing does not fit its output or an index is out of range, `.cancelled` when
+    ///   the task is cancelled.
     package func run(
         _ inputs: [Tensor],
         backings: [Tensor?],

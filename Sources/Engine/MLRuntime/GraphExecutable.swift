@@ -50,10 +50,15 @@ package final class GraphExecutable: Sendable {
     private let fixed: BoundProgram?
     private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
 
+    /// Prepares a graph for prediction.
+    ///
     /// - Parameters:
+    ///   - graph: The graph.
+    ///   - pipeline: Optimizes a bound graph and chooses its memory layouts.
     ///   - contentInputs: The inputs that bind by contents, not only by shape.
     ///   - overwrites: Inputs whose memory an output may reuse; see `Overwrite`.
     ///   - isOptimized: Whether the graph is already bound and rewritten by `pipeline`.
+    /// - Throws: Errors of binding and planning, when the graph's shapes are fixed.
     package init(
         _ graph: Graph,
         pipeline: Pipeline,
@@ -85,6 +90,8 @@ package final class GraphExecutable: Sendable {
     ///   - inputs: One tensor for each input, of its scalar type and rank.
     ///   - backings: Tensors that outputs are written to, by output; others are allocated.
     ///   - observer: Is notified of every step.
+    /// - Returns: The outputs in their order.
+    /// - Throws: `.invalidInput` when inputs do not fit the graph, `.cancelled` when the task is cancelled.
     package func run(
         _ inputs: [Tensor],
         backings: [Tensor?] = [],

@@ -42,7 +42,9 @@ package struct ProgramOutline: Sendable {
 }
 
 extension GraphExecutable {
-    /// The outline of a run on `inputs`. Whatever is bound at run time is determined by running it.
+    /// The outline of a run on `inputs`.
+    ///
+    /// Whatever is bound at run time is determined by running it.
     package func outline(for inputs: [Tensor]) throws(ModelError) -> ProgramOutline {
         ProgramOutline(parts: try program(for: inputs).parts(for: inputs))
     }

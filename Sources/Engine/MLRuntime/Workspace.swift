@@ -48,8 +48,9 @@ final class Workspace: @unchecked Sendable {
     }
 }
 
-/// Idle workspaces. Taking and returning are atomic exchanges, never a lock; a workspace that finds no free place is
-/// freed.
+/// Idle workspaces.
+///
+/// Taking and returning are atomic exchanges, never a lock; a workspace that finds no free place is freed.
 ///
 /// `@unchecked Sendable`: the places are atomics.
 final class WorkspacePool: @unchecked Sendable {

@@ -7,7 +7,9 @@ package import MLNumerics
 package enum NumpyArray {
     private static let magic: [UInt8] = [0x93] + Array("NUMPY".utf8)
 
-    /// Reads one array.  `float64`, `int64` and the other numeric types, C or Fortran order, either byte order.
+    /// Reads one array.
+    ///
+    /// `float64`, `int64` and the other numeric types, C or Fortran order, either byte order.
     package static func read(_ bytes: [UInt8], name: String) throws(ModelError) -> Tensor {
         guard bytes.count >= 10, bytes.starts(with: magic) else {
             throw broken(name, "not a NumPy array; write it with numpy.save")

@@ -9,8 +9,12 @@ import MLSpecification
 package enum ClassGenerator {
     /// The source for a model.
     ///
-    /// - Parameter name: the name of the model's file without its ending, which is also that of its compiled folder.
-    /// - Throws: when the interface has a feature that Swift has no type for, or two of one name.
+    /// - Parameters:
+    ///   - file: The model.
+    ///   - name: The name of the model's file without its extension, which is also that of its compiled folder.
+    ///   - options: The visibility and form of the generated class.
+    /// - Returns: The text of a Swift file.
+    /// - Throws: An error when the interface has a feature that Swift has no type for, or two features of one name.
     package static func source(
         of file: ModelFile,
         named name: String,

@@ -99,8 +99,12 @@ struct GeneratedFeature {
     // MARK: Reading the specification
 
     /// The features of one side of an interface.
-    /// - Parameter taken: identifiers that none of them may have, beside the reserved ones.
-    /// - Throws: `.unsupported` for a feature without a type of Swift, `.invalidModel` for two of one name.
+    ///
+    /// - Parameters:
+    ///   - descriptions: The features that the interface declares.
+    ///   - taken: Identifiers that none of them may have, in addition to the reserved ones.
+    /// - Returns: The features in their order, with unique Swift identifiers.
+    /// - Throws: `.unsupported` for a feature that has no Swift type, `.invalidModel` for two of one name.
     static func features(
         _ descriptions: [SpecFeatureDescription],
         taken: Set<String>

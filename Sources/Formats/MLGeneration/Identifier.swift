@@ -28,9 +28,10 @@ package enum Identifier {
         scalar.properties.isEmojiPresentation && scalar.value >= 0x1F000
     }
 
-    /// Identifiers for the features of one interface, in their order, each different from the others and from `reserved`
-    /// and `taken`.  Names that need no change keep their spelling; of names that would become the same, later ones get
-    /// further `_`.
+    /// Identifiers for the features of one interface, in their order, each different from the others and from
+    /// `reserved` and `taken`.
+    ///
+    /// Names that need no change keep their spelling; of names that would become the same, later ones get further `_`.
     static func unique(_ names: [String], taken: Set<String> = []) -> [String] {
         var used = reserved.union(taken)
         var result = names.map { spelled($0, avoiding: used) == $0 ? $0 : nil as String? }

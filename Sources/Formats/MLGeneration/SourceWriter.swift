@@ -17,8 +17,12 @@ struct SourceWriter {
         lines.append("")
     }
 
-    /// `head`, the lines of `body` further right, and the closing brace.
-    /// - Parameter entry: what stands behind the opening brace: a closure's parameters.
+    /// Writes `head`, the lines of `body` indented, and the closing brace.
+    ///
+    /// - Parameters:
+    ///   - head: The text before the opening brace.
+    ///   - entry: The text after the opening brace, such as a closure's parameters.
+    ///   - body: Writes the lines between the braces.
     mutating func block(_ head: String, entry: String = "", _ body: (inout SourceWriter) -> Void) {
         add(head + " {" + (entry.isEmpty ? "" : " " + entry))
         depth += 1

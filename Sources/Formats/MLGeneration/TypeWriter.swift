@@ -61,19 +61,20 @@ struct TypeWriter {
 struct FeatureList {
     let features: [GeneratedFeature]
 
-    /// `x: Int64, y: Double? = nil`
+    /// The parameters of a declaration, such as `x: Int64, y: Double? = nil`.
     var parameters: [String] {
         features.map { "\($0.identifier): \($0.type)" + ($0.isOptional ? " = nil" : "") }
     }
 
-    /// `x: x, y: y`
+    /// The arguments of a call, such as `x: x, y: y`.
     var arguments: [String] { features.map { "\($0.identifier): \($0.identifier)" } }
 
     var hasArrays: Bool { features.contains { $0.scalar != nil } }
     var hasFloat16: Bool { features.contains { $0.scalar == "Float16" } }
 
-    /// The parameters with shaped arrays in place of multi-arrays.  Optional ones have a default only where a required
-    /// one tells this form from the other.
+    /// The parameters with shaped arrays in place of multi-arrays.
+    ///
+    /// Optional ones have a default only where a required one tells this form from the other.
     var shapedParameters: [String] {
         let isTold = features.contains { $0.scalar != nil && !$0.isOptional }
         return features.map { feature in

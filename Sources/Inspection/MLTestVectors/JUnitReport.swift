@@ -5,7 +5,11 @@ package struct JUnitReport: Sendable {
     private let suite: String
     private let results: [CaseResult]
 
-    /// - Parameter suite: The name of the model.
+    /// Creates a report.
+    ///
+    /// - Parameters:
+    ///   - suite: The name of the model.
+    ///   - results: The results of the cases.
     package init(suite: String, _ results: [CaseResult]) {
         self.suite = suite
         self.results = results
@@ -74,6 +78,7 @@ extension CaseResult.StepDeviation {
     /// The deviation in one line.
     ///
     /// - Parameter count: The number of steps in the case.
+    /// - Returns: The line.
     package func text(of count: Int) -> String {
         let place = deviation.place.isEmpty ? "" : " at \(deviation.place)"
         let share = deviation.count > 1 ? "; \(deviation.wrong) of \(deviation.count) values are wrong" : ""

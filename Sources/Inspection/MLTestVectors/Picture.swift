@@ -9,7 +9,13 @@ package import MLSpecification
 package enum Picture {
     /// Reads an image file upright, in the colour space of an image feature.
     ///
-    /// - Parameter scales: Whether to resize it to the feature's size.
+    /// - Parameters:
+    ///   - path: The image file.
+    ///   - type: The image feature.
+    ///   - scales: Whether to resize it to the feature's size.
+    /// - Returns: The image as the value of the feature.
+    /// - Throws: `.io` when the file cannot be read, and errors for a broken image or a size that does not fit; they
+    ///   name the path.
     package static func read(
         _ path: String,
         _ type: SpecImageFeatureType,

@@ -109,8 +109,12 @@ package struct ToleranceTable: Sendable, Equatable {
         )
     }
 
-    /// - Parameter isInteger: Whether values are integers, which must match exactly unless their output has its own
-    ///   tolerance.
+    /// The tolerance for an output.
+    ///
+    /// - Parameters:
+    ///   - output: The output's name.
+    ///   - isInteger: Whether values are integers, which must match exactly unless their output has its own tolerance.
+    /// - Returns: The tolerance of the output if it has its own, otherwise that of all outputs.
     func tolerance(of output: String, isInteger: Bool = false) -> Tolerance {
         outputs[output] ?? (isInteger ? .exact : all ?? .standard)
     }

@@ -29,7 +29,12 @@ package struct VectorRun: Sendable {
     private let engine: any ModelEngine
     private let comparison: OutputComparison
 
-    /// - Parameter tolerances: Take precedence over the tolerances of the vectors.
+    /// Prepares a run of test vectors.
+    ///
+    /// - Parameters:
+    ///   - engine: The model.
+    ///   - vectors: The test vectors.
+    ///   - tolerances: Take precedence over the tolerances of the vectors.
     package init(_ engine: any ModelEngine, _ vectors: TestVectors, tolerances: ToleranceTable = ToleranceTable()) {
         self.engine = engine
         comparison = OutputComparison(tolerances.over(vectors.tolerances))

@@ -5,7 +5,9 @@ package import MLNumerics
 
 /// Writes test vectors, in the formats that `VectorReader` reads.
 package enum VectorWriter {
-    /// Writes a `.npz`, `.json` or `.jsonl` file. Images of the latter two are PNG files in a folder beside it.
+    /// Writes a `.npz`, `.json` or `.jsonl` file.
+    ///
+    /// Images of the latter two are PNG files in a folder beside it.
     package static func write(_ vectors: TestVectors, to path: String) throws(ModelError) {
         if path.hasSuffix(".npz") {
             return try FileAccess.write(try NumpyArchive.write(try arrays(vectors)), to: path)

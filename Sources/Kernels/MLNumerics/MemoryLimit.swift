@@ -13,7 +13,10 @@ package enum MemoryLimit {
 
     /// Throws when extents are negative or a tensor with them would be larger than `valueByteCount`.
     ///
-    /// - Parameter bitWidth: The bits of one element.
+    /// - Parameters:
+    ///   - extents: The extents of a tensor.
+    ///   - bitWidth: The bits of one element.
+    /// - Throws: `.invalidModel` when an extent is negative or the tensor is too large.
     package static func require(_ extents: [Int], bitWidth: Int) throws(ModelError) {
         var count = 1
         for extent in extents {

@@ -2,7 +2,9 @@
 ///
 /// Every internal module throws this type; the public module maps `code` to `MLModelError` once, at its boundary.
 package struct ModelError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.  Extensible: new kinds are new static members.
+    /// The kind of failure.
+    ///
+    /// Extensible: new kinds are new static members.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
         package init(_ description: String) { self.description = description }

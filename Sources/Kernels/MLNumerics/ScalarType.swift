@@ -5,7 +5,9 @@ package enum ScalarType: UInt8, Hashable, Sendable, CaseIterable {
     case int4, int8, int16, int32, int64
     case uint1, uint2, uint3, uint4, uint6, uint8, uint16, uint32, uint64
 
-    /// The size of one element in bits; sub-byte elements are packed, low bits first.  Strings have no size: 0.
+    /// The size of one element in bits; sub-byte elements are packed, low bits first.
+    ///
+    /// Strings have no size: 0.
     package var bitWidth: Int {
         switch self {
         case .string: 0
@@ -32,7 +34,7 @@ package enum ScalarType: UInt8, Hashable, Sendable, CaseIterable {
     /// The bytes that `count` packed elements take.
     package func byteCount(of count: Int) -> Int { (count * bitWidth + 7) / 8 }
 
-    /// The name MIL text uses: `fp32`, `int8`, `bool`, …
+    /// The name that MIL text uses, such as `fp32`, `int8` or `bool`.
     package var milName: String {
         switch self {
         case .bool: "bool"

@@ -2,7 +2,9 @@
 ///
 /// Every scalar type is represented exactly, except `int64` and `uint64` beyond 2⁵³.
 extension Tensor {
-    /// All elements, widened.  `bool` gives 0 and 1.
+    /// All elements, widened.
+    ///
+    /// `bool` gives 0 and 1.
     package var values: [Double] {
         let count = count
         return [Double](unsafeUninitializedCapacity: count) { result, initialized in

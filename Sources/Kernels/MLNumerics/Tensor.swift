@@ -33,7 +33,9 @@ package struct Tensor: Sendable {
     package var count: Int { shape.elementCount }
     package var byteCount: Int { scalarType.byteCount(of: count) }
 
-    /// The first element.  Valid as long as the tensor is.
+    /// The first element.
+    ///
+    /// Valid as long as the tensor is.
     package var address: UnsafeMutableRawPointer { storage.address + byteOffset }
 
     /// Tells the system that the elements will not be accessed soon; see `TensorStorage.letGo`.

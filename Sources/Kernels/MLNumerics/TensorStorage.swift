@@ -36,7 +36,9 @@ package final class TensorStorage: @unchecked Sendable {
             UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))
         }
 
-        /// The copy, made on first use. When two threads make one at the same time, one of them is kept.
+        /// The copy, made on first use.
+        ///
+        /// When two threads make one at the same time, one of them is kept.
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
             let made = TensorMemory.allocate(byteCount)
@@ -107,7 +109,9 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     /// Represents bytes that are absent, because something derived from them replaces them; they read as zeros and use
-    /// no memory. `nil` when there is no address space for so many.
+    /// no memory.
+    ///
+    /// `nil` when there is no address space for so many.
     package init?(absent byteCount: Int) {
         let count = max(byteCount, 1)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE

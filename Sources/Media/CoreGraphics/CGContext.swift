@@ -17,8 +17,14 @@ public final class CGContext {
     public let bitmapInfo: CGBitmapInfo
     /// The colour space that the context was created with.
     public let colorSpace: CGColorSpace?
-    /// Kept for the caller, without effect: images are always scaled bilinearly, with a wider filter when shrinking.
-    public var interpolationQuality: CGInterpolationQuality = .default
+    /// How images are scaled; part of the graphics state, `.default` at first.
+    ///
+    /// With `.none` each pixel takes the colour of the image's pixel at its centre. All other values scale bilinearly, with
+    /// a wider filter when shrinking.
+    public var interpolationQuality: CGInterpolationQuality {
+        get { state.interpolationQuality }
+        set { state.interpolationQuality = newValue }
+    }
     /// The bits per pixel: 8 for grey, 32 for RGB.
     public var bitsPerPixel: Int { layout.bytesPerPixel * 8 }
     /// Whether a pixel holds alpha, and where.
@@ -29,10 +35,17 @@ public final class CGContext {
     private let memory: UnsafeMutableRawPointer
     private let ownsMemory: Bool
     private let layout: PixelLayout
-    private var scale = CGPoint(x: 1, y: 1)
-    private var origin = CGPoint.zero
-    private var saved: [(CGPoint, CGPoint)] = []
-    private var fill: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) = (0, 0, 0, 255)
+    private var state = State()
+    private var saved: [State] = []
+
+    /// The part of a context that `saveGState()` saves.
+    private struct State {
+        var scale = CGPoint(x: 1, y: 1)
+        var origin = CGPoint.zero
+        /// The fill colour, premultiplied by alpha.
+        var fill: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) = (0, 0, 0, 255)
+        var interpolationQuality = CGInterpolationQuality.default
+    }
 
     /// Creates a context of 8-bit grey, or of 8-bit RGB with an alpha or unused byte before or after the colours.
     ///
@@ -79,23 +92,23 @@ public final class CGContext {
 
     deinit { if ownsMemory { memory.deallocate() } }
 
-    /// Pushes the current transform onto a stack; the fill colour is not saved.
-    public func saveGState() { saved.append((scale, origin)) }
-    /// Restores the transform that was last saved; does nothing when there is none.
+    /// Pushes the graphics state onto a stack: the transform, the fill colour and the interpolation quality.
+    public func saveGState() { saved.append(state) }
+    /// Restores the graphics state that was last saved; does nothing when there is none.
     public func restoreGState() {
-        if let (oldScale, oldOrigin) = saved.popLast() { (scale, origin) = (oldScale, oldOrigin) }
+        if let last = saved.popLast() { state = last }
     }
 
     /// Moves the origin by `x` and `y` units of the current coordinate system.
     public func translateBy(x: CGFloat, y: CGFloat) {
-        origin.x += x * scale.x
-        origin.y += y * scale.y
+        state.origin.x += x * state.scale.x
+        state.origin.y += y * state.scale.y
     }
 
     /// Scales the coordinate system about its origin; a negative factor mirrors it.
     public func scaleBy(x: CGFloat, y: CGFloat) {
-        scale.x *= x
-        scale.y *= y
+        state.scale.x *= x
+        state.scale.y *= y
     }
 
     /// Sets the colour that `fill(_:)` uses.
@@ -108,7 +121,7 @@ public final class CGContext {
     public func setFillColor(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
         func byte(_ value: CGFloat) -> UInt8 { UInt8(min(max(value, 0), 1) * 255 + 0.5) }
         let opacity = byte(alpha)
-        fill = (
+        state.fill = (
             Bitmap.premultiplied(byte(red), opacity), Bitmap.premultiplied(byte(green), opacity),
             Bitmap.premultiplied(byte(blue), opacity), opacity
         )
@@ -123,6 +136,7 @@ public final class CGContext {
     public func fill(_ rect: CGRect) {
         let target = pixels(of: rect).rect
         guard let (columns, rows) = visible(target) else { return }
+        let fill = state.fill
         for y in rows { for x in columns { blend(fill.red, fill.green, fill.blue, fill.alpha, x: x, y: y) } }
     }
 
@@ -150,16 +164,16 @@ public final class CGContext {
         // Only the part that is visible is scaled, so a huge rectangle costs no memory.
         let factorX = Double(picture.width) / Double(target.width)
         let factorY = Double(picture.height) / Double(target.height)
-        let part = picture.resampled(
-            from: Bitmap.Box(
-                x: (Double(columns.lowerBound) - target.minX) * factorX,
-                y: (Double(rows.lowerBound) - target.minY) * factorY,
-                width: Double(columns.count) * factorX,
-                height: Double(rows.count) * factorY
-            ),
-            width: columns.count,
-            height: rows.count
+        let box = Bitmap.Box(
+            x: (Double(columns.lowerBound) - target.minX) * factorX,
+            y: (Double(rows.lowerBound) - target.minY) * factorY,
+            width: Double(columns.count) * factorX,
+            height: Double(rows.count) * factorY
         )
+        let part =
+            state.interpolationQuality == .none
+            ? picture.nearest(from: box, width: columns.count, height: rows.count)
+            : picture.resampled(from: box, width: columns.count, height: rows.count)
         part.pixels.withUnsafeBufferPointer { source in
             var from = 0
             for y in rows {
@@ -191,6 +205,7 @@ public final class CGContext {
     /// Converts `rect` to whole pixels from the top left, and tells whether the transform mirrors it.
     private func pixels(of rect: CGRect) -> (rect: CGRect, flipsX: Bool, flipsY: Bool) {
         let rect = rect.standardized
+        let (scale, origin) = (state.scale, state.origin)
         let x0 = origin.x + rect.minX * scale.x
         let x1 = origin.x + rect.maxX * scale.x
         let y0 = CGFloat(height) - (origin.y + rect.minY * scale.y)

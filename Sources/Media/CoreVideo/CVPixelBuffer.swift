@@ -70,6 +70,17 @@ public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Senda
 
     deinit { release() }
 
+    /// `kCVReturnSuccess` for a known format and a size of at least 1 × 1, otherwise the code that tells the fault.
+    static func status(width: Int, height: Int, pixelFormatType: OSType) -> CVReturn {
+        guard PixelFormat(pixelFormatType) != nil else { return kCVReturnInvalidPixelFormat }
+        return width > 0 && height > 0 ? kCVReturnSuccess : kCVReturnInvalidSize
+    }
+
+    /// The alignment of rows that buffer attributes ask for; 64 bytes by default.
+    static func rowAlignment(_ attributes: CFDictionary?) -> Int {
+        (attributes?[kCVPixelBufferBytesPerRowAlignmentKey] as? NSNumber)?.intValue ?? 64
+    }
+
     /// Whether both are the same buffer.
     public static func == (a: CVBuffer, b: CVBuffer) -> Bool { a === b }
     /// Hashes the buffer's identity.
@@ -103,15 +114,14 @@ public func CVPixelBufferCreate(
     _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
 ) -> CVReturn {
     pixelBufferOut.pointee = nil
-    guard PixelFormat(pixelFormatType) != nil else { return kCVReturnInvalidPixelFormat }
-    guard width > 0, height > 0 else { return kCVReturnInvalidSize }
-    let alignment = pixelBufferAttributes?[kCVPixelBufferBytesPerRowAlignmentKey] as? Int ?? 64
+    let status = CVBuffer.status(width: width, height: height, pixelFormatType: pixelFormatType)
+    guard status == kCVReturnSuccess else { return status }
     guard
         let buffer = CVBuffer(
             width: width,
             height: height,
             pixelFormatType: pixelFormatType,
-            rowAlignment: alignment
+            rowAlignment: CVBuffer.rowAlignment(pixelBufferAttributes)
         )
     else { return kCVReturnAllocationFailed }
     pixelBufferOut.pointee = buffer
@@ -135,8 +145,8 @@ public typealias CVPixelBufferReleaseBytesCallback =
 ///   - releaseRefCon: Passed to `releaseCallback`.
 ///   - pixelBufferAttributes: Without effect.
 ///   - pixelBufferOut: Receives the buffer, or `nil` on failure.
-/// - Returns: `kCVReturnSuccess`; `kCVReturnInvalidPixelFormat` for an unknown format; `kCVReturnInvalidArgument` for a
-///   planar format, a side outside 1…16,777,215 or rows that are too short.
+/// - Returns: `kCVReturnSuccess`; `kCVReturnInvalidPixelFormat` for an unknown format; `kCVReturnInvalidSize` for a
+///   side below 1; `kCVReturnInvalidArgument` for a planar format, a side above 16,777,215 or rows that are too short.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
     _ allocator: CFAllocator?,
@@ -151,7 +161,8 @@ public func CVPixelBufferCreateWithBytes(
     _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
 ) -> CVReturn {
     pixelBufferOut.pointee = nil
-    guard PixelFormat(pixelFormatType) != nil else { return kCVReturnInvalidPixelFormat }
+    let status = CVBuffer.status(width: width, height: height, pixelFormatType: pixelFormatType)
+    guard status == kCVReturnSuccess else { return status }
     let buffer = CVBuffer(
         width: width,
         height: height,

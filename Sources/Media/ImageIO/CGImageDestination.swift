@@ -1,4 +1,5 @@
 import MLImages
+import MLNumerics
 
 /// Writes one image to a file or to memory, as PNG or JPEG.
 public final class CGImageDestination {
@@ -9,7 +10,8 @@ public final class CGImageDestination {
 
     private let target: Target
     private let kind: ImageFile.Kind
-    private var encoded: Data?
+    /// The encoded image, or the reason why it could not be encoded; `nil` before an image is added.
+    private var encoded: Result<Data, ModelError>?
 
     /// The file formats that can be written.
     fileprivate static let kinds = [ImageFile.Kind.png, .jpeg]
@@ -32,14 +34,15 @@ public final class CGImageDestination {
         guard encoded == nil else { return }
         let opaque = [.none, .noneSkipLast, .noneSkipFirst].contains(image.alphaInfo)
         let quality = (properties?[kCGImageDestinationLossyCompressionQuality] as? NSNumber)?.doubleValue
-        encoded =
+        encoded = Result { () throws(ModelError) in
             kind == .png
-            ? try? ImageEncoder.png(image.bitmap, isOpaque: opaque)
-            : try? ImageEncoder.jpeg(image.bitmap, quality: quality ?? 0.85)
+                ? try ImageEncoder.png(image.bitmap, isOpaque: opaque)
+                : try ImageEncoder.jpeg(image.bitmap, quality: quality ?? 0.85)
+        }
     }
 
     fileprivate func finish() -> Bool {
-        guard let encoded else { return false }
+        guard case .success(let encoded)? = encoded else { return false }
         switch target {
         case .url(let url): return (try? encoded.write(to: url, options: .atomic)) != nil
         case .data(let data):
@@ -83,7 +86,9 @@ public func CGImageDestinationCreateWithData(
     count == 1 ? CGImageDestination(data: data, type: type) : nil
 }
 
-/// Encodes an image for the destination; images after the first that could be encoded are ignored.
+/// Encodes an image for the destination; images after the first are ignored.
+///
+/// When the image cannot be encoded, `CGImageDestinationFinalize` returns `false`.
 ///
 /// - Parameters:
 ///   - destination: The destination.

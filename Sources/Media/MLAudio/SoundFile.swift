@@ -81,8 +81,13 @@ package final class SoundFile {
     }
 
     /// The whole file as one channel of `rate` samples a second.
-    /// - Parameter limit: the longest sound, in seconds, that is taken into memory.
-    /// - Throws: when the bytes are broken, there is no sound in them, or it is longer than `limit`.
+    ///
+    /// - Parameters:
+    ///   - path: The sound file.
+    ///   - rate: The sampling rate of the result in hertz.
+    ///   - limit: The longest sound, in seconds, that is read.
+    /// - Returns: The samples, -1 to 1.
+    /// - Throws: `SoundError` when the bytes are broken, there is no sound in them, or it is longer than `limit`.
     package static func samples(
         ofFile path: String,
         rate: Int,

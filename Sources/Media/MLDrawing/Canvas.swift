@@ -88,8 +88,15 @@ package final class Canvas {
     /// Draws a line of text.
     ///
     /// - Parameters:
+    ///   - text: The text.
+    ///   - x: The horizontal position that `alignment` refers to.
     ///   - y: The baseline.
+    ///   - size: The font size in pixels.
+    ///   - colour: The colour of the text.
+    ///   - alignment: The alignment of the text at its position.
     ///   - width: The available width; longer text is truncated with an ellipsis.
+    ///   - ellipsis: The place of the ellipsis in truncated text.
+    ///   - isBold: Whether to use the bold font.
     ///   - isUpright: Whether the text runs from the bottom to the top, with its baseline at `x`.
     package func write(
         _ text: String,

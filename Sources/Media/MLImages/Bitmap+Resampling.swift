@@ -34,6 +34,30 @@ extension Bitmap {
         return current
     }
 
+    /// The `box` of the picture, scaled without interpolation: each pixel takes the source pixel at its centre.
+    ///
+    /// `box` must lie inside the picture; sizes are at least 1.
+    package func nearest(from box: Box, width newWidth: Int, height newHeight: Int) -> Bitmap {
+        precondition(newWidth > 0 && newHeight > 0 && width > 0 && height > 0)
+        func sources(_ start: Double, _ extent: Double, _ count: Int, of size: Int) -> [Int] {
+            (0..<count).map { index in
+                let place = start + (Double(index) + 0.5) * extent / Double(count)
+                return min(max(Int(place.rounded(.down)), 0), size - 1)
+            }
+        }
+        let columns = sources(box.x, box.width, newWidth, of: width)
+        let pixel = layout.bytesPerPixel
+        var copied: [UInt8] = []
+        copied.reserveCapacity(newWidth * newHeight * pixel)
+        for row in sources(box.y, box.height, newHeight, of: height) {
+            for column in columns {
+                let from = row * bytesPerRow + column * pixel
+                copied += pixels[from..<from + pixel]
+            }
+        }
+        return Bitmap(width: newWidth, height: newHeight, layout: layout, pixels: copied)
+    }
+
     /// For each new pixel, which old ones it blends and how much of each; fixed point.
     private struct Weights {
         static let precision: Int32 = 22

@@ -9,7 +9,7 @@ public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 ///
 /// Only `VNCoreMLRequest` can be performed here; other subclasses fail with `VNError.unsupportedRequest`.
 open class VNRequest: NSObject {
-    /// The observations of the last successful run; `nil` before the request was performed.
+    /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
     public internal(set) var results: [VNObservation]?
     /// Called when the request is done; `nil` by default.
     public var completionHandler: VNRequestCompletionHandler?

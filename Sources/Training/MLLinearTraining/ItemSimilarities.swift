@@ -107,6 +107,7 @@ package struct ItemSimilarities: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - ratings: The users' ratings.
+    ///   - measure: The measure of similarity.
     ///   - threshold: Similarities up to this are left out.
     ///   - maxCount: The maximum number of neighbours of an item.
     ///   - isCancelled: Called now and then, from any thread.
@@ -266,8 +267,9 @@ private struct RatingLists: Sendable {
 }
 
 extension ItemSimilarities {
-    /// Finds the neighbours of every item. Each item's row is computed by one thread, so the number of threads does not
-    /// affect the results.
+    /// Finds the neighbours of every item.
+    ///
+    /// Each item's row is computed by one thread, so the number of threads does not affect the results.
     private struct Search {
         let byItem: RatingLists
         let byUser: RatingLists

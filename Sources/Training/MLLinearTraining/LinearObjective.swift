@@ -1,7 +1,9 @@
 import Glibc
 import MLKernels
 
-/// The loss function of a linear model, which determines the meaning of its scores. Losses are sums over the examples.
+/// The loss function of a linear model, which determines the meaning of its scores.
+///
+/// Losses are sums over the examples.
 package enum LinearObjective: Hashable, Sendable {
     /// The squared error; the score is the prediction.
     case leastSquares

@@ -3,7 +3,10 @@ import MLKernels
 extension LinearProblem {
     /// The second derivatives of the losses and the L2 penalty: [coefficients × coefficients], both triangles.
     ///
-    /// - Parameter sampling: Only one in so many tiles is used and represents the others (`hessianSampling`).
+    /// - Parameters:
+    ///   - evaluation: The losses and their derivatives at the current coefficients.
+    ///   - sampling: Only one in so many tiles is used and represents the others (`hessianSampling`).
+    /// - Returns: The matrix, row-major.
     package func hessian(_ evaluation: Evaluation, sampling: Int = 1) -> [Double] {
         let (width, dense, outputs) = (self.width, tiles.denseWidth, self.outputs)
         let tileCount = (tiles.tileCount + sampling - 1) / sampling

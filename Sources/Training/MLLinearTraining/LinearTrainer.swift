@@ -46,9 +46,14 @@ package struct LinearTrainer: Sendable {
     /// The number of coefficients from which Newton's method is too expensive.
     package static let newtonLimit = 500
 
+    /// Prepares the training of a linear model.
+    ///
     /// - Parameters:
+    ///   - matrix: The features.
     ///   - targets: For each example a number, or the index of its class.
     ///   - weights: For each example a number above 0; all 1 when `nil`.
+    ///   - objective: The kind of model and its loss.
+    ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` for settings out of range, and for targets that do not fit the objective.
     package init(
         _ matrix: LinearTrainingMatrix,

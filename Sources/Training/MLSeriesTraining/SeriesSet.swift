@@ -8,7 +8,12 @@ package struct SeriesSet: Sendable {
     /// [count, channels, length], row-major.
     package private(set) var values: [Float]
 
-    /// - Parameter values: [count, channels, length], row-major.
+    /// Takes series of equal length.
+    ///
+    /// - Parameters:
+    ///   - values: The values of all series [count, channels, length], row-major.
+    ///   - channelCount: The number of channels of a series.
+    ///   - length: The number of values in a channel.
     /// - Throws: `.invalidInput` when there is no series, the numbers do not fit, or one of them is not finite.
     package init(values: [Float], channelCount: Int, length: Int) throws(ModelError) {
         guard channelCount > 0, length > 0, !values.isEmpty, values.count % (channelCount * length) == 0 else {

@@ -29,7 +29,9 @@ package struct SequenceTable {
     /// - Parameters:
     ///   - keys: The features of all tokens, token by token.
     ///   - ends: For each token the end of its features in `keys`.
-    ///   - tags: One tag for each token.
+    ///   - labels: The tag of each token.
+    /// - Throws: `.invalidInput` when the numbers of tokens and tags differ, or there are more than 4,096 different
+    ///   tags.
     package mutating func append(keys: [UInt64], ends: [Int], tags labels: [String]) throws(ModelError) {
         guard labels.count == ends.count else {
             throw ModelError(

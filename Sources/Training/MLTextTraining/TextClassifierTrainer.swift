@@ -60,9 +60,13 @@ package final class TextClassifierTrainer {
     private let squares: [Float]
     private let dimensions: Int
 
+    /// Prepares the training of a text classifier.
+    ///
     /// - Parameters:
+    ///   - texts: The texts.
     ///   - targets: For each text the index of its label.
-    ///   - labels: At least two, all different.
+    ///   - labels: The labels; at least two, all different.
+    ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` naming what does not fit.
     package init(
         texts: [String],
@@ -303,6 +307,7 @@ package final class TextClassifierTrainer {
     ///
     /// - Parameter isCalibrated: `false` skips the calibration of probabilities, which takes as long as some passes and
     ///   does not change the most probable label.
+    /// - Returns: The classifier.
     package func model(isCalibrated: Bool = true) -> TextModel {
         let factor: Float = isCalibrated ? Float(calibration()) : 1
         let values = weights.values.map { $0 * factor }

@@ -21,9 +21,13 @@ final class BinnedTable: @unchecked Sendable {
     /// The same bins stored column by column, for access to a single column.
     private let columns: AlignedMemory?
 
+    /// Divides the values of each column into bins.
+    ///
     /// - Parameters:
+    ///   - table: The features.
+    ///   - bins: The maximum number of bins of a column.
     ///   - sampleCount: The number of examples from which the cuts are computed.
-    ///   - groupWidth: The maximum number of columns in a group.
+    ///   - most: The maximum number of columns in a group.
     ///   - hasColumns: Whether `column` will be used.
     init(
         _ table: TreeTrainingTable,
@@ -167,7 +171,9 @@ final class BinnedTable: @unchecked Sendable {
         return cuts
     }
 
-    /// For each column and bin the value of all its examples if they share one, otherwise NaN. Requires `hasColumns`.
+    /// For each column and bin the value of all its examples if they share one, otherwise NaN.
+    ///
+    /// Requires `hasColumns`.
     func singles(_ table: TreeTrainingTable) -> [[Float]] {
         var found = [[Float]](repeating: [], count: cuts.count)
         found.withUnsafeMutableBufferPointer { buffer in

@@ -27,7 +27,8 @@ package struct RegressionTree: Hashable, Sendable {
 
     /// The value of an example's leaf.
     ///
-    /// - Parameter value: Returns the feature of an index.
+    /// - Parameter value: Returns the feature with an index.
+    /// - Returns: The value of the leaf.
     package func leaf(_ value: (Int) -> Float) -> Float { nodes[leafIndex(value)].value }
 
     /// The index of an example's leaf.
@@ -49,7 +50,9 @@ package struct RegressionTree: Hashable, Sendable {
 
     /// Prunes splits with a loss reduction below `least` whose children are both leaves, until there are none.
     ///
-    /// - Parameter value: The value of the leaf that replaces a node's split.
+    /// - Parameters:
+    ///   - least: The minimum loss reduction of a split.
+    ///   - value: Returns the value of the leaf that replaces a node's split, by the node's index.
     mutating func prune(below least: Float, value: (Int) -> Float) {
         func visit(_ index: Int, _ nodes: inout [Node]) {
             guard !nodes[index].isLeaf else { return }

@@ -21,6 +21,7 @@ struct SplitBounds {
     ///   - singles: For each bin its only value, or NaN.
     ///   - total: The sums of the node.
     ///   - left: The sums to the left of all bins.
+    ///   - rule: The regularization and the constraints of a split.
     ///   - upper: Raised to the upper bound for a boundary within bin b or at its edges; its size is a multiple of
     ///     four.
     /// - Returns: The gain at the best boundary between two bins, -∞ when the rule allows none, and the greatest value

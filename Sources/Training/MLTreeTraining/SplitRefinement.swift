@@ -115,9 +115,13 @@ struct SplitRefinement {
     /// Finds the best boundary of a column at a node.
     ///
     /// - Parameters:
+    ///   - task: The column and the node.
     ///   - rows: The examples of the node.
+    ///   - gradients: The derivatives of every example.
     ///   - bins: The bins to examine, or `nil` to examine all examples.
     ///   - room: A scratch buffer for at least as many examples as there are rows.
+    ///   - rule: The regularization and the constraints of a split.
+    /// - Returns: The best boundary and its gain.
     static func best(
         _ task: Task,
         rows: UnsafeBufferPointer<Int32>,

@@ -6,10 +6,13 @@ enum TreeGrower: Sendable {
     case refined(HistogramTreeGrower<SIMD4<Double>>)
     case histogram(HistogramTreeGrower<SIMD2<Double>>)
 
+    /// Grows one tree.
+    ///
     /// - Parameters:
     ///   - gradients: The derivatives of every example, in or out of the sample.
     ///   - rows: The sample, ascending.
     ///   - features: The columns that may be split on, ascending.
+    /// - Returns: The tree, and the leaf of each example.
     func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         switch self {
         case .exact(let grower): grower.grow(gradients, rows: rows, features: features)

@@ -22,10 +22,14 @@ package struct TreeTrainer: Sendable {
     /// The largest table for which the automatic method is the refined one.
     package static let refinedLimit = 250_000
 
+    /// Prepares the training of a tree ensemble.
+    ///
     /// - Parameters:
     ///   - table: The features.
     ///   - targets: For each example a number, or the index of its class.
     ///   - weights: For each example a number above 0; all 1 when `nil`.
+    ///   - objective: The kind of model and its loss.
+    ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` for settings out of range, and for targets that do not fit the objective.
     package init(
         _ table: TreeTrainingTable,
@@ -112,7 +116,9 @@ package struct TreeTrainer: Sendable {
 
     /// Grows a random forest: every tree is fitted to the same targets on its own sample, and their mean is the score.
     ///
-    /// - Parameter isCancelled: Called before every tree.
+    /// - Parameters:
+    ///   - count: The number of trees.
+    ///   - isCancelled: Called before every tree.
     package mutating func growForest(_ count: Int, isCancelled: () -> Bool = { false }) {
         let derivatives = derivatives()
         for _ in 0..<count where !isCancelled() {

@@ -39,6 +39,22 @@ struct ComparisonTests {
         #expect(comparison.summary == "same interface, same structure, 1 of 4 tensors moved, all in 'last'")
     }
 
+    /// Zeros that stay zeros did not change; a direction is lost only when one of both is zero.
+    @Test func zeroTensorsHaveACosine() throws {
+        func network(_ value: Float) -> SpecModel {
+            var model = M.network()
+            model.neuralNetwork.layers[2].innerProduct.weights.floatValue = [Float](repeating: value, count: 6)
+            return model
+        }
+        let cases: [(Float, Double, Double)] = [(0, 1, 0), (-0.0, 1, 0), (2, 0, 24.0.squareRoot())]
+        for (other, cosine, distance) in cases {
+            let comparison = compare(network(0), network(other))
+            let weight = try #require(comparison.weights.first { $0.name == "last.weights" })
+            #expect(weight.cosine == cosine && weight.hasMoved == (distance != 0), "\(other)")
+            #expect(abs(weight.relativeDistance - distance) < 1e-12, "\(other)")
+        }
+    }
+
     @Test func storageIsComparedAfterDecoding() throws {
         var half = M.network()
         half.neuralNetwork.layers[0].innerProduct.weights = .with {

@@ -211,6 +211,16 @@ struct EncodingTests {
         let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
         #expect(try #require(largestDifference(read.bitmap, image.bitmap)) <= 40)
     }
+
+    /// A JPEG file has at most 65,500 pixels a side.  The destination takes one image, so no other one replaces it.
+    @Test func anImageThatCannotBeEncodedFailsTheDestination() throws {
+        let data = NSMutableData()
+        let destination = try #require(CGImageDestinationCreateWithData(data, "public.jpeg" as CFString, 1, nil))
+        CGImageDestinationAddImage(destination, CGImage(Bitmap(width: 65_501, height: 1, layout: .gray)), nil)
+        CGImageDestinationAddImage(destination, CGImage(Bitmap(width: 2, height: 2, layout: .gray)), nil)
+        #expect(!CGImageDestinationFinalize(destination))
+        #expect(data.length == 0)
+    }
 }
 
 struct DrawingTests {
@@ -269,6 +279,109 @@ struct DrawingTests {
         context.fill(CGRect(x: 1, y: 0, width: 2, height: 1))
         let bitmap = try #require(context.makeImage()).bitmap
         #expect(bitmap.pixels == [0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0])
+    }
+
+    private func grayContext(width: Int, height: Int) throws -> CGContext {
+        try #require(
+            CGContext(
+                data: nil,
+                width: width,
+                height: height,
+                bitsPerComponent: 8,
+                bytesPerRow: 0,
+                space: CGColorSpaceCreateDeviceGray(),
+                bitmapInfo: CGImageAlphaInfo.none.rawValue
+            )
+        )
+    }
+
+    @Test func theWholeGraphicsStateIsRestored() throws {
+        let context = try grayContext(width: 3, height: 1)
+        context.setFillColor(gray: 1, alpha: 1)
+        context.interpolationQuality = .high
+        context.saveGState()
+        context.translateBy(x: 1, y: 0)
+        context.setFillColor(gray: 0, alpha: 1)
+        context.interpolationQuality = .none
+        context.restoreGState()
+        #expect(context.interpolationQuality == .high)
+        context.fill(CGRect(x: 0, y: 0, width: 1, height: 1))
+        #expect(try #require(context.makeImage()).bitmap.pixels == [255, 0, 0])
+        // Nothing is left to restore.
+        context.restoreGState()
+        #expect(context.interpolationQuality == .high)
+    }
+
+    @Test func imagesAreScaledWithoutInterpolationOnRequest() throws {
+        let image = CGImage(Bitmap(width: 2, height: 1, layout: .gray, pixels: [0, 200]))
+        let context = try grayContext(width: 6, height: 1)
+        let all = CGRect(x: 0, y: 0, width: 6, height: 1)
+        context.draw(image, in: all)
+        #expect(try #require(context.makeImage()).bitmap.pixels != [0, 0, 0, 200, 200, 200])
+        context.interpolationQuality = .none
+        context.draw(image, in: all)
+        #expect(try #require(context.makeImage()).bitmap.pixels == [0, 0, 0, 200, 200, 200])
+        // A part of a larger image, and an image that shrinks.
+        context.draw(image, in: CGRect(x: -6, y: 0, width: 8, height: 1))
+        #expect(try #require(context.makeImage()).bitmap.pixels == [200, 200, 0, 200, 200, 200])
+        let wide = CGImage(Bitmap(width: 6, height: 1, layout: .gray, pixels: [10, 20, 30, 40, 50, 60]))
+        context.draw(wide, in: CGRect(x: 0, y: 0, width: 2, height: 1))
+        #expect(try #require(context.makeImage()).bitmap.pixels == [20, 50, 0, 200, 200, 200])
+    }
+
+    /// Sizes below 1 have one code, whichever function creates the buffer.
+    @Test func sizesBelowOneAreRefusedAlike() throws {
+        var buffer: CVPixelBuffer?
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let format = kCVPixelFormatType_OneComponent8
+        for (width, height) in [(0, 4), (4, 0), (-1, 4)] {
+            #expect(CVPixelBufferCreate(nil, width, height, format, nil, &buffer) == kCVReturnInvalidSize)
+            let status = bytes.withUnsafeMutableBytes {
+                CVPixelBufferCreateWithBytes(
+                    nil,
+                    width,
+                    height,
+                    format,
+                    $0.baseAddress!,
+                    8,
+                    nil,
+                    nil,
+                    nil,
+                    &buffer
+                )
+            }
+            #expect(status == kCVReturnInvalidSize && buffer == nil)
+            var pool: CVPixelBufferPool?
+            #expect(CVPixelBufferPoolCreate(nil, nil, attributes(width, height, format), &pool) == kCVReturnInvalidSize)
+            #expect(pool == nil)
+        }
+    }
+
+    private func attributes(_ width: Int, _ height: Int, _ format: OSType, alignment: Int = 64) -> CFDictionary {
+        [
+            kCVPixelBufferWidthKey: NSNumber(value: width), kCVPixelBufferHeightKey: NSNumber(value: height),
+            kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
+            kCVPixelBufferBytesPerRowAlignmentKey: NSNumber(value: alignment),
+        ] as CFDictionary
+    }
+
+    @Test func poolsKeepTheAlignmentOfRows() throws {
+        let format = kCVPixelFormatType_32BGRA
+        for alignment in [16, 256] {
+            var pool: CVPixelBufferPool?
+            let status = CVPixelBufferPoolCreate(nil, nil, attributes(3, 2, format, alignment: alignment), &pool)
+            #expect(status == kCVReturnSuccess)
+            var buffer: CVPixelBuffer?
+            let source = try #require(pool)
+            #expect(CVPixelBufferPoolCreatePixelBuffer(nil, source, &buffer) == kCVReturnSuccess)
+            let made = try #require(buffer)
+            #expect(CVPixelBufferGetBytesPerRow(made) == alignment)
+            #expect(CVPixelBufferGetWidth(made) == 3 && CVPixelBufferGetHeight(made) == 2)
+        }
+        var pool: CVPixelBufferPool?
+        #expect(CVPixelBufferPoolCreate(nil, nil, attributes(3, 2, 1), &pool) == kCVReturnInvalidPixelFormat)
+        #expect(CVPixelBufferPoolCreate(nil, nil, nil, &pool) == kCVReturnInvalidPixelBufferAttributes)
+        #expect(pool == nil)
     }
 
     @Test(arguments: [

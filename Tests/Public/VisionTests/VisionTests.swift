@@ -56,6 +56,22 @@ struct VisionTests {
         #expect(throws: VNError.self) { try handler.perform([cancelled]) }
     }
 
+    @Test func resultsAreThoseOfTheLastRun() throws {
+        let handler = VNImageRequestHandler(url: Self.folder.appendingPathComponent("held-out/7-2.png"))
+        let broken = VNImageRequestHandler(url: URL(fileURLWithPath: "/nowhere.png"))
+        let request = VNCoreMLRequest(model: try Self.model())
+        #expect(request.results == nil)
+        try handler.perform([request])
+        #expect(request.results?.count == 10)
+        #expect(throws: VNError.self) { try broken.perform([request]) }
+        #expect(request.results == nil)
+        try handler.perform([request])
+        #expect(request.results?.count == 10)
+        request.cancel()
+        #expect(throws: VNError.self) { try handler.perform([request]) }
+        #expect(request.results == nil)
+    }
+
     @Test func picturesArePacked() throws {
         let image = CGImage(Bitmap(width: 2, height: 2, layout: .rgba))
         #expect(image.pixelFormatInfo == .packed && image.bitmapInfo.pixelFormat == .packed)

@@ -23,7 +23,13 @@ package struct GraphEncoder {
 
     private init(_ graph: Graph) { self.graph = graph }
 
-    /// - Parameter constant: Returns the number by which the reader will find a constant.
+    /// Encodes a graph.
+    ///
+    /// - Parameters:
+    ///   - graph: The graph to encode.
+    ///   - constant: Returns the number by which the reader will find a constant.
+    /// - Returns: The encoded graph, which `GraphDecoder.decode` reads.
+    /// - Throws: Errors that `constant` throws.
     package static func encode(
         _ graph: Graph,
         constant: (Tensor, _ name: String) throws(ModelError) -> Int
@@ -133,9 +139,14 @@ package struct GraphDecoder {
 
     private init(_ operatorTypes: [String: any Operator.Type]) { self.operatorTypes = operatorTypes }
 
+    /// Decodes a graph that `GraphEncoder.encode` wrote.
+    ///
     /// - Parameters:
+    ///   - bytes: The encoded graph.
     ///   - operatorTypes: The operators by `GraphEncoder.name`.
-    ///   - constant: Returns the constant of a number.
+    ///   - constant: Returns the constant with the number that the encoder was given for it.
+    /// - Returns: The graph.
+    /// - Throws: `.invalidModel` for bytes that are not a graph, and errors that `constant` throws.
     package static func decode(
         _ bytes: [UInt8],
         operatorTypes: [String: any Operator.Type],

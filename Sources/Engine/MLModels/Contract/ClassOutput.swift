@@ -40,7 +40,11 @@ struct ClassOutput: Sendable {
 
     /// The outputs for scores [examples × labels].
     ///
-    /// - Parameter winners: The index of each example's label; `nil` for the highest score, in a tie the first.
+    /// - Parameters:
+    ///   - scores: The scores, row-major.
+    ///   - winners: The index of each example's label; `nil` selects the highest score, or the first of equal ones.
+    /// - Returns: The columns of the predicted label and, if the interface has them, of the scores, by output name.
+    /// - Throws: An error when the scores do not fit the array that the interface declares.
     func columns(_ scores: [Double], winners: [Int]? = nil) throws(ModelError) -> [String: FeatureColumn] {
         let width = labels.count
         let count = scores.count / width

@@ -9,7 +9,13 @@ struct VectorInput: Sendable {
     /// The number of elements in a vector; `nil` when it depends on the examples.
     let width: Int?
 
-    /// - Parameter width: The number of elements that the model's parameters need; `nil` when they do not say.
+    /// Reads the inputs of an interface that together form the feature vector.
+    ///
+    /// - Parameters:
+    ///   - interface: The model's interface.
+    ///   - width: The number of elements that the model's parameters need; `nil` when they do not say.
+    /// - Throws: `.invalidModel` when there are no inputs, one has a type without numbers, or their sizes do not add up
+    ///   to `width`.
     init(_ interface: SpecModelDescription, width: Int? = nil) throws(ModelError) {
         guard !interface.input.isEmpty else { throw ModelError(.invalidModel, "the model's interface has no inputs") }
         var total: Int? = 0

@@ -23,7 +23,14 @@ package struct NearestNeighborsClassifier: ColumnEngine {
     private var places: [Int]
     private let specification: SpecKNearestNeighborsClassifier
 
-    /// - Parameter numberOfNeighbors: Replaces the model's own number; the model says which are allowed.
+    /// Reads the points, labels and settings of a model.
+    ///
+    /// - Parameters:
+    ///   - parameters: The classifier of the specification.
+    ///   - interface: The model's interface.
+    ///   - numberOfNeighbors: Replaces the model's number of neighbors; must be one of those that the model allows.
+    /// - Throws: `.invalidModel` for a specification with missing or contradictory parts, and for a number that is not
+    ///   allowed.
     package init(
         _ parameters: SpecKNearestNeighborsClassifier,
         _ interface: SpecModelDescription,

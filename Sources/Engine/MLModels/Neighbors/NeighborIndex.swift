@@ -36,8 +36,12 @@ package struct NeighborIndex: Sendable {
         let halfSquares: [Float]
     }
 
-    /// - Parameter leafSize: The number of points in a leaf of a k-d tree, which is used where it is faster; `nil` for
-    ///   a flat index.
+    /// Creates an index without points.
+    ///
+    /// - Parameters:
+    ///   - dimensions: The number of coordinates of a point.
+    ///   - leafSize: The number of points in a leaf of a k-d tree, which is used where it is faster; `nil` for a flat
+    ///     index.
     package init(dimensions: Int, leafSize: Int? = nil) {
         self.dimensions = dimensions
         self.leafSize = leafSize
@@ -77,7 +81,11 @@ package struct NeighborIndex: Sendable {
     }
 
     /// The `k` nearest points (all, when there are fewer) of each query, nearest first.
-    /// - Parameter queries: [count × dimensions], all finite.
+    ///
+    /// - Parameters:
+    ///   - queries: [count × dimensions], all finite.
+    ///   - k: The number of neighbors of each query.
+    /// - Returns: The neighbors of each query.
     package func neighbors(of queries: [Double], k: Int) -> [[Neighbor]] {
         guard dimensions > 0 else { return [] }
         let total = queries.count / dimensions

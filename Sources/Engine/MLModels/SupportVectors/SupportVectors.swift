@@ -23,7 +23,13 @@ struct SupportVectors: Sendable {
     let count: Int
     let width: Int
 
-    /// - Parameter width: The number of elements in an example; `nil` when the interface does not say.
+    /// Takes dense support vectors.
+    ///
+    /// - Parameters:
+    ///   - vectors: The support vectors.
+    ///   - kernel: The kernel function.
+    ///   - width: The number of elements in an example; `nil` when the interface does not say.
+    /// - Throws: `.invalidModel` when the vectors differ in length or do not have `width` elements.
     init(dense vectors: [SpecDenseVector], _ kernel: SpecKernel, width: Int?) throws(ModelError) {
         let own = width ?? vectors.first?.values.count ?? 0
         for (index, vector) in vectors.enumerated() where vector.values.count != own {

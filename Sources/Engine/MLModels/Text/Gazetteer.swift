@@ -2,7 +2,9 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Maps terms to labels; unknown terms have the empty label. Terms must match exactly.
+/// Maps terms to labels; unknown terms have the empty label.
+///
+/// Terms must match exactly.
 ///
 /// Parameters: the number of terms, and for each the index of its label and the term.
 package struct Gazetteer: ColumnEngine {

@@ -119,9 +119,12 @@ package struct TaggerModel: Sendable {
 /// The algorithms of a linear chain.
 enum Chain {
     /// The best sequence (Viterbi).
+    ///
     /// - Parameters:
-    ///   - emissions: [tokens × tags].
-    ///   - transitions: [tags + 1, tags].
+    ///   - emissions: The score of each tag at each token [tokens × tags].
+    ///   - transitions: The score of each tag after each tag, and at the start of a text [tags + 1, tags].
+    ///   - count: The number of tags.
+    /// - Returns: The index of each token's tag.
     static func best(_ emissions: [Double], _ transitions: [Float], _ count: Int) -> [Int] {
         let length = emissions.count / count
         guard length > 0 else { return [] }

@@ -23,7 +23,13 @@ package enum TextParameters {
 
     /// Checks the header of a block and returns a reader for the fields after it.
     ///
-    /// - Parameter revisions: The revisions that the kind supports.
+    /// - Parameters:
+    ///   - bytes: The block.
+    ///   - revision: The revision that the model declares.
+    ///   - kind: The kind of model that the block must have.
+    ///   - revisions: The revisions that the kind supports.
+    /// - Returns: A reader at the first byte after the header.
+    /// - Throws: `.unsupported` for another revision or a block of another origin, `.malformed` for another kind.
     static func reader(
         _ bytes: [UInt8],
         revision: UInt32,

@@ -85,7 +85,10 @@ package final class TextTokenizer: Sendable {
 
     /// Calls `body` for every segment of a text, in order.
     ///
-    /// - Parameter utf8: The text; its memory must not change meanwhile.
+    /// - Parameters:
+    ///   - utf8: The text; its memory must not change meanwhile.
+    ///   - body: Called with each segment.
+    /// - Throws: `.invalidInput` when the text is too long, and errors that `body` throws.
     package func forEachSegment(
         of utf8: UnsafeBufferPointer<UInt8>,
         _ body: (Segment) throws(ModelError) -> Void

@@ -2,7 +2,9 @@ package import MLFeatures
 package import MLNumerics
 package import MLSpecification
 
-/// Maps words to vectors; unknown words have the zero vector. Words must match exactly.
+/// Maps words to vectors; unknown words have the zero vector.
+///
+/// Words must match exactly.
 ///
 /// Parameters: the number of dimensions, the number of words, and for each the word and its vector.
 package struct WordEmbedding: ColumnEngine {

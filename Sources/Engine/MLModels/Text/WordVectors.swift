@@ -2,7 +2,9 @@ package import MLNumerics
 package import MLSpecification
 import Synchronization
 
-/// A table of words and their vectors, all of the same length, with nearest-neighbour search. Words must match exactly.
+/// A table of words and their vectors, all of the same length, with nearest-neighbour search.
+///
+/// Words must match exactly.
 package struct WordVectors: Sendable {
     package let dimensions: Int
     package let words: [String]
@@ -116,8 +118,11 @@ package struct WordVectors: Sendable {
     /// The words nearest to a vector by cosine distance, nearest first, equal ones by spelling; exact.
     ///
     /// - Parameters:
+    ///   - vector: The vector, which need not be normalized.
+    ///   - count: The maximum number of words.
     ///   - excluded: A word to leave out.
     ///   - furthest: The greatest distance of a neighbour.
+    /// - Returns: The words with their cosine distances, 0 to 2.
     package func nearest(
         to vector: [Float],
         count: Int,

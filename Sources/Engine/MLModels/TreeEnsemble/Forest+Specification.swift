@@ -6,8 +6,11 @@ extension Forest {
     /// Reads the trees of a specification and checks them: unique ids, existing children, one root per tree, no cycles,
     /// every leaf with values for columns that exist.
     ///
-    /// - Parameter width: The number of features in a row; `nil` when the interface does not say, then the greatest
-    ///   feature index that a branch uses decides.
+    /// - Parameters:
+    ///   - parameters: The trees of the specification.
+    ///   - width: The number of features in a row; `nil` when the interface does not say, then the greatest feature
+    ///     index that a branch uses decides.
+    /// - Throws: `.invalidModel` when the trees break one of these rules, `.unsupported` when there are too many nodes.
     convenience init(_ parameters: SpecTreeEnsembleParameters, width: Int?) throws(ModelError) {
         let outputs = Int(clamping: parameters.numPredictionDimensions)
         guard outputs > 0, outputs <= 1 << 24 else {

@@ -71,7 +71,13 @@ struct StructureList {
 }
 
 extension StructureItem {
-    /// - Parameter parameters: The names of the constants that count as learned parameters.
+    /// Describes an operation of an ML program.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - file: The model that contains it.
+    ///   - constants: The constants of the program.
+    ///   - names: The names of the constants that count as learned parameters.
     init(
         _ operation: MILOperation,
         _ file: ModelFile,

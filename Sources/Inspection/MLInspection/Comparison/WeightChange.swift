@@ -11,7 +11,9 @@ package struct WeightChange: Sendable {
     /// ‖a − b‖ / ‖a‖; ‖a − b‖ when a is zero.
     package let relativeDistance: Double
     package let largestDifference: Double
-    /// The cosine of the angle between both; 1 for equal directions, 0 when one is zero.
+    /// The cosine of the angle between both.
+    ///
+    /// It is 1 for equal directions and when both are zero, because nothing changed; 0 when only one of them is zero.
     package let cosine: Double
 
     package var hasMoved: Bool { largestDifference != 0 }
@@ -45,7 +47,8 @@ private struct WeightSums {
             UnsafeRawBufferPointer(start: a.address, count: a.byteCount)
                 .elementsEqual(UnsafeRawBufferPointer(start: b.address, count: b.byteCount))
         {
-            // Identical tensors: the sums of two equal vectors of length 1 give the distance 0 and the cosine 1.
+            // Identical tensors, whatever their length: the sums of two equal vectors of length 1 give the distance 0 and
+            // the cosine 1.
             withExtendedLifetime((a.storage, b.storage)) {}
             (first, second, product) = (1, 1, 1)
             return

@@ -35,7 +35,12 @@ package struct ComputeCost: Sendable {
     package var multiplyAdds: Double { rows.reduce(0) { $0 + $1.multiplyAdds } }
     package var operations: Double { rows.reduce(0) { $0 + $1.operations } }
 
-    /// - Parameter interface: Declares the default shapes of flexible inputs.
+    /// Estimates the cost of one prediction.
+    ///
+    /// - Parameters:
+    ///   - lowered: The model's graph.
+    ///   - interface: The model's interface, which declares the default shapes of flexible inputs.
+    /// - Throws: An error when the default shapes do not fit the graph.
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
         var types: [ValueID: ValueType] = [:]
         var assumed: [String: [Int]] = [:]

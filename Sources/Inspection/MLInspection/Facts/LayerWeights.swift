@@ -189,7 +189,9 @@ extension SpecNeuralNetworkLayer {
     }
 
     /// The tensors of this layer.
-    /// - Parameter place: the name of the layer.
+    ///
+    /// - Parameter place: The name of the layer.
+    /// - Returns: The tensors in the order of the specification; empty for a layer without weights.
     func parameterTensors(_ place: String) -> [ParameterTensor] {
         weightFields.compactMap { field in
             let weights = self[keyPath: field.path]
@@ -215,7 +217,9 @@ extension SpecNeuralNetworkLayer {
 }
 
 extension SpecWeightParams {
-    /// The number of values. The last byte of packed values may have unused bits.
+    /// The number of values.
+    ///
+    /// The last byte of packed values may have unused bits.
     func valueCount(expecting expected: Int? = nil) -> Int {
         if !floatValue.isEmpty { return floatValue.count }
         if SpecBytes.count(float16Value) > 0 { return SpecBytes.count(float16Value) / 2 }

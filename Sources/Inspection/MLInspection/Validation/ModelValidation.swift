@@ -8,7 +8,12 @@ import MLTraining
 
 /// Finds all problems of a model file, not only the first one.
 package enum ModelValidation {
-    /// - Parameter runs: Whether to make a prediction with generated inputs as well.
+    /// Validates the model at a path.
+    ///
+    /// - Parameters:
+    ///   - path: A `.mlmodel` file, a `.mlpackage` or a `.mlmodelc` folder.
+    ///   - runs: Whether to make a prediction with generated inputs as well.
+    /// - Returns: The findings; empty for a valid model.
     package static func findings(at path: String, runs: Bool = false) -> [ModelFinding] {
         var list = FindingList()
         if FileAccess.kind(of: path) == .folder { PackageCheck.check(FileAccess.withoutTrailingSlash(path), &list) }
@@ -22,7 +27,12 @@ package enum ModelValidation {
         return list.findings
     }
 
-    /// - Parameter runs: Whether to make a prediction with generated inputs as well.
+    /// Validates a model that was already read.
+    ///
+    /// - Parameters:
+    ///   - file: The model.
+    ///   - runs: Whether to make a prediction with generated inputs as well.
+    /// - Returns: The findings; empty for a valid model.
     package static func findings(of file: ModelFile, runs: Bool = false) -> [ModelFinding] {
         var list = FindingList()
         check(file, runs: runs, &list)

@@ -8,7 +8,12 @@ package struct AnswerParcel {
 
     package init() {}
 
-    /// - Parameter names: The outputs in their order.
+    /// Adds the outputs of one prediction.
+    ///
+    /// - Parameters:
+    ///   - values: The outputs by name.
+    ///   - names: The outputs in their order.
+    /// - Returns: The outputs as the page expects them.
     package mutating func outputs(_ values: [String: FeatureData], in names: [String]) -> JSONValue {
         let others = values.keys.filter { !names.contains($0) }.sorted()
         var list: [JSONValue] = []

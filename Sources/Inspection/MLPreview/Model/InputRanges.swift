@@ -17,7 +17,11 @@ package struct InputRanges: Sendable, Equatable {
         integers = integers.filter { inputs.contains($0.key) }
     }
 
-    /// - Parameter columns: For each vector that an earlier model computes, the input behind each element.
+    /// Collects the ranges of a model and of the models inside it.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - columns: For each vector that an earlier model computes, the input behind each element.
     private mutating func read(_ model: SpecModel, _ columns: inout [String: [String?]]) {
         for stage in model.stages { read(stage, &columns) }
         let interface = model.description_p

@@ -5,7 +5,12 @@ package import MLSpecification
 package enum PageModel {
     /// A feature with everything that its editor or view needs.
     ///
-    /// - Parameter ranges: The plausible values of plain inputs.
+    /// - Parameters:
+    ///   - feature: The feature.
+    ///   - text: The type of the feature in words.
+    ///   - plan: The chosen kind of preview.
+    ///   - ranges: The plausible values of plain inputs.
+    /// - Returns: The feature as a JSON object.
     package static func feature(
         _ feature: SpecFeatureDescription,
         text: String,

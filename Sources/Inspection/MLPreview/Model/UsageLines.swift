@@ -6,7 +6,12 @@ package struct UsageLines: Sendable {
     private let interface: SpecModelDescription
     private let kind: PreviewKind
 
-    /// - Parameter path: The model's file or folder.
+    /// Writes the examples for a model.
+    ///
+    /// - Parameters:
+    ///   - path: The model's file or folder.
+    ///   - interface: The model's interface.
+    ///   - kind: The kind of preview, on which the examples depend.
     package init(path: String, interface: SpecModelDescription, kind: PreviewKind) {
         self.path = path
         self.interface = interface

@@ -58,7 +58,9 @@ package struct Parcel: Sendable {
 }
 
 extension JSONValue {
-    /// The text of the value without spaces.  Numbers that are not finite become the strings "nan", "inf" and "-inf".
+    /// The text of the value without spaces.
+    ///
+    /// Numbers that are not finite become the strings "nan", "inf" and "-inf".
     package var line: String {
         get throws {
             let writer = JSONWriter()

@@ -156,8 +156,12 @@ package final class PageConnection: Sendable {
 package struct PageEvents: Sendable {
     let connection: PageConnection
 
-    /// - Parameter data: One line, such as JSON without line feeds.
-    /// - Returns: False when the client has disconnected.
+    /// Sends an event of a stream of server-sent events.
+    ///
+    /// - Parameters:
+    ///   - name: The type of the event.
+    ///   - data: One line, such as JSON without line feeds.
+    /// - Returns: `false` when the client has disconnected.
     @discardableResult package func send(_ name: String, _ data: String) -> Bool {
         guard !connection.isAbandoned else { return false }
         return connection.send(Array("event: \(name)\ndata: \(data)\n\n".utf8))

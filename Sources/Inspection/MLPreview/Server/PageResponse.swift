@@ -38,7 +38,10 @@ package struct PageResponse: Sendable {
         ("Connection", "close"),
     ]
 
+    /// The status line and the header fields, with the blank line that ends them.
+    ///
     /// - Parameter length: The length of the body; `nil` when it ends with the connection.
+    /// - Returns: The bytes to send.
     func head(length: Int?) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.phrase(status))", "Content-Type: \(type)"]
         if let length { lines.append("Content-Length: \(length)") }

@@ -38,7 +38,10 @@ package final class PageServer: Sendable {
 
     /// Listens on 127.0.0.1.
     ///
-    /// - Parameter port: 0 for any free port.
+    /// - Parameters:
+    ///   - port: 0 for any free port.
+    ///   - limits: The limits of requests and connections.
+    /// - Throws: `.io` when the port cannot be opened.
     package init(port: UInt16 = 0, limits: Limits = Limits()) throws(ModelError) {
         self.limits = limits
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -16,7 +16,10 @@ package struct BytePairs: Sendable {
         let second: String
     }
 
+    /// Reads a vocabulary in the form of GPT-2.
+    ///
     /// - Parameter path: The path of `vocab.json`; `merges.txt` is in the same folder.
+    /// - Throws: An error when a file cannot be read or has another form.
     package init(contentsOf path: String) throws {
         let folder = FileAccess.folder(of: path)
         try self.init(
@@ -51,7 +54,9 @@ package struct BytePairs: Sendable {
         (self.numbers, self.tokens, self.ranks) = (numbers, tokens, ranks)
     }
 
-    /// The token ids of a text. Bytes that the vocabulary lacks are dropped.
+    /// The token ids of a text.
+    ///
+    /// Bytes that the vocabulary lacks are dropped.
     package func numbers(of text: String) -> [Int32] {
         Self.words(text).flatMap { word in
             joined(word.utf8.map { String(Self.seen[Int($0)]) }).compactMap { numbers[$0] }

@@ -59,7 +59,13 @@ package struct TextGeneration: Sendable {
 
     /// The most probable tokens after `tokens`, by descending probability.
     ///
-    /// - Parameter width: The maximum number of candidates.
+    /// - Parameters:
+    ///   - tokens: The tokens so far; at least one.
+    ///   - width: The maximum number of candidates.
+    ///   - predict: Runs the model.
+    /// - Returns: The candidates with their probabilities.
+    /// - Throws: `.invalidInput` when there are no tokens, `.invalidModel` when the model gives no usable scores, and
+    ///   errors that `predict` throws.
     package func next<E: Error>(
         after tokens: [Int32],
         width: Int,

@@ -2,8 +2,9 @@ import CMLKernels
 
 /// Scaled dot-product attention, fused: the scores never leave the cache.
 package enum AttentionKernel {
-    /// An operand with element `[batch][head][position][i]`, where `i` is contiguous. `[B, S, H, D]` and `[B, H, S, D]`
-    /// only differ in their strides, which count elements.
+    /// An operand with element `[batch][head][position][i]`, where `i` is contiguous.
+    ///
+    /// `[B, S, H, D]` and `[B, H, S, D]` only differ in their strides, which count elements.
     package struct Operand {
         package var address: UnsafePointer<Float>
         package var batchStride: Int
@@ -68,7 +69,9 @@ package enum AttentionKernel {
         }
     }
 
-    /// `out = softmax(scale·q·kᵀ + mask)·v`. `out` is written with the given batch, head and position strides.
+    /// `out = softmax(scale·q·kᵀ + mask)·v`.
+    ///
+    /// `out` is written with the given batch, head and position strides.
     ///
     /// With `isCausal`, query i sees the keys up to `i + keys − queries`. A query whose keys are all hidden gives
     /// zeros.

@@ -1,6 +1,8 @@
 import CMLKernels
 
-/// The packed weights of a convolution or transposed convolution. Immutable.
+/// The packed weights of a convolution or transposed convolution.
+///
+/// Immutable.
 package final class ConvolutionWeights: PackedForm {
     package let inputChannels: Int
     package let outputChannels: Int

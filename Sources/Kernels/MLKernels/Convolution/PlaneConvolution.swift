@@ -1,6 +1,8 @@
 import CMLKernels
 
-/// A convolution of row-major tensors, `[batch, channels, spatial…]`, with its weights. Immutable.
+/// A convolution of row-major tensors, `[batch, channels, spatial…]`, with its weights.
+///
+/// Immutable.
 ///
 /// It avoids the conversion to channels-last and back for a single convolution; among other convolutions channels-last
 /// kernels are faster.

@@ -30,7 +30,9 @@ package enum DoubleKernel {
         )
     }
 
-    /// Replaces `count` values by their exponentials.  Runs on the calling thread.
+    /// Replaces `count` values by their exponentials.
+    ///
+    /// Runs on the calling thread.
     package static func exponentials(_ values: UnsafeMutablePointer<Double>, count: Int) {
         cml_exp_double(cml_isa_current(), values, values, count)
     }

@@ -19,7 +19,9 @@ package struct BinaryKernel: Sendable {
     private let element: Element
     private let then: UnaryFunction
 
-    /// `then` is applied to the results of float arithmetic. At most 8 axes.
+    /// `then` is applied to the results of float arithmetic.
+    ///
+    /// At most 8 axes.
     package init(
         _ function: ElementwiseKernel.BinaryFunction,
         _ first: [Int],

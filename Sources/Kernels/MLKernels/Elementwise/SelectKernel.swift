@@ -17,8 +17,9 @@ package struct SelectKernel: Sendable {
         )
     }
 
-    /// The same with explicit strides over the result's `sizes`; a stride of 0 repeats. Elements have 1, 2, 4 or 8
-    /// bytes.
+    /// The same with explicit strides over the result's `sizes`; a stride of 0 repeats.
+    ///
+    /// Elements have 1, 2, 4 or 8 bytes.
     package init(sizes: [Int], condition: [Int], _ first: [Int], _ second: [Int], elementByteCount: Int = 4) {
         self.elementByteCount = elementByteCount
         resultShape = sizes
@@ -30,7 +31,9 @@ package struct SelectKernel: Sendable {
         shape.mask = octet(condition)
     }
 
-    /// Conditions have 1 byte. The result may share the memory of an operand of the same shape.
+    /// Conditions have 1 byte.
+    ///
+    /// The result may share the memory of an operand of the same shape.
     package func run(
         condition: UnsafePointer<UInt8>,
         _ first: UnsafeRawPointer,

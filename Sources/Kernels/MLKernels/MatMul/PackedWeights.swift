@@ -1,7 +1,9 @@
 import CMLKernels
 
 /// A constant matrix of `terms` × `columns` packed for the micro-kernels of one instruction set, in the source's
-/// storage type. Immutable.
+/// storage type.
+///
+/// Immutable.
 package final class PackedWeights: PackedForm {
     /// The layout of the source matrix.
     package enum Layout: Sendable {
@@ -52,8 +54,14 @@ package final class PackedWeights: PackedForm {
 
     /// Packs a contiguous matrix some rows at a time, so that the source need not be in memory as a whole.
     ///
-    /// - Parameter lend: Gives access to the bytes of some rows of the source, which is `[columns][terms]` or
-    ///   `[terms][columns]` according to `layout`; called with all rows at once where they cannot be packed separately.
+    /// - Parameters:
+    ///   - isHalf: Whether the source has 16-bit floating-point numbers; otherwise 32-bit ones.
+    ///   - terms: The number of terms of each sum.
+    ///   - columns: The number of sums.
+    ///   - layout: The order of the source's dimensions.
+    ///   - lend: Gives access to the bytes of some rows of the source, which is `[columns][terms]` or
+    ///     `[terms][columns]` according to `layout`; called with all rows at once where they cannot be packed
+    ///     separately.
     package init(
         isHalf: Bool,
         terms: Int,

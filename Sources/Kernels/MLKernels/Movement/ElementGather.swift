@@ -19,7 +19,9 @@ package enum ElementGather {
     }
 
     /// `target[b][n][:]` is the slice of item `b` of `source` at the `extents.count` indices of `indices[b][n]` in an
-    /// array of `extents` slices of `slice` elements. At most 8 extents.
+    /// array of `extents` slices of `slice` elements.
+    ///
+    /// At most 8 extents.
     package static func slices(
         _ source: UnsafeRawPointer,
         batch: Int,

@@ -82,10 +82,19 @@ package struct ScatterKernel: Sendable {
     /// The size of the scratch buffer that `replaced` needs for an axis of this extent.
     package static func ownerByteCount(axis: Int) -> Int { axis * MemoryLayout<Int32>.stride }
 
-    /// Writes `source` with `rows` of mode `update` applied to `target`, each element once. `source` does not overlap
-    /// it.
+    /// Writes `source` with `rows` of mode `update` applied to `target`, each element once.
+    ///
+    /// `source` does not overlap it.
     ///
     /// - Parameters:
+    ///   - source: The array to copy, `[outer][axis][inner]`.
+    ///   - target: The result, of the same size.
+    ///   - outer: The product of the extents before the axis.
+    ///   - axis: The extent of the axis.
+    ///   - inner: The product of the extents after the axis.
+    ///   - indices: The index of each row.
+    ///   - count: The number of rows.
+    ///   - updates: The rows, `[outer][count][inner]`.
     ///   - leavesOutOutside: Whether a row with an index outside `0..<axis` is skipped; otherwise indices are clamped.
     ///   - owners: A scratch buffer of `ownerByteCount`.
     package func replaced(
@@ -149,7 +158,9 @@ package struct ScatterKernel: Sendable {
         }
     }
 
-    /// Combines the slice at the `extents.count` indices of `indices[n]` with `updates[n][:]`. At most 8 extents.
+    /// Combines the slice at the `extents.count` indices of `indices[n]` with `updates[n][:]`.
+    ///
+    /// At most 8 extents.
     package func slices(
         _ target: UnsafeMutableRawPointer,
         extents: [Int],

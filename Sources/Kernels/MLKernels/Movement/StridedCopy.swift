@@ -9,7 +9,9 @@ package struct StridedCopy: Sendable {
     private let elementByteCount: Int
 
     /// Source strides may be 0 (repetition) or negative (reversal, from an inner address); target strides are positive
-    /// and elements must not overlap. At most 8 axes with an extent other than 1.
+    /// and elements must not overlap.
+    ///
+    /// At most 8 axes with an extent other than 1.
     package init(extents: [Int], sourceStrides: [Int], targetStrides: [Int], elementByteCount: Int) {
         precondition([1, 2, 4, 8].contains(elementByteCount), "elements of 1, 2, 4 or 8 bytes")
         self.elementByteCount = elementByteCount

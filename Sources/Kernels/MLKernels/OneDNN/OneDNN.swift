@@ -4,7 +4,9 @@ import Synchronization
 /// Debian's oneDNN, when it is installed: a reference for tests and measurements, and an implementation of products and
 /// convolutions with the environment `COREML_BACKEND=onednn`.
 package enum OneDNN {
-    /// The major version of the library, 0 when it is not installed. The first use loads it.
+    /// The major version of the library, 0 when it is not installed.
+    ///
+    /// The first use loads it.
     package static var version: Int { Int(codnn_version()) }
 
     /// Its threads execute one call at a time; several calling threads would each create their own team.

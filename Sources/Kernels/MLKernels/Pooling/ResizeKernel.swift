@@ -2,8 +2,9 @@ import CMLKernels
 
 /// Linear and nearest-neighbour resizing of two axes.
 package enum ResizeKernel {
-    /// The sampling of one axis: output `i` is `(1 − weight[i])·x[low[i]] + weight[i]·x[high[i]]`. Nearest neighbour
-    /// has weights of 0.
+    /// The sampling of one axis: output `i` is `(1 − weight[i])·x[low[i]] + weight[i]·x[high[i]]`.
+    ///
+    /// Nearest neighbour has weights of 0.
     package struct Axis: Sendable {
         package var inputSize: Int
         package var low: [Int32]

@@ -1,6 +1,8 @@
 import CMLKernels
 
-/// The packed weights of one direction of a recurrent layer. Immutable.
+/// The packed weights of one direction of a recurrent layer.
+///
+/// Immutable.
 package final class RecurrentWeights: Sendable {
     package enum Cell: Hashable, Sendable {
         /// Gates in the order input, forget, output, cell.
@@ -33,8 +35,10 @@ package final class RecurrentWeights: Sendable {
     package var byteCount: Int { input.byteCount + recurrent.byteCount }
 
     /// `gateOrder[g]` is the index of gate g (in the order of `cell`) in the sources and biases, for models with
-    /// another order. `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has `[3·hidden]`
-    /// for input, forget and output, or none.
+    /// another order.
+    ///
+    /// `bias` and `recurrentBias` have `[gates·hidden]` numbers or none; `peepholes` has `[3·hidden]` for input, forget
+    /// and output, or none.
     package convenience init(
         _ cell: Cell,
         inputSize: Int,

@@ -28,7 +28,9 @@ package enum NormalizationKernel {
     }
 
     /// Group norm of channels-first `[batch][channels][space]`: mean and variance over each of `groups` sets of
-    /// adjacent channels, gamma and beta one number per channel. `groups == channels` is instance norm.
+    /// adjacent channels, gamma and beta one number per channel.
+    ///
+    /// `groups == channels` is instance norm.
     package static func groupNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,

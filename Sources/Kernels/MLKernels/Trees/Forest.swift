@@ -47,10 +47,15 @@ package final class Forest: @unchecked Sendable {
     package var treeCount: Int { roots.count }
     package var nodeCount: Int { nodes.count }
 
+    /// Creates a forest.
+    ///
     /// - Parameters:
+    ///   - nodes: The nodes of all trees.
+    ///   - trees: The range of each tree's nodes; the first is its root.
     ///   - depths: For each tree the longest path from the root to a leaf.
     ///   - leaves: For each node the indices of the sums that a leaf adds to and the values; empty for branches.
-    ///   - trees: The range of each tree's nodes; the first is its root.
+    ///   - base: The initial value of each sum.
+    ///   - width: The number of features in a row.
     package init(
         nodes: [Node],
         trees: [Range<Int>],

@@ -3,7 +3,9 @@ import CMLKernels
 /// Accumulates histograms.
 package enum HistogramKernel {
     /// Adds `examples[i]` to the cell `column << 8 | bins[rows[i]·columns + column]` of each column, in the order of
-    /// `rows`. Runs on the calling thread; the sums are the same on every processor.
+    /// `rows`.
+    ///
+    /// Runs on the calling thread; the sums are the same on every processor.
     package static func add(
         _ examples: UnsafePointer<SIMD4<Float>>,
         rows: UnsafeBufferPointer<Int32>,

@@ -13,8 +13,9 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
         InstructionSet(rawValue: Int(cml_isa_identifier(cml_isa_current()))) ?? .sse2
     }
 
-    /// Selects this instruction set; false when the processor lacks it. For tests and benchmarks only: weights that are
-    /// already packed keep theirs.
+    /// Selects this instruction set; false when the processor lacks it.
+    ///
+    /// For tests and benchmarks only: weights that are already packed keep theirs.
     @discardableResult
     package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
 

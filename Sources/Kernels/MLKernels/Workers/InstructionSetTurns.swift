@@ -4,7 +4,9 @@
 
 extension InstructionSet {
     /// Runs `body` while the process's instruction set cannot be switched, for comparing results bit for bit, which
-    /// differ between sets. Not to be nested in `switching`.
+    /// differ between sets.
+    ///
+    /// Not to be nested in `switching`.
     package static func held<Result>(_ body: () throws -> Result) rethrows -> Result {
         turns.withShared { pthread_rwlock_rdlock($0) }
         defer { turns.withShared { pthread_rwlock_unlock($0) } }

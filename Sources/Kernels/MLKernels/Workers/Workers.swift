@@ -5,7 +5,9 @@ package enum Workers {
     /// The number of threads in a job, including the caller: `COREML_THREADS`, or as many as the process may use.
     package static var count: Int { Int(cml_worker_count()) }
 
-    /// Limits jobs to at most `count` threads from now on; 0 restores the default. For benchmarks and tests.
+    /// Limits jobs to at most `count` threads from now on; 0 restores the default.
+    ///
+    /// For benchmarks and tests.
     package static func limit(to count: Int) { cml_worker_limit(Int32(count)) }
 
     /// Runs `body(index, worker)` for every index in `0..<count` and returns when all are done.

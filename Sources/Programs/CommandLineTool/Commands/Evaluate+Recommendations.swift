@@ -114,8 +114,9 @@ private struct Recommender {
         known = Set(parameters.itemStringIds.vector + parameters.itemInt64Ids.vector.map(String.init))
     }
 
-    /// The best recommendations for a user with these choices, the best first. Choices that the model does not know are
-    /// ignored.
+    /// The best recommendations for a user with these choices, the best first.
+    ///
+    /// Choices that the model does not know are ignored.
     func best(_ chosen: [String: Double], count: Int) throws -> [String] {
         let ratings = chosen.filter { known.contains($0.key) || known.isEmpty && Int64($0.key) != nil }
         let items: FeatureDictionary

@@ -54,6 +54,7 @@ struct TrainingFlow {
     /// - Parameters:
     ///   - iterations: The maximum number of iterations of the task.
     ///   - make: Creates the job.
+    /// - Returns: The trained model and the curves of its metrics.
     /// - Throws: `ExitCode` after a signal.
     func train<Product>(
         iterations: Int? = nil,
@@ -86,7 +87,10 @@ struct TrainingFlow {
 
     /// Writes the model and the report, and prints the latter.
     ///
-    /// - Parameter name: The name of the model's file when no output is given.
+    /// - Parameters:
+    ///   - outcome: The trained model and its metrics.
+    ///   - name: The name of the model's file when no output is given.
+    /// - Throws: `Failure` when a file cannot be written.
     func finish(_ outcome: Outcome, name: String) throws {
         progress.close()
         let path = options.output ?? name + ".mlmodel"

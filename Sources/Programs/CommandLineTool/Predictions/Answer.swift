@@ -7,8 +7,9 @@ struct Answer {
     var keys: [(name: String, value: FeatureData)] = []
     var outputs: [String: FeatureData]
 
-    /// The keys, and the outputs in the order of `names`, those not among them last. A key with the name of an output
-    /// is renamed.
+    /// The keys, and the outputs in the order of `names`, those not among them last.
+    ///
+    /// A key with the name of an output is renamed.
     func members(_ names: [String]) -> [(name: String, value: FeatureData)] {
         var result = keys.map { key in
             (name: outputs[key.name] == nil ? key.name : "input." + key.name, value: key.value)

@@ -65,7 +65,14 @@ struct FileList {
         isList = hasFolder || paths.count > 1
     }
 
-    /// - Parameter above: The enclosing folders, to detect cyclic links.
+    /// Adds the files of a folder and of the folders in it.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder.
+    ///   - kind: The kind of files to add.
+    ///   - above: The enclosing folders, to detect cyclic links.
+    ///   - found: The files so far, and the number of files of other kinds.
+    /// - Throws: `Failure` when a folder cannot be read.
     private static func walk(
         _ folder: String,
         _ kind: Kind,

@@ -95,6 +95,7 @@ struct GatheredColumn {
     /// The arrays by the suffix of their names after the output's.
     ///
     /// - Parameter isList: Whether rows are the first axis; otherwise there is a single row.
+    /// - Returns: The arrays; the suffix of the values is empty.
     func arrays(isList: Bool) -> [String: Tensor] {
         let rows = isList ? [count] : []
         func lengthened(_ tensor: Tensor) -> [String: Tensor] {

@@ -22,7 +22,13 @@ struct ObjectAnswers: AnswerSink {
     private var printed: [[UInt8]] = []
     private var count = 0
 
-    /// - Parameter file: The output file; `nil` for the terminal.
+    /// Creates a writer of objects.
+    ///
+    /// - Parameters:
+    ///   - file: The output file; `nil` for the terminal.
+    ///   - form: The form of the objects.
+    ///   - names: The outputs in their order.
+    ///   - pictures: Writes images as files of their own.
     init(_ file: NewFile?, _ form: Form, _ names: [String], _ pictures: PictureFiles) {
         (self.file, self.form, self.names, self.pictures) = (file, form, names, pictures)
     }
@@ -119,7 +125,13 @@ struct TableAnswers: AnswerSink {
 enum AnswerText {
     /// An object for `JSONFeature`.
     ///
-    /// - Parameter isRelative: Whether paths of images are relative to their folder.
+    /// - Parameters:
+    ///   - answer: The prediction.
+    ///   - names: The outputs in their order.
+    ///   - pictures: Writes images as files of their own.
+    ///   - isRelative: Whether paths of images are relative to their folder.
+    /// - Returns: The values by output name.
+    /// - Throws: `Failure` when an image cannot be written.
     static func object(
         _ answer: Answer,
         _ names: [String],

@@ -22,8 +22,13 @@ final class PictureFiles {
     private var current: [String: String] = [:]
     private var used: Set<String> = []
 
-    /// - Parameter output: The file of the predictions: images of a table are written beside it; `nil` for the
-    ///   terminal, with images in the working folder.
+    /// Chooses the folder of the images.
+    ///
+    /// - Parameters:
+    ///   - output: The file of the predictions: images of a table are written beside it; `nil` for the terminal, with
+    ///     images in the working folder.
+    ///   - source: The source of the predictions.
+    /// - Throws: `Failure` when the folder cannot be created.
     init(beside output: String?, _ source: some AnswerSource) throws {
         isList = source.isList
         guard let output, let format = try? AnswerFormat(output) else {
@@ -59,8 +64,12 @@ final class PictureFiles {
 
     /// Writes an image unless it is already written.
     ///
-    /// - Parameter name: The name of the output.
-    /// - Returns: The path.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - name: The name of the output.
+    ///   - answer: The prediction that the image belongs to.
+    /// - Returns: The path of the file.
+    /// - Throws: `Failure` when the file cannot be written.
     func write(_ image: ImageBuffer, named name: String, of answer: Answer) throws -> String {
         if let path = current[name] { return path }
         let path = path(name, answer)

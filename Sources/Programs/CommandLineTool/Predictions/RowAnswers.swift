@@ -9,7 +9,13 @@ struct Predictor {
     let engine: any ModelEngine
     var repetitions = 1
 
-    /// - Parameter place: The location to name in errors.
+    /// Makes a prediction.
+    ///
+    /// - Parameters:
+    ///   - features: The inputs by name.
+    ///   - place: The location to name in errors.
+    /// - Returns: The outputs by name.
+    /// - Throws: `Failure` when the prediction fails.
     func outputs(_ features: [String: FeatureData], at place: String? = nil) throws -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
         let state = engine.makeState()

@@ -9,7 +9,10 @@ enum PreviewVocabulary: Sendable {
     case wordPieces(WordPieces)
     case bytePairs(BytePairs)
 
+    /// Reads a vocabulary.
+    ///
     /// - Parameter path: A WordPiece vocabulary (`.txt`), or GPT-2's `vocab.json` with `merges.txt` beside it.
+    /// - Throws: An error when a file cannot be read or has another form.
     init(contentsOf path: String) throws {
         if path.hasSuffix(".json") {
             self = .bytePairs(try BytePairs(contentsOf: path))

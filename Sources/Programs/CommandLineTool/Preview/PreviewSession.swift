@@ -68,7 +68,9 @@ final class PreviewSession: Sendable {
 
     var taughtFile: ModelFile? { kept.withLock { $0.taught?.file } }
 
-    /// The state of a name; a new one when it is unknown. When there are many, the least recently used are dropped.
+    /// The state of a name; a new one when it is unknown.
+    ///
+    /// When there are many, the least recently used are dropped.
     func state(_ name: String) -> ModelState {
         kept.withLock { kept in
             kept.turn += 1

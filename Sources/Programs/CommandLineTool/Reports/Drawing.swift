@@ -63,7 +63,12 @@ struct PlotFrame {
     /// Draws axes with a grid.
     ///
     /// - Parameters:
+    ///   - canvas: The canvas to draw on.
+    ///   - x: The left edge of the plot.
     ///   - y: The top of the plot.
+    ///   - width: The width of the plot.
+    ///   - across: The horizontal axis.
+    ///   - up: The vertical axis.
     ///   - names: The names of the horizontal and of the vertical axis; an empty one is not written.
     init(
         _ canvas: Canvas,

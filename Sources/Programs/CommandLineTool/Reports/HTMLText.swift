@@ -20,7 +20,10 @@ enum HTMLText {
 
     /// A table whose first row is its header; all columns but the first are right-aligned.
     ///
-    /// - Parameter marked: A row to highlight.
+    /// - Parameters:
+    ///   - rows: The cells, row by row.
+    ///   - marked: A row to highlight.
+    /// - Returns: The table as HTML.
     static func table(_ rows: [[String]], marked: Int? = nil) -> String {
         let lines = rows.enumerated().map { index, row in
             let tag = index == 0 ? "th" : "td"

@@ -257,6 +257,9 @@ struct RegressionPart {
     /// - Parameters:
     ///   - across: The points' horizontal positions, 0 to 1.
     ///   - up: The vertical positions, 0 to 1 from the bottom.
+    ///   - columns: The number of cells in a row.
+    ///   - rows: The number of cells in a column.
+    /// - Returns: The counts, row by row.
     private static func counts(_ across: [Double], _ up: [Double], columns: Int, rows: Int) -> [[Int]] {
         var counts = [[Int]](repeating: [Int](repeating: 0, count: columns), count: rows)
         for (x, y) in zip(across, up) {

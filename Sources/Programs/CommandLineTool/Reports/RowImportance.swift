@@ -8,11 +8,14 @@ extension PermutationImportance {
 
     /// The permutation importance of each input of a tabular model, whose inputs are numbers and texts.
     ///
+    /// The result is `nil` for fewer than two such inputs, and when measuring would take too long.
+    ///
     /// - Parameters:
+    ///   - measure: The metric.
+    ///   - interface: The model's interface.
     ///   - rows: The inputs of the predictions.
     ///   - predictsBatches: Whether the model predicts many rows at once.
     ///   - value: The measure of some rows: their indices, and the inputs that replace theirs.
-    /// - Returns: `nil` for fewer than two such inputs, and when measuring would take too long.
     init?(
         _ measure: Measure,
         of interface: SpecModelDescription,

@@ -20,7 +20,9 @@ final class TrainingProgress: Sendable {
 
     init(json: Bool) { self.json = json }
 
-    /// Waits for the job.  A signal cancels it.
+    /// Waits for the job.
+    ///
+    /// A signal cancels it.
     func result<Product>(of job: MLJob<Product>) throws -> Product {
         let progress = job.progress
         let reports = progress.publisher(for: \.fractionCompleted).sink { [self] fraction in

@@ -38,7 +38,9 @@ struct TrainingReport {
 
     /// Adds the metrics of a classifier.
     ///
-    /// - Parameter training: `nil` when the model was not trained in this run.
+    /// - Parameters:
+    ///   - training: The metrics on the training data; `nil` when the model was not trained in this run.
+    ///   - validation: The metrics on the validation data.
     mutating func add(training: MLClassifierMetrics?, validation: MLClassifierMetrics) {
         let measured = training?.counts
         scores.append(
@@ -56,7 +58,9 @@ struct TrainingReport {
 
     /// Adds the metrics of a regressor.
     ///
-    /// - Parameter training: `nil` when the model was not trained in this run.
+    /// - Parameters:
+    ///   - training: The metrics on the training data; `nil` when the model was not trained in this run.
+    ///   - validation: The metrics on the validation data.
     mutating func add(training: MLRegressorMetrics?, validation: MLRegressorMetrics) {
         for (name, key, value) in [
             ("root mean squared error", "rootMeanSquaredError", { $0.rootMeanSquaredError }),
@@ -79,7 +83,9 @@ struct TrainingReport {
 
     /// Adds the permutation importance of the features.
     ///
-    /// - Parameter rows: The rows on which it was measured, as in "validation".
+    /// - Parameters:
+    ///   - importance: The importance; `nil` when it was not measured.
+    ///   - rows: The rows on which it was measured, as in "validation".
     mutating func add(_ importance: PermutationImportance?, rows: String) {
         self.importance = importance.map { ImportancePart($0, rows: rows) }
     }

@@ -13,7 +13,10 @@ struct ComparisonText {
 
     // MARK: Text
 
+    /// The differences as text.
+    ///
     /// - Parameter limit: The maximum number of differences of a kind to show.
+    /// - Returns: The text, with a section for each kind of difference.
     func text(limit: Int) -> String {
         var lines = ["\(before) → \(after)"]
         func section(_ title: String, _ entries: [String]) {

@@ -25,7 +25,11 @@ struct PlanText {
         return (lines + (hasBodies ? [note] : [])).joined(separator: "\n")
     }
 
-    /// - Parameter prefix: The text before a step's number: the enclosing step and body.
+    /// Adds the steps of a plan.
+    ///
+    /// - Parameters:
+    ///   - outline: The plan.
+    ///   - prefix: The text before a step's number: the enclosing step and body.
     private mutating func add(_ outline: ProgramOutline, under prefix: String) {
         var number = 0
         for part in outline.parts {

@@ -11,8 +11,13 @@ struct ChoiceData {
     var ratingColumn: String?
     var delimiter: String?
 
-    /// - Parameter types: The types of columns for which they are not inferred.
-    /// - Throws: When a column is missing, naming it; when there are no rows.
+    /// Reads the table with the columns of the choices.
+    ///
+    /// - Parameters:
+    ///   - path: A file, or a folder written by Turi Create or Create ML.
+    ///   - types: The types of columns for which they are not inferred.
+    /// - Returns: The table.
+    /// - Throws: `Failure` when there are no rows, or a column is missing, which it names.
     func table(_ path: String, types: [String: CSVType] = [:]) throws -> DataFrame {
         let frame = try TableFile.read(path, delimiter: delimiter, types: types)
         let columns =

@@ -18,7 +18,11 @@ struct InputReader {
     /// A value is an image file, a `.npy` file, a `.json` file, or, for numbers, strings and small arrays, the value
     /// itself in JSON.
     ///
-    /// - Parameter others: Inputs that may be missing.
+    /// - Parameters:
+    ///   - arguments: The arguments.
+    ///   - others: Inputs that may be missing.
+    /// - Returns: The inputs by name.
+    /// - Throws: `Failure` when an argument is not a value of its input, or an input is missing.
     func features(_ arguments: [String], besides others: String...) throws -> [String: FeatureData] {
         var features: [String: FeatureData] = [:]
         for argument in arguments {
@@ -37,8 +41,9 @@ struct InputReader {
         return features
     }
 
-    /// One set of features for every row of a CSV file whose header names the inputs.  An empty cell of a number is a
-    /// missing value, NaN.
+    /// One set of features for every row of a CSV file whose header names the inputs.
+    ///
+    /// An empty cell of a number is a missing value, NaN.
     func rows(ofCSV path: String) throws -> [[String: FeatureData]] {
         try rows(of: try table(ofCSV: path), path)
     }
@@ -53,10 +58,16 @@ struct InputReader {
         return table
     }
 
-    /// The same for a table that was already read; `path` is named in errors. Rows are counted from 0, as in
-    /// `CSVReadingError`; an empty cell of an optional sequence means that it is absent.
+    /// Converts the rows of a table that was already read.
     ///
-    /// - Parameter range: The rows; all when `nil`.
+    /// Rows are counted from 0, as in `CSVReadingError`; an empty cell of an optional sequence means that it is absent.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - path: The path to name in errors.
+    ///   - range: The rows; all when `nil`.
+    /// - Returns: The inputs of each row by name.
+    /// - Throws: `Failure` naming the row and the column of a cell that does not fit, or a missing column.
     func rows(
         of table: DataFrame,
         _ path: String,
@@ -191,7 +202,14 @@ enum ImageInput {
         try failing { () throws(ModelError) in try Picture.read(path, type, scales: true) }
     }
 
-    /// - Parameter fitting: How an image of another aspect ratio is fitted to the model's size.
+    /// Reads an image as the value of an image input.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes of an image file.
+    ///   - type: The image input.
+    ///   - fitting: How an image of another aspect ratio is fitted to the model's size.
+    /// - Returns: The image, upright and in the input's size and colour space.
+    /// - Throws: An error when the bytes are not an image that can be read.
     static func value(
         _ data: Data,
         _ type: SpecImageFeatureType,

@@ -3,8 +3,9 @@ import ImageIO
 
 /// Labelled images on the command line: a folder that contains a folder of images for each label.
 enum LabelledImages {
-    /// The images in the folders of a folder, in the order of labels and names. Links are followed; hidden files and
-    /// those without an image's file name extension are ignored.
+    /// The images in the folders of a folder, in the order of labels and names.
+    ///
+    /// Links are followed; hidden files and those without an image's file name extension are ignored.
     static func files(inFolder folder: String) throws -> [(label: String, path: String)] {
         let folders = try TableFile.contents(ofFolder: folder).filter(TableFile.isFolder)
         let files = try folders.flatMap { inner in

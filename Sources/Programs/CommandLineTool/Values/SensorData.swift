@@ -35,7 +35,11 @@ struct SensorData {
     /// The recordings of a table, as a file or an SFrame; of a folder of tables, each a recording; or of a folder with
     /// such a folder for each label.
     ///
-    /// - Parameter features: The names of the sensors' columns; all columns of numbers when `nil`.
+    /// - Parameters:
+    ///   - path: The file or folder.
+    ///   - features: The names of the sensors' columns; all columns of numbers when `nil`.
+    /// - Returns: The recordings with their labels.
+    /// - Throws: `Failure` when a table cannot be read, lacks a column, or has no rows.
     func recordings(_ path: String, features: [String]?) throws -> Recordings {
         if let annotations { return try annotated(path, annotations, features) }
         guard TableFile.isFolderOfFiles(path) else {

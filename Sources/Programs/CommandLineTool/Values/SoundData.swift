@@ -13,6 +13,8 @@ struct SoundData {
     ///
     /// - Parameter path: A folder with a folder of sounds for each label, a folder of sounds whose names begin with
     ///   their labels (`dog.1.wav`), or a table of files and labels, as a file or an SFrame.
+    /// - Returns: The paths of the sounds of each label.
+    /// - Throws: `Failure` when the folder or table cannot be read, is empty, or lacks a label.
     func files(_ path: String) throws -> [String: [URL]] {
         if TableFile.isFolderOfFiles(path) {
             let url = URL(fileURLWithPath: path)

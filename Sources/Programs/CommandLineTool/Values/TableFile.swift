@@ -7,9 +7,12 @@ enum TableFile {
     /// The table of a `.csv`, `.tsv` or `.json` file, or of a folder written by Turi Create or Create ML.
     ///
     /// - Parameters:
+    ///   - path: The file or folder.
     ///   - delimiter: The character between cells; by default a tab in `.tsv` files, a comma in others.
     ///   - types: The types of columns for which they are not inferred.
     ///   - missing: Cells that mean a missing value; TabularData's by default.
+    /// - Returns: The table.
+    /// - Throws: `Failure` when the path cannot be read or is not a table of these forms.
     static func read(
         _ path: String,
         delimiter: String? = nil,
@@ -47,7 +50,13 @@ enum TableFile {
         guard frame.shape.rows > 0 else { throw Failure("\(path) names its columns, but has no rows to learn from") }
     }
 
-    /// - Parameter texts: The columns whose cells are converted to text, as in a `.csv` file; lists become JSON.
+    /// The table of a folder written by Turi Create or Create ML.
+    ///
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - texts: The columns whose cells are converted to text, as in a `.csv` file; lists become JSON.
+    /// - Returns: The table.
+    /// - Throws: `Failure` when the folder is not a table, or a column has cells that cannot be converted.
     private static func frame(inFolder path: String, texts: some Collection<String>) throws -> DataFrame {
         do {
             var frame = try DataFrame(contentsOfSFrameDirectory: URL(fileURLWithPath: path, isDirectory: true))

@@ -14,10 +14,14 @@ struct TextData {
     private let delimiter: String?
     private let isOfTagger: Bool
 
+    /// Chooses the columns of a table of texts.
+    ///
     /// - Parameters:
     ///   - isOfTagger: Whether tokens are labelled rather than texts.
     ///   - text: The column's name; by default "text", for arrays "tokens", for single tokens "token".
     ///   - label: The column's name; by default "label", for arrays "labels".
+    ///   - sentence: The name of the column that numbers the sentences of single tokens; `nil` when there is none.
+    ///   - cells: The delimiter between cells.
     init(isOfTagger: Bool, text: String?, label: String?, sentence: String?, _ cells: DelimiterOption) {
         let isOfArrays = isOfTagger && sentence == nil
         textColumn = text ?? (isOfArrays ? "tokens" : isOfTagger ? "token" : "text")
@@ -28,7 +32,10 @@ struct TextData {
     }
 
     /// Labelled texts as a table with the two columns.
-    /// - Parameter path: a table, as a file or an SFrame, or a folder with a folder of UTF-8 texts for each label.
+    ///
+    /// - Parameter path: A table, as a file or an SFrame, or a folder with a folder of UTF-8 texts for each label.
+    /// - Returns: The table.
+    /// - Throws: `Failure` when the path cannot be read, or holds no texts.
     func texts(_ path: String) throws -> DataFrame {
         guard TableFile.isFolderOfFiles(path) else {
             let frame = try table(path)

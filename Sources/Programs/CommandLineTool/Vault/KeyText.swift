@@ -114,7 +114,12 @@ struct PassphraseOption: ParsableArguments {
     )
     var passphraseFile: String?
 
+    /// Reads the passphrase from its file or from the terminal.
+    ///
     /// - Parameter repeated: Whether a typed passphrase is asked for twice, because it is new.
+    /// - Returns: The passphrase.
+    /// - Throws: `.io` when the file cannot be read; `.invalidInput` without a terminal, for two different entries, and
+    ///   for fewer than 8 bytes.
     func read(repeated: Bool) throws(ModelError) -> SecretText {
         let text: SecretText
         if let passphraseFile {

@@ -14,8 +14,9 @@ struct ActivityFeatures: Sendable {
     /// The probability that it has any particular other class.
     let move: Double
 
-    /// The maximum number of training windows, as memory and time grow with their square and cube. With more, the
-    /// recurrent network has enough data.
+    /// The maximum number of training windows, as memory and time grow with their square and cube.
+    ///
+    /// With more, the recurrent network has enough data.
     static let windowLimit = 3000
 
     /// Whether the features are suitable for the data: windows are long enough and not too many.
@@ -66,7 +67,10 @@ struct ActivityFeatures: Sendable {
 
     /// The logits of a recording's windows, each with the logarithm of its prior added.
     ///
-    /// - Parameter logits: [windows, classes].
+    /// - Parameters:
+    ///   - logits: [windows, classes].
+    ///   - classCount: The number of classes.
+    /// - Returns: The filtered logits, of the same size.
     func filtered(_ logits: [Float], classCount: Int) -> [Float] {
         var result = logits
         // As in the model file, a stream starts with a state of zeros: all classes are equally likely.

@@ -5,7 +5,10 @@ extension DenseNetwork {
     /// Appends the layers; the last result is called `logits`.
     ///
     /// - Parameters:
-    ///   - rocket: The features whose mean and scale are folded into the first layer.
+    ///   - writer: The network to append to.
+    ///   - parameters: The trained parameters of the network.
+    ///   - rocket: The features whose mean and scale are folded into the first layer; `nil` for none.
+    ///   - input: The name of the value that the first layer reads.
     func append(
         to writer: inout NetworkWriter,
         _ parameters: [Tensor],

@@ -2,9 +2,11 @@ import MLSpecification
 
 extension MiniRocket {
     /// Appends layers that compute the features of a series.
+    ///
     /// - Parameters:
-    ///   - input: [channels, length].
-    ///   - output: [features], in the order of `layerOrder`.
+    ///   - writer: The network to append to.
+    ///   - input: The name of the series [channels, length].
+    ///   - output: The name of the features [features], in the order of `layerOrder`.
     func append(to writer: inout NetworkWriter, input: String, output: String) {
         // Convolutions take [batch, channels, height, width].
         var expand = SpecExpandDimsLayerParams()

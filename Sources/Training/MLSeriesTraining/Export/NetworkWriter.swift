@@ -24,7 +24,15 @@ struct NetworkWriter {
         return params
     }
 
-    /// - Parameter weights: [outputs, inputs].
+    /// Appends a fully connected layer.
+    ///
+    /// - Parameters:
+    ///   - input: The name of the layer's input.
+    ///   - output: The name of the layer's output.
+    ///   - inputs: The number of inputs.
+    ///   - outputs: The number of outputs.
+    ///   - weights: [outputs, inputs].
+    ///   - bias: One number for each output.
     mutating func innerProduct(
         _ input: String,
         _ output: String,

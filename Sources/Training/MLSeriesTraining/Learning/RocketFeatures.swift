@@ -15,9 +15,16 @@ struct RocketFeatures: Sendable {
     /// The approximate number of features of a series; MiniRocket's usual number.
     static let count = 10_000
 
+    /// Fits the transform, and the linear classifier if `solves` is `true`.
+    ///
     /// - Parameters:
-    ///   - groups: As for `RidgeClassifier`.
+    ///   - series: The training series.
+    ///   - labels: For each series the index of its class.
+    ///   - classCount: The number of classes.
+    ///   - groups: The group of each series, as for `RidgeClassifier`.
+    ///   - seed: The seed of the transform's random choices.
     ///   - solves: Whether to compute a linear classifier.
+    /// - Throws: `.invalidInput` when there are too few or too many examples, `.cancelled` when the task is cancelled.
     init(
         _ series: SeriesSet,
         labels: [Int],

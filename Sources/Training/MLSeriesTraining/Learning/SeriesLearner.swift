@@ -338,7 +338,11 @@ package struct SeriesLearner: Sendable {
 
     /// The class of each labelled row, and the predicted class of its window.
     ///
-    /// - Parameter examples: The windows of the recordings, one sequence for each recording.
+    /// - Parameters:
+    ///   - examples: The windows of the recordings, one sequence for each recording.
+    ///   - data: The recordings with the labels of their rows.
+    /// - Returns: The true and the predicted class of each row.
+    /// - Throws: An error when the prediction fails.
     private func predictions(
         _ examples: SequenceExamples,
         rowsOf data: ActivityData

@@ -14,9 +14,13 @@ package enum SpectrumGroups {
     /// The group of each example: Lloyd's k-means of mean spectra, minus the mean of their class.
     ///
     /// - Parameters:
-    ///   - spectrograms: [examples, bands, frames].
+    ///   - spectrograms: The spectrograms [examples, bands, frames], with their classes.
+    ///   - classCount: The number of classes.
+    ///   - bands: The number of frequency bands.
+    ///   - frames: The number of frames of a spectrogram.
     ///   - seed: The seed of the initial centres, which are drawn with probabilities proportional to the squared
     ///     distance from the nearest centre (k-means++).
+    /// - Returns: The index of each example's group.
     package static func groups(
         _ spectrograms: LabeledExamples,
         classCount: Int,

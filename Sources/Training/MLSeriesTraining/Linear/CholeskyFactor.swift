@@ -13,7 +13,9 @@ struct CholeskyFactor {
 
     /// Factors a matrix; `nil` when a pivot is not positive.
     ///
-    /// - Parameter matrix: [count, count]; only the lower triangle is read.
+    /// - Parameters:
+    ///   - matrix: [count, count]; only the lower triangle is read.
+    ///   - count: The number of rows and of columns.
     init?(_ matrix: [Double], count: Int) {
         self.count = count
         var lower = matrix

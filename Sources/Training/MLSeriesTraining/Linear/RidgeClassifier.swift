@@ -24,9 +24,12 @@ package struct RidgeClassifier: Sendable {
     /// The maximum number of examples: memory and time grow with their square and cube.
     package static let exampleLimit = 6000
 
+    /// Fits the classifier, with a penalty chosen by cross-validation.
+    ///
     /// - Parameters:
-    ///   - features: [examples, features].
+    ///   - features: The features of all examples [examples, features].
     ///   - labels: For each example the index of its class.
+    ///   - classCount: The number of classes.
     ///   - groups: For each example the index of its group. Examples of a group are too similar to validate each other,
     ///     so each group is predicted by the others. Ignored unless every class occurs in two groups.
     /// - Throws: `.invalidInput` when there are too few or too many examples.

@@ -14,7 +14,12 @@ package struct PoseNetwork: SequenceNetwork, Hashable {
 
     static let widths = [3, 32, 64]
 
-    /// - Parameter bones: The pairs of adjacent joints.
+    /// Creates a graph convolutional network for a skeleton.
+    ///
+    /// - Parameters:
+    ///   - jointCount: The number of joints.
+    ///   - bones: The pairs of adjacent joints.
+    ///   - classCount: The number of classes.
     package init(jointCount: Int, bones: [(Int, Int)], classCount: Int) {
         self.jointCount = jointCount
         self.classCount = classCount

@@ -9,7 +9,10 @@ package struct SequenceExamples: Sendable {
     package init(inputCount: Int) { self.inputCount = inputCount }
 
     /// Sequences of one step each.
-    /// - Parameter features: [examples, inputs].
+    ///
+    /// - Parameters:
+    ///   - features: The features of all examples [examples, inputs].
+    ///   - labels: For each example the index of its class.
     package init(features: [Float], labels: [Int]) {
         let width = labels.isEmpty ? 0 : features.count / labels.count
         inputCount = width

@@ -2,7 +2,9 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// A network over sequences of steps, as a trainer needs it. A network without state has sequences of one step.
+/// A network over sequences of steps, as a trainer needs it.
+///
+/// A network without state has sequences of one step.
 package protocol SequenceNetwork: Sendable {
     /// The number of inputs in a step.
     var inputCount: Int { get }
@@ -18,11 +20,15 @@ package protocol SequenceNetwork: Sendable {
     func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)]
 
     /// Appends the network to a graph.
+    ///
     /// - Parameters:
-    ///   - x: [steps, batch, inputs].
-    ///   - parameters: in the order of `firstParameters`.
+    ///   - builder: The graph to append to.
+    ///   - x: The inputs [steps, batch, inputs].
+    ///   - parameters: The parameters, in the order of `firstParameters`.
     ///   - states: [batch, width] each.
-    /// - Returns: the logits [steps · batch, classes], step by step, and the states after the last step.
+    ///   - parts: The parts that differ between training and prediction.
+    /// - Returns: The logits [steps · batch, classes], step by step, and the states after the last step.
+    /// - Throws: An error when the values do not have these shapes.
     func append(
         to builder: inout GraphBuilder,
         x: ValueID,

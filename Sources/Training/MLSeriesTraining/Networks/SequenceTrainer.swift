@@ -54,11 +54,17 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
         var statistics: RunningStatistics
     }
 
+    /// Prepares the training of a network.
+    ///
     /// - Parameters:
+    ///   - network: The network.
+    ///   - settings: The hyperparameters.
     ///   - steps: The number of steps in the longest sequence.
     ///   - parameters: The initial parameters; drawn from the seed when `nil`.
     ///   - validation: Sequences that are only used for validation.
     ///   - examples: The training sequences of a pass over the data; they may differ from pass to pass.
+    /// - Throws: `.invalidInput` when there are no examples or only one class, a setting is out of range, or
+    ///   `parameters` do not fit.
     package init(
         _ network: Network,
         settings: SequenceTrainingSettings,

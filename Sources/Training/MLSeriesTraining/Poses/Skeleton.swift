@@ -95,8 +95,12 @@ enum PoseNormalization {
     /// Added to the mean squared distance.
     static let epsilon: Float = 1e-6
 
-    /// - Parameter window: [frames, 3, joints].
-    /// - Returns: x, y and confidence, joint by joint: [frames, 3, joints].
+    /// Normalizes the position and the size of a pose in all frames.
+    ///
+    /// - Parameters:
+    ///   - window: The coordinates and confidences [frames, 3, joints].
+    ///   - skeleton: The skeleton that the joints belong to.
+    /// - Returns: X, y and confidence, joint by joint: [frames, 3, joints].
     static func normalized(_ window: [Float], _ skeleton: Skeleton) -> [Float] {
         let joints = skeleton.jointCount
         let frames = window.count / (3 * joints)

@@ -13,8 +13,11 @@ extension MiniRocket {
     /// the order of summation.
     ///
     /// - Parameters:
-    ///   - featureCount: Rounded down to a multiple of 84.
+    ///   - set: The training series.
+    ///   - featureCount: The number of features; rounded down to a multiple of 84.
     ///   - greatestDilationCount: The maximum number of dilations of a kernel.
+    ///   - seed: The seed of the random choices.
+    /// - Throws: `.invalidInput` when the series are shorter than `leastLength`.
     package init(
         fitting set: SeriesSet,
         featureCount: Int = 10_000,

@@ -3,7 +3,9 @@ package import MLNumerics
 /// Everything that is needed to continue training: weights, optimiser state, number of steps.
 package struct TrainerCheckpoint: Sendable, Hashable {
     /// The stored form: the letters "MLTC", a version (1), the number of steps, the number of tensors, then for each
-    /// tensor its scalar type, rank, extents and elements. Integers have 8 bytes, little-endian.
+    /// tensor its scalar type, rank, extents and elements.
+    ///
+    /// Integers have 8 bytes, little-endian.
     package let bytes: [UInt8]
 
     private static let magic: [UInt8] = Array("MLTC".utf8)

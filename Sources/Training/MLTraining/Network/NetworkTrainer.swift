@@ -7,8 +7,9 @@ package import MLSpecification
 ///
 /// A value type: copies are independent. A step gives bit-identical weights with any number of threads.
 package struct NetworkTrainer: Sendable {
-    /// The hyperparameters of the next step; may change between steps. Changing the kind of optimiser resets its state
-    /// to zero.
+    /// The hyperparameters of the next step; may change between steps.
+    ///
+    /// Changing the kind of optimiser resets its state to zero.
     package var settings: TrainingSettings {
         didSet {
             trainer.optimizer = settings.optimizer
@@ -20,12 +21,16 @@ package struct NetworkTrainer: Sendable {
     private let programs: NetworkPrograms
     private var trainer: GraphTrainer
 
+    /// Prepares the training of an updatable neural network.
+    ///
     /// - Parameters:
-    ///   - specification: An updatable neural network, classifier or regressor that follows the specification's rules;
-    ///     anything else is an error that names the layer and the remedy.
+    ///   - specification: An updatable neural network, classifier or regressor that follows the specification's rules.
     ///   - settings: Hyperparameters that replace the file's defaults.
+    ///   - catalogue: The operators that the network may use.
     ///   - precision: `.float64` computes everything in plain double precision, which is slow and serves as a
     ///     reference.
+    /// - Throws: An error that names the layer and the remedy for a network that cannot be trained, and errors for
+    ///   settings out of range.
     package init(
         _ specification: SpecModel,
         settings: TrainingSettings? = nil,
@@ -58,6 +63,8 @@ package struct NetworkTrainer: Sendable {
     /// Call it once per training run; steps then take examples by index.
     ///
     /// - Parameter examples: Each with the network's inputs and the target.
+    /// - Returns: The examples, to be passed to the steps.
+    /// - Throws: An error that names the index of the first example that does not fit the network.
     package func examples(_ examples: [[String: FeatureData]]) throws(ModelError) -> TrainingExamples {
         var features: [[Tensor]] = []
         var targets: [Tensor] = []

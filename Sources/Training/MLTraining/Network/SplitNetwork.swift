@@ -20,7 +20,14 @@ struct SplitNetwork: Sendable {
     private let head: [Operation]
     private let lossInput: ValueID
 
-    /// - Parameter batch: The number of examples in each sequence; more than one only with the legacy mapping.
+    /// Splits a network before its first updatable layer.
+    ///
+    /// - Parameters:
+    ///   - network: The network.
+    ///   - batch: The number of examples in each sequence; more than one only with the legacy mapping.
+    ///   - catalogue: The operators that the network may use.
+    ///   - precision: The scalar type of all computations.
+    /// - Throws: An error when the network's layers cannot be computed.
     init(
         _ network: UpdatableNetwork,
         batch: Int,

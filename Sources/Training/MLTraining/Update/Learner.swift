@@ -1,7 +1,9 @@
 import MLNumerics
 import MLSpecification
 
-/// The trainable part of a model, as the epoch loop drives it. Used by one thread at a time.
+/// The trainable part of a model, as the epoch loop drives it.
+///
+/// Used by one thread at a time.
 protocol Learner: AnyObject {
     /// Whether training runs in epochs and mini-batches; otherwise all examples are taken at once.
     var learnsInEpochs: Bool { get }

@@ -24,6 +24,7 @@ package struct UpdateExamples: Sendable {
     ///   - examples: Their features by name; features other than the model's training inputs are ignored.
     ///   - model: The whole model.
     ///   - engine: Returns the engine of the whole model; called when the model is a pipeline.
+    /// - Throws: `.update` when there are no examples or one does not fit the training inputs, and errors of `engine`.
     package init(
         _ examples: [[String: FeatureData]],
         for model: SpecModel,

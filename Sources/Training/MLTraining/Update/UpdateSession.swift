@@ -30,9 +30,13 @@ package final class UpdateSession {
     private var origin: UInt64 = 0
     private var isEpochOver = false
 
+    /// Prepares the update of a model.
+    ///
     /// - Parameters:
+    ///   - file: The model.
     ///   - options: The caller's values in place of the model's defaults.
     ///   - engine: Returns the engine of the whole model, for the frozen part of a pipeline.
+    /// - Throws: `.update` when the model cannot be updated, and errors for options that do not fit.
     package init(
         _ file: ModelFile,
         options: [UpdateOption] = [],
