@@ -59,6 +59,6 @@ package enum PassPipeline {
 extension Graph {
     /// Verifies what a rewrite left; the error names the rewrite.
     func verify(after pass: String) throws(ModelError) {
-        try trailing("after the pass \(pass)") { () throws(ModelError) in try verify() }
+        try withErrorContext("after the pass \(pass)") { () throws(ModelError) in try verify() }
     }
 }

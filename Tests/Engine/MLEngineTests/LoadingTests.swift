@@ -27,10 +27,10 @@ struct LoadingTests {
         }
     }
 
-    private func load(_ model: SpecModel, _ surroundings: Surroundings = Surroundings()) throws(ModelError)
+    private func load(_ model: SpecModel, _ loadingOptions: LoadingOptions = LoadingOptions()) throws(ModelError)
         -> any ModelEngine
     {
-        try EngineLoader.load(ModelFile(specification: model), surroundings: surroundings)
+        try EngineLoader.load(ModelFile(specification: model), loadingOptions: loadingOptions)
     }
 
     private func message(_ body: () throws(ModelError) -> any ModelEngine) -> String? {
@@ -48,7 +48,7 @@ struct LoadingTests {
 
     @Test func programsWhoseRanksAreOpenAreReadForEachShape() throws {
         let engine = try EngineLoader.load(Samples.filling())
-        #expect(engine is ShapedEngine)
+        #expect(engine is PerShapeEngine)
         #expect(try engine.answer(["shape": vector(2, 3)]) == [6])
     }
 
@@ -70,7 +70,7 @@ struct LoadingTests {
     @Test func customModelsComeFromTheApp() throws {
         var model = Samples.network([2])
         model.customModel.className = "AddOne"
-        let engine = try load(model, Surroundings(customModels: CustomModels()))
+        let engine = try load(model, LoadingOptions(customModels: CustomModels()))
         #expect(try engine.answer(["x": vector(1, 2)]) == [2, 3])
         #expect(message { () throws(ModelError) in try load(model) }?.contains("the class 'AddOne' of an app") == true)
     }

@@ -20,11 +20,11 @@ extension ScalarFunction {
 }
 
 /// A function without parameters.
-package protocol PlainFunction: ScalarFunction {
+package protocol ScalarFunction: ScalarFunction {
     init()
 }
 
-extension PlainFunction {
+extension ScalarFunction {
     package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
 }
 
@@ -95,7 +95,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     }
 }
 
-extension Unary where Function: PlainFunction {
+extension Unary where Function: ScalarFunction {
     package init() { function = Function() }
 }
 

@@ -53,7 +53,7 @@ public final class MLComputePlan: Sendable {
 
     /// Makes a plan on a thread of its own: counting the costs of a large program takes time.
     private static func make(_ structure: MLModelStructure) async throws -> MLComputePlan {
-        try await offPool { MLComputePlan(structure) }
+        try await runBlocking { MLComputePlan(structure) }
     }
 
     /// The devices of a layer of a neural network: the processor, for every layer.
