@@ -22,8 +22,9 @@ struct TaskModel: Sendable {
     }
 
     /// Loads the trained model once.
+    ///
+    /// `@unchecked Sendable`: the lock guards the model.
     private final class TrainedModel: @unchecked Sendable {
-        // Unchecked: the lock guards the model.
         private let lock = NSLock()
         private let specification: SpecModel
         private var model: MLModel?
