@@ -4,7 +4,7 @@ package import MLKernels
 package import MLNumerics
 
 /// `max(x, 0)`.
-package struct Relu: ScalarFunction {
+package struct Relu: ParameterlessFunction {
     package static let names: [MILName] = ["relu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x }
@@ -12,7 +12,7 @@ package struct Relu: ScalarFunction {
 }
 
 /// `min(max(x, 0), 6)`.
-package struct Relu6: ScalarFunction {
+package struct Relu6: ParameterlessFunction {
     package static let names: [MILName] = ["relu6"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x > 6 ? 6 : x }
@@ -137,7 +137,7 @@ package struct ScaledTanh: ScalarFunction {
 }
 
 /// `1 / (1 + e⁻ˣ)`.
-package struct Sigmoid: ScalarFunction {
+package struct Sigmoid: ParameterlessFunction {
     package static let names: [MILName] = ["sigmoid"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
@@ -180,7 +180,7 @@ package struct HardSwish: ScalarFunction {
 }
 
 /// `x · sigmoid(x)`.
-package struct Silu: ScalarFunction {
+package struct Silu: ParameterlessFunction {
     package static let names: [MILName] = ["silu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + exp(-x)) }
@@ -188,7 +188,7 @@ package struct Silu: ScalarFunction {
 }
 
 /// `log(1 + eˣ)`.
-package struct Softplus: ScalarFunction {
+package struct Softplus: ParameterlessFunction {
     package static let names: [MILName] = ["softplus"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { log1p(exp(-Swift.abs(x))) + max(x, 0) }
@@ -196,7 +196,7 @@ package struct Softplus: ScalarFunction {
 }
 
 /// `x / (1 + |x|)`.
-package struct Softsign: ScalarFunction {
+package struct Softsign: ParameterlessFunction {
     package static let names: [MILName] = ["softsign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + Swift.abs(x)) }

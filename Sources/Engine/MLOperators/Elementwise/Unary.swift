@@ -20,11 +20,11 @@ extension ScalarFunction {
 }
 
 /// A function without parameters.
-package protocol ScalarFunction: ScalarFunction {
+package protocol ParameterlessFunction: ScalarFunction {
     init()
 }
 
-extension ScalarFunction {
+extension ParameterlessFunction {
     package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
 }
 
@@ -95,7 +95,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     }
 }
 
-extension Unary where Function: ScalarFunction {
+extension Unary where Function: ParameterlessFunction {
     package init() { function = Function() }
 }
 

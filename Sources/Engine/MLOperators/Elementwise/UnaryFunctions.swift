@@ -3,14 +3,14 @@ package import MLGraph
 package import MLKernels
 package import MLNumerics
 
-package struct Abs: ScalarFunction {
+package struct Abs: ParameterlessFunction {
     package static let names: [MILName] = ["abs"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { Swift.abs(x) }
     package var kernel: UnaryFunction? { .abs }
 }
 
-package struct Acos: ScalarFunction {
+package struct Acos: ParameterlessFunction {
     package static let names: [MILName] = ["acos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acos(x) }
@@ -18,14 +18,14 @@ package struct Acos: ScalarFunction {
 }
 
 /// The inverse hyperbolic cosine; only neural networks have it.
-package struct Acosh: ScalarFunction {
+package struct Acosh: ParameterlessFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acosh(x) }
     package var kernel: UnaryFunction? { .acosh }
 }
 
-package struct Asin: ScalarFunction {
+package struct Asin: ParameterlessFunction {
     package static let names: [MILName] = ["asin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asin(x) }
@@ -33,28 +33,28 @@ package struct Asin: ScalarFunction {
 }
 
 /// The inverse hyperbolic sine; only neural networks have it.
-package struct Asinh: ScalarFunction {
+package struct Asinh: ParameterlessFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asinh(x) }
     package var kernel: UnaryFunction? { .asinh }
 }
 
-package struct Atan: ScalarFunction {
+package struct Atan: ParameterlessFunction {
     package static let names: [MILName] = ["atan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atan(x) }
     package var kernel: UnaryFunction? { .atan }
 }
 
-package struct Atanh: ScalarFunction {
+package struct Atanh: ParameterlessFunction {
     package static let names: [MILName] = ["atanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atanh(x) }
     package var kernel: UnaryFunction? { .atanh }
 }
 
-package struct Ceil: ScalarFunction {
+package struct Ceil: ParameterlessFunction {
     package static let names: [MILName] = ["ceil"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.up) }
@@ -79,42 +79,42 @@ package struct Clip: ScalarFunction {
     package var kernel: UnaryFunction? { .clip(low: Float(lower), high: Float(upper)) }
 }
 
-package struct Cos: ScalarFunction {
+package struct Cos: ParameterlessFunction {
     package static let names: [MILName] = ["cos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cos(x) }
     package var kernel: UnaryFunction? { .cos }
 }
 
-package struct Cosh: ScalarFunction {
+package struct Cosh: ParameterlessFunction {
     package static let names: [MILName] = ["cosh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cosh(x) }
     package var kernel: UnaryFunction? { .cosh }
 }
 
-package struct Erf: ScalarFunction {
+package struct Erf: ParameterlessFunction {
     package static let names: [MILName] = ["erf"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { erf(x) }
     package var kernel: UnaryFunction? { .erf }
 }
 
-package struct Exp: ScalarFunction {
+package struct Exp: ParameterlessFunction {
     package static let names: [MILName] = ["exp"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp(x) }
     package var kernel: UnaryFunction? { .exp }
 }
 
-package struct Exp2: ScalarFunction {
+package struct Exp2: ParameterlessFunction {
     package static let names: [MILName] = ["exp2"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp2(x) }
     package var kernel: UnaryFunction? { .exp2 }
 }
 
-package struct Floor: ScalarFunction {
+package struct Floor: ParameterlessFunction {
     package static let names: [MILName] = ["floor"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.down) }
@@ -148,7 +148,7 @@ package struct Log: ScalarFunction {
 }
 
 /// Rounds to the nearest integer, halves to the even one.
-package struct Round: ScalarFunction {
+package struct Round: ParameterlessFunction {
     package static let names: [MILName] = ["round"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.toNearestOrEven) }
@@ -169,49 +169,49 @@ package struct Rsqrt: ScalarFunction {
 }
 
 /// −1, 0 or 1.
-package struct Sign: ScalarFunction {
+package struct Sign: ParameterlessFunction {
     package static let names: [MILName] = ["sign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x > 0 ? 1 : x < 0 ? -1 : x }
     package var kernel: UnaryFunction? { .sign }
 }
 
-package struct Sin: ScalarFunction {
+package struct Sin: ParameterlessFunction {
     package static let names: [MILName] = ["sin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sin(x) }
     package var kernel: UnaryFunction? { .sin }
 }
 
-package struct Sinh: ScalarFunction {
+package struct Sinh: ParameterlessFunction {
     package static let names: [MILName] = ["sinh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sinh(x) }
     package var kernel: UnaryFunction? { .sinh }
 }
 
-package struct Sqrt: ScalarFunction {
+package struct Sqrt: ParameterlessFunction {
     package static let names: [MILName] = ["sqrt"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.squareRoot() }
     package var kernel: UnaryFunction? { .sqrt }
 }
 
-package struct Square: ScalarFunction {
+package struct Square: ParameterlessFunction {
     package static let names: [MILName] = ["square"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x * x }
     package var kernel: UnaryFunction? { .square }
 }
 
-package struct Tan: ScalarFunction {
+package struct Tan: ParameterlessFunction {
     package static let names: [MILName] = ["tan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tan(x) }
     package var kernel: UnaryFunction? { .tan }
 }
 
-package struct Tanh: ScalarFunction {
+package struct Tanh: ParameterlessFunction {
     package static let names: [MILName] = ["tanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tanh(x) }
@@ -230,7 +230,7 @@ package struct Threshold: ScalarFunction {
 }
 
 /// `x == 0`, of truth values.
-package struct LogicalNot: ScalarFunction {
+package struct LogicalNot: ParameterlessFunction {
     package static let names: [MILName] = ["logical_not"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x == 0 ? 1 : 0 }
