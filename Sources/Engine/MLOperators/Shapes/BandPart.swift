@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The innermost matrices with everything outside a band around the diagonal set to 0.
 ///
@@ -36,5 +38,74 @@ package struct BandPart: Operator {
             if row - column > lower ?? .max || column - row > upper ?? .max { values[index] = 0 }
         }
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+}
+
+extension BandPart: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("matrixBandPart", \.matrixBandPart) { parameters, context throws(ModelError) in
+                let lower = Int(clamping: parameters.numLower)
+                let upper = Int(clamping: parameters.numUpper)
+                let op = BandPart(lower: lower < 0 ? nil : lower, upper: upper < 0 ? nil : upper)
+                try context.finish(try context.add(op, context.input()))
+            },
+            LayerRule("lowerTriangular", \.lowerTriangular) { parameters, context throws(ModelError) in
+                let op = BandPart(lower: nil, upper: Int(clamping: parameters.k))
+                try context.finish(try context.add(op, context.input()))
+            },
+            LayerRule("upperTriangular", \.upperTriangular) { parameters, context throws(ModelError) in
+                let op = BandPart(lower: -Int(Int32(clamping: parameters.k)), upper: nil)
+                try context.finish(try context.add(op, context.input()))
+            },
+        ]
+    }
+}
+
+extension BandPart {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
+        let rows = x.logicalShape[x.logicalShape.count - 2]
+        let columns = x.logicalShape[x.logicalShape.count - 1]
+        // Zero is all bits clear in every type.
+        let (lower, upper) = (Swift.min(lower ?? rows, rows), Swift.min(upper ?? columns, columns))
+        let total = x.count / columns
+        let each = Swift.max(1, (1 << 14) / columns)
+        return [
+            Kernel(
+                "band",
+                inPlaceOperands: [0],
+                body: { context in
+                    let (source, target) = (context.operand(0), context.result())
+                    Workers.parallelFor((total + each - 1) / each) { part, _ in
+                        for line in part * each..<Swift.min((part + 1) * each, total) {
+                            let row = line % rows
+                            let first = Swift.min(Swift.max(row - lower, 0), columns)
+                            let end = Swift.min(Swift.max(row + upper + 1, first), columns)
+                            let start = line * columns * width
+                            let to = target + start
+                            to.initializeMemory(as: UInt8.self, repeating: 0, count: first * width)
+                            if UnsafeRawPointer(target) != source {
+                                (to + first * width).copyMemory(
+                                    from: source + start + first * width,
+                                    byteCount: (end - first) * width
+                                )
+                            }
+                            (to + end * width).initializeMemory(
+                                as: UInt8.self,
+                                repeating: 0,
+                                count: (columns - end) * width
+                            )
+                        }
+                    }
+                }
+            )
+        ]
+    }
+}
+
+extension BandPart {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }
 }

@@ -1,120 +1,9 @@
-package import MLGraph
+import MLGraph
 import MLKernels
 import MLNumerics
 
-extension LSTM {
-    package var halfPrecisionOperands: [Int] { [3, 4, 7, 8] }
-
-    package func kernels(for request: KernelRequest) -> [Kernel] {
-        let count = direction == .bidirectional ? 2 : 1
-        guard request.computesFloats(), !couplesInputAndForget,
-            let x = request.operand(0)?.logicalShape,
-            let states = request.operand(4)?.logicalShape[1], x.elementCount > 0, states > 0,
-            (1...2).allSatisfy({ request.operand($0)?.scalarType == .float32 }),
-            let forward = RecurrentSource(request, .lstm, weightX: 3, bias: 5, peephole: 6)
-        else { return [] }
-        var sources = [forward]
-        if count == 2 {
-            guard let back = RecurrentSource(request, .lstm, weightX: 7, bias: 9, peephole: 10) else {
-                return []
-            }
-            sources.append(back)
-        }
-        let memory = RecurrentRun(
-            steps: x[0],
-            batch: x[1],
-            states: states,
-            ways: count,
-            isReverse: direction == .reverse,
-            returnsSequence: returnsSequence,
-            hasCell: true
-        )
-        let functions = (
-            gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
-        )
-        let bound = clip.map { Float($0) } ?? 0
-        let final = sources
-        @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
-            memory.run(weights, context) { layer in
-                layer.gateFunction = functions.0
-                layer.cellFunction = functions.1
-                layer.outputFunction = functions.2
-                layer.cellClip = bound
-            }
-        }
-        guard final.allSatisfy(\.isConstant) else {
-            return [
-                Kernel("lstm, packing", scratchByteCount: memory.scratchByteCount) { context in
-                    run(final.map { $0.packed(context) }, context)
-                }
-            ]
-        }
-        return [
-            Kernel(
-                "lstm",
-                scratchByteCount: memory.scratchByteCount,
-                packedOperands: final.flatMap(\.packedOperands)
-            ) {
-                let weights = final.compactMap { $0.packed() }
-                guard weights.count == final.count else { return nil }
-                return { context in run(weights, context) }
-            }
-        ]
-    }
-}
-
-extension GRU {
-    package var halfPrecisionOperands: [Int] { [2, 3] }
-
-    package func kernels(for request: KernelRequest) -> [Kernel] {
-        // With `resetsAfter`, operand 4 holds the state's bias alone, operand 5 the input's.
-        guard request.computesFloats(), let x = request.operand(0)?.logicalShape,
-            let states = request.operand(3)?.logicalShape[1], x.elementCount > 0, states > 0,
-            request.operand(1)?.scalarType == .float32,
-            let source = RecurrentSource(
-                request,
-                .gru(resetAfter: resetsAfter),
-                weightX: 2,
-                bias: 5,
-                stateBias: 4,
-                gateOrder: [2, 0, 1]
-            )
-        else { return [] }
-        let memory = RecurrentRun(
-            steps: x[0],
-            batch: x[1],
-            states: states,
-            ways: 1,
-            isReverse: direction == .reverse,
-            returnsSequence: returnsSequence,
-            hasCell: false
-        )
-        let functions = (gateActivation.kernelFunction, activation.kernelFunction)
-        @Sendable func run(_ weights: RecurrentWeights, _ context: KernelContext) {
-            memory.run([weights], context) { layer in
-                layer.gateFunction = functions.0
-                layer.cellFunction = functions.1
-                layer.outputFunction = functions.1
-            }
-        }
-        guard source.isConstant else {
-            return [
-                Kernel("gru, packing", scratchByteCount: memory.scratchByteCount) { context in
-                    run(source.packed(context), context)
-                }
-            ]
-        }
-        return [
-            Kernel("gru", scratchByteCount: memory.scratchByteCount, packedOperands: source.packedOperands) {
-                guard let weights = source.packed() else { return nil }
-                return { context in run(weights, context) }
-            }
-        ]
-    }
-}
-
 /// The weights of one direction before packing: constants, or operands with known shapes.
-private struct RecurrentSource: Sendable {
+struct RecurrentSource: Sendable {
     private struct Weight: Sendable {
         let operand: Int
         let shape: [Int]
@@ -279,7 +168,7 @@ private struct RecurrentSource: Sendable {
 }
 
 /// The memory of a recurrent operator while it runs: initial and final states are [batch, directions · states].
-private struct RecurrentRun: Sendable {
+struct RecurrentRun: Sendable {
     let steps: Int
     let batch: Int
     let states: Int

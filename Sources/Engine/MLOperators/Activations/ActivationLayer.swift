@@ -2,54 +2,6 @@ package import MLGraph
 package import MLNumerics
 package import MLSpecification
 
-extension Relu {
-    package static var layers: [LayerRule] {
-        [
-            LayerRule("activation", \.activation) { parameters, context throws(ModelError) in
-                try context.finish(try context.activation(parameters, of: context.input()))
-            }
-        ]
-    }
-}
-
-extension ClampedRelu {
-    package static var layers: [LayerRule] {
-        [.unary("clampedReLU", \.clampedReLu) { ClampedRelu(alpha: Double($0.alpha), beta: Double($0.beta)) }]
-    }
-}
-
-extension Gelu {
-    package static var layers: [LayerRule] {
-        [
-            LayerRule("gelu", \.gelu) { parameters, context throws(ModelError) in
-                let mode: Mode
-                switch parameters.mode {
-                case .exact: mode = .exact
-                case .tanhApproximation: mode = .tanh
-                case .sigmoidApproximation: mode = .sigmoid
-                case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "gelu mode \(value) is not known")
-                }
-                try context.finish(try context.add(Unary(Gelu(mode: mode)), context.input()))
-            }
-        ]
-    }
-}
-
-extension Softmax: LoweredFromLayers {
-    package static var layers: [LayerRule] {
-        [
-            LayerRule("softmax", \.softmax) { _, context throws(ModelError) in
-                // The channel axis; the last one of a blob without rows and columns.
-                let axis = try context.rank(of: context.input()) >= 3 ? -3 : -1
-                try context.finish(try context.add(Softmax(axis: axis), context.input()))
-            },
-            LayerRule("softmaxND", \.softmaxNd) { parameters, context throws(ModelError) in
-                try context.finish(try context.add(Softmax(axis: Int(clamping: parameters.axis)), context.input()))
-            },
-        ]
-    }
-}
-
 extension LayerContext {
     /// `x` after one of the thirteen functions of the specification's activations.
     package mutating func activation(_ parameters: SpecActivationParams, of x: ValueID) throws(ModelError) -> ValueID {

@@ -1,21 +1,8 @@
-package import MLGraph
-package import MLNumerics
-
-extension GRU: BackwardRecurrence {
-    static var operandCount: Int { 6 }
-    static var resultCount: Int { 2 }
-
-    package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
-
-    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
-        GRUBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[3]?[1] ?? 0)
-    }
-
-    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) { GRUBackward(self, run).run() }
-}
+import MLGraph
+import MLNumerics
 
 /// The backward pass of a GRU. Everything kept from the forward pass is in time order; gates have the order r, o, z.
-private struct GRUBackward<Scalar: BackwardScalar> {
+struct GRUBackward<Scalar: BackwardScalar> {
     private let op: GRU
     private let memory: BackwardRun<Scalar>
     private let length: Int

@@ -1,9 +1,9 @@
-package import MLGraph
+import MLGraph
 import MLKernels
 import MLNumerics
 
 /// One of the copies between batches and blocks of pixels: the pixels at one position in the blocks.
-private struct BlockCopy: Sendable {
+struct BlockCopy: Sendable {
     let copy: StridedCopy
     let sourceOffset: Int
     let targetOffset: Int
@@ -53,50 +53,5 @@ private struct BlockCopy: Sendable {
                 width: width
             )
         }
-    }
-}
-
-extension SpaceToBatch {
-    package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
-        let result = request.results[0]
-        var cells = result.logicalShape
-        cells[0] /= blockShape[0] * blockShape[1]
-        let copies = BlockCopy.all(
-            block: blockShape,
-            margin: [paddings[0], paddings[2]],
-            image: x.logicalShape,
-            cells: cells,
-            toCells: true,
-            width: width
-        )
-        let hasBorder = paddings.contains { $0 > 0 }
-        let byteCount = result.byteCount
-        return [
-            Kernel("blocks to batches") { context in
-                if hasBorder {
-                    var zero: UInt8 = 0
-                    MLKernels.Fill.run(context.result(), elementByteCount: 1, value: &zero, count: byteCount)
-                }
-                for copy in copies { copy.run(context) }
-            }
-        ]
-    }
-}
-
-extension BatchToSpace {
-    package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
-        var cells = x.logicalShape
-        cells[0] /= blockShape[0] * blockShape[1]
-        let copies = BlockCopy.all(
-            block: blockShape,
-            margin: [crops[0], crops[2]],
-            image: request.results[0].logicalShape,
-            cells: cells,
-            toCells: false,
-            width: width
-        )
-        return [Kernel("batches to blocks") { context in for copy in copies { copy.run(context) } }]
     }
 }

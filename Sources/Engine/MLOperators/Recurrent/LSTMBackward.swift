@@ -1,29 +1,8 @@
-package import MLGraph
-package import MLNumerics
-
-extension LSTM: BackwardRecurrence {
-    static var operandCount: Int { 11 }
-    static var resultCount: Int { 3 }
-
-    package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
-
-    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
-        LSTMBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[4]?[1] ?? 0)
-    }
-
-    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) {
-        switch direction {
-        case .forward: LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
-        case .reverse: LSTMBackward(self, run, first: 3, column: 0, isReverse: true).run()
-        case .bidirectional:
-            LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
-            LSTMBackward(self, run, first: 7, column: run.shape(4)[1], isReverse: true).run()
-        }
-    }
-}
+import MLGraph
+import MLNumerics
 
 /// The backward pass of one direction of an LSTM. Everything kept from the forward pass is in time order.
-private struct LSTMBackward<Scalar: BackwardScalar> {
+struct LSTMBackward<Scalar: BackwardScalar> {
     private let op: LSTM
     private let memory: BackwardRun<Scalar>
     /// The index of the input weight among the operands; state weight, bias and peephole follow.
