@@ -52,7 +52,7 @@ package struct PRelu: Operator {
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<2) ? .agnostic : .rowMajor }
 }
 
-extension PRelu {
+extension PRelu: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()
         let dy = try context.resultGradient()

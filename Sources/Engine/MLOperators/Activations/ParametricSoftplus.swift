@@ -68,7 +68,7 @@ package struct ParametricSoftplus: Operator {
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<3) ? .agnostic : .rowMajor }
 }
 
-extension ParametricSoftplus {
+extension ParametricSoftplus: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()
         let dy = try context.resultGradient()

@@ -78,7 +78,7 @@ extension Softmax: LoweredFromLayers {
     }
 }
 
-extension Softmax {
+extension Softmax: DifferentiableOperator {
     /// dx = y · (dy − Σ dy · y)
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let y = context.results[0]

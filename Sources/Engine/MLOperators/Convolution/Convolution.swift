@@ -293,7 +293,7 @@ extension LayerContext {
     }
 }
 
-extension Convolution {
+extension Convolution: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard activation == .none else { throw notDifferentiable("once a function is fused with it") }
         let (x, weight) = (try context.operand(0), try context.operand(1))

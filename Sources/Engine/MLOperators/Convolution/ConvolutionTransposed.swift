@@ -180,7 +180,7 @@ package struct ConvolutionTransposed: Operator {
     }
 }
 
-extension ConvolutionTransposed {
+extension ConvolutionTransposed: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard activation == .none else { throw notDifferentiable("once a function is fused with it") }
         let (x, weight) = (try context.operand(0), try context.operand(1))

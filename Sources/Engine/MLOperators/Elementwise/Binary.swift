@@ -105,7 +105,9 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
     }
 }
 
-extension Binary {
+extension Binary: DifferentiableOperator {
+    package static var hasGradient: Bool { Function.self is any DifferentiableBinaryFunction.Type }
+
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand(0)
         let y = try context.operand(1)

@@ -48,7 +48,7 @@ package struct Cast: Operator {
     }
 }
 
-extension Cast {
+extension Cast: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let source = context.scalarType(try context.operand())
         guard scalarType.isFloat, source.isFloat else { throw notDifferentiable("to or from integers") }

@@ -70,7 +70,7 @@ extension Select: LoweredFromLayers {
     }
 }
 
-extension Select {
+extension Select: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dz = try context.resultGradient()
         let condition = try context.operand(0)

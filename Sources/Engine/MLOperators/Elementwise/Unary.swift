@@ -128,7 +128,9 @@ extension Unary where Function: PlainFunction {
     package init() { function = Function() }
 }
 
-extension Unary {
+extension Unary: DifferentiableOperator {
+    package static var hasGradient: Bool { Function.self is any DifferentiableFunction.Type }
+
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard let function = function as? any DifferentiableFunction else {
             throw notDifferentiable("that is not zero")

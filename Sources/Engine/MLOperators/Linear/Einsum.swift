@@ -200,7 +200,7 @@ private struct EinsumProduct: Sendable {
     }
 }
 
-extension Einsum {
+extension Einsum: DifferentiableOperator {
     /// The gradient of an operand is the sum of products of the result's gradient and the other operands.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let terms = try terms()

@@ -261,7 +261,7 @@ extension Linear {
     }
 }
 
-extension Linear {
+extension Linear: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard activation == .none else { throw notDifferentiable("once a function is fused with it") }
         let x = try context.operand(0)

@@ -201,7 +201,7 @@ extension MatrixProduct {
     }
 }
 
-extension MatMul {
+extension MatMul: DifferentiableOperator {
     /// With x and y as stacks of matrices: dx = dz · yᵀ, dy = xᵀ · dz, summed over the broadcast axes.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let (first, second) = (try context.operand(0), try context.operand(1))

@@ -156,7 +156,7 @@ extension BatchNorm {
     }
 }
 
-extension BatchNorm {
+extension BatchNorm: DifferentiableOperator {
     /// The statistics are stored, so that the operation is linear: x · scale + offset.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand(0)

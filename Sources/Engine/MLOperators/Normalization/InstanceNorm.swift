@@ -87,7 +87,7 @@ extension InstanceNorm {
     }
 }
 
-extension InstanceNorm {
+extension InstanceNorm: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let shape = try context.extents(context.operand())
         try context.setStandardizedGradients(

@@ -90,7 +90,7 @@ extension L2Norm {
     }
 }
 
-extension L2Norm {
+extension L2Norm: DifferentiableOperator {
     /// dx = (dy − y · Σ dy · y) / length
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()

@@ -181,7 +181,7 @@ extension LayerNorm {
     }
 }
 
-extension LayerNorm {
+extension LayerNorm: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let axes = try normalizedAxes(rank: context.extents(context.operand()).count)
         try context.setStandardizedGradients(axes: axes, parameterAxes: axes, epsilon: epsilon)

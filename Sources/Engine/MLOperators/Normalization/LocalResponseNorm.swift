@@ -144,7 +144,7 @@ extension LocalResponseNorm {
     }
 }
 
-extension LocalResponseNorm {
+extension LocalResponseNorm: DifferentiableOperator {
     /// With e = k + alpha / size · Σ x² around each channel: dx = dy / eᵝ − 2 alpha · beta / size · x · Σ dy · x /
     /// eᵝ⁺¹, where the last sum is over the channels whose windows contain this one.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {

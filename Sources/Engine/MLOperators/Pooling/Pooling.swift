@@ -375,7 +375,7 @@ extension Pooling {
     }
 }
 
-extension Pooling {
+extension Pooling: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dx = try context.add(
             PoolingGradient(self),

@@ -188,7 +188,7 @@ extension GRU {
     }
 }
 
-extension GRU: BackwardRecurrence {
+extension GRU: BackwardRecurrence, DifferentiableOperator {
     static var operandCount: Int { 6 }
     static var resultCount: Int { 2 }
 

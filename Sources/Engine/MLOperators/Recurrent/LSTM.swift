@@ -334,7 +334,7 @@ extension LSTM {
     }
 }
 
-extension LSTM: BackwardRecurrence {
+extension LSTM: BackwardRecurrence, DifferentiableOperator {
     static var operandCount: Int { 11 }
     static var resultCount: Int { 3 }
 

@@ -199,7 +199,7 @@ extension RNN {
     }
 }
 
-extension RNN: BackwardRecurrence {
+extension RNN: BackwardRecurrence, DifferentiableOperator {
     static var operandCount: Int { 5 }
     static var resultCount: Int { 2 }
 

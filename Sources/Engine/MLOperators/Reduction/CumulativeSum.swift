@@ -97,7 +97,7 @@ extension CumulativeSum {
     }
 }
 
-extension CumulativeSum {
+extension CumulativeSum: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard !context.has(1) else { throw notDifferentiable("along an axis that is computed") }
         var back = self

@@ -197,7 +197,7 @@ extension ReductionFunction {
     }
 }
 
-extension Reduction {
+extension Reduction: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()
         let shape = try context.extents(x)

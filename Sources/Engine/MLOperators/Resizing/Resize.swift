@@ -219,7 +219,7 @@ extension Resize {
     }
 }
 
-extension Resize {
+extension Resize: DifferentiableOperator {
     /// Along each axis the result is a matrix times the operand; the gradient is the transposed matrix times dy.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let source = try context.extents(context.operand())

@@ -160,7 +160,7 @@ extension Gather: LoweredFromLayers {
     }
 }
 
-extension Gather {
+extension Gather: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard batchDimensions == 0 else { throw notDifferentiable("with axes of a batch") }
         let zeros = try context.zeros()

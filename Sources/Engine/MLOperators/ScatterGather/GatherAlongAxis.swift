@@ -89,7 +89,7 @@ extension GatherAlongAxis {
     }
 }
 
-extension GatherAlongAxis {
+extension GatherAlongAxis: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let zeros = try context.zeros()
         let scatter = ScatterAlongAxis(axis: axis, mode: .add, indexRule: indexRule)

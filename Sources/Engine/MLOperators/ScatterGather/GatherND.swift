@@ -103,7 +103,7 @@ extension GatherND {
     }
 }
 
-extension GatherND {
+extension GatherND: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         guard batchDimensions == 0 else { throw notDifferentiable("with axes of a batch") }
         let zeros = try context.zeros()

@@ -104,7 +104,7 @@ extension BandPart {
     }
 }
 
-extension BandPart {
+extension BandPart: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }

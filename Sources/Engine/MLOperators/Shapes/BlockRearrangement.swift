@@ -122,7 +122,7 @@ extension BlockRearrangement: LoweredFromLayers {
     }
 }
 
-extension BlockRearrangement {
+extension BlockRearrangement: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setMovedGradient(by: self)
     }

@@ -48,7 +48,7 @@ extension BroadcastTo: LoweredFromLayers {
     }
 }
 
-extension BroadcastTo {
+extension BroadcastTo: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setBroadcastGradient(ofOperand: 0, to: context.resultGradient())
     }

@@ -118,7 +118,7 @@ extension Concat: LoweredFromLayers {
     }
 }
 
-extension Concat {
+extension Concat: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dy = try context.resultGradient()
         let shape = try context.extents(dy)

@@ -53,7 +53,7 @@ package struct Crop: Rearrangement {
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 }
 
-extension Crop {
+extension Crop: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let shape = try context.extents(context.operand())
         let amounts = context.integers([top, bottom, left, right])

@@ -44,6 +44,6 @@ extension ExpandDims: LoweredFromLayers {
     }
 }
 
-extension ExpandDims {
+extension ExpandDims: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

@@ -41,6 +41,6 @@ extension Flatten2D: LoweredFromLayers {
     }
 }
 
-extension Flatten2D {
+extension Flatten2D: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

@@ -37,7 +37,7 @@ extension Identity: LoweredFromLayers {
     }
 }
 
-extension Identity {
+extension Identity: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         context.setGradient(ofOperand: 0, to: try context.resultGradient())
     }

@@ -176,7 +176,7 @@ extension LayerContext {
     }
 }
 
-extension Pad {
+extension Pad: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let shape = try context.extents(context.operand())
         guard let amounts = context.builder.constant(try context.operand(1))?.integers else {

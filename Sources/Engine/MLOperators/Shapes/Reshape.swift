@@ -143,6 +143,6 @@ extension LayerContext {
     }
 }
 
-extension Reshape {
+extension Reshape: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

@@ -71,6 +71,6 @@ extension ReshapeLike: LoweredFromLayers {
     }
 }
 
-extension ReshapeLike {
+extension ReshapeLike: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

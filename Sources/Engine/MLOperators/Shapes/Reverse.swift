@@ -41,7 +41,7 @@ extension Reverse: LoweredFromLayers {
     }
 }
 
-extension Reverse {
+extension Reverse: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }

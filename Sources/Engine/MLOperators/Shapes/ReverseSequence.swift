@@ -99,7 +99,7 @@ extension ReverseSequence {
     }
 }
 
-extension ReverseSequence {
+extension ReverseSequence: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient(), context.operand(1)))
     }

@@ -210,7 +210,7 @@ extension LayerContext {
     }
 }
 
-extension SliceByIndex {
+extension SliceByIndex: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setMovedGradient(by: self)
     }

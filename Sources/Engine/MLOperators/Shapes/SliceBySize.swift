@@ -89,7 +89,7 @@ extension SliceBySize: LoweredFromLayers {
     }
 }
 
-extension SliceBySize {
+extension SliceBySize: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setMovedGradient(by: self)
     }

@@ -72,7 +72,7 @@ extension SlidingWindows: LoweredFromLayers {
     }
 }
 
-extension SlidingWindows {
+extension SlidingWindows: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setMovedGradient(by: self)
     }

@@ -134,7 +134,7 @@ extension Split: LoweredFromLayers {
     }
 }
 
-extension Split {
+extension Split: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         var parts: [ValueID?] = []
         for (result, gradient) in zip(context.results, context.resultGradients) {

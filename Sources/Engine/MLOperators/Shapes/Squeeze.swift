@@ -46,7 +46,7 @@ extension Squeeze: LoweredFromLayers {
     }
 }
 
-extension Squeeze {
+extension Squeeze: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
 

@@ -75,7 +75,7 @@ extension Stack: LoweredFromLayers {
     }
 }
 
-extension Stack {
+extension Stack: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dy = try context.resultGradient()
         let place = try normalizedAxis(axis, rank: context.extents(dy).count)

@@ -72,7 +72,7 @@ extension Tile: LoweredFromLayers {
     }
 }
 
-extension Tile {
+extension Tile: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         try context.setMovedGradient(by: self)
     }

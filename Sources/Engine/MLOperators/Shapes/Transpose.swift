@@ -73,7 +73,7 @@ extension Transpose: LoweredFromLayers {
     }
 }
 
-extension Transpose {
+extension Transpose: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let order = try normalizedPermutation(rank: context.extents(context.operand()).count)
         let inverse = order.indices.map { axis in order.firstIndex(of: axis) ?? axis }
