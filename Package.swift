@@ -367,7 +367,12 @@ let checks: [[Target]] = [
     room(
         "Tests/Engine",
         [
-            tests("MLOperatorsTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "TestSupport"]),
+            tests(
+                "MLOperatorsTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                ]
+            ),
             tests("MLRuntimeTests", ["MLNumerics", "MLGraph", "MLRuntime"]),
             tests(
                 "MLLoweringTests",
