@@ -69,35 +69,22 @@ extension BandPart {
         let columns = x.logicalShape[x.logicalShape.count - 1]
         // Zero is all bits clear in every type.
         let (lower, upper) = (Swift.min(lower ?? rows, rows), Swift.min(upper ?? columns, columns))
-        let total = x.count / columns
-        let each = Swift.max(1, (1 << 14) / columns)
+        let matrices = x.count / (rows * columns)
         return [
             Kernel(
                 "band",
                 inPlaceOperands: [0],
                 body: { context in
-                    let (source, target) = (context.operand(0), context.result())
-                    Workers.parallelFor((total + each - 1) / each) { part, _ in
-                        for line in part * each..<Swift.min((part + 1) * each, total) {
-                            let row = line % rows
-                            let first = Swift.min(Swift.max(row - lower, 0), columns)
-                            let end = Swift.min(Swift.max(row + upper + 1, first), columns)
-                            let start = line * columns * width
-                            let to = target + start
-                            to.initializeMemory(as: UInt8.self, repeating: 0, count: first * width)
-                            if UnsafeRawPointer(target) != source {
-                                (to + first * width).copyMemory(
-                                    from: source + start + first * width,
-                                    byteCount: (end - first) * width
-                                )
-                            }
-                            (to + end * width).initializeMemory(
-                                as: UInt8.self,
-                                repeating: 0,
-                                count: (columns - end) * width
-                            )
-                        }
-                    }
+                    BandCopy.run(
+                        context.operand(0),
+                        into: context.result(),
+                        matrices: matrices,
+                        rows: rows,
+                        columns: columns,
+                        elementByteCount: width,
+                        lower: lower,
+                        upper: upper
+                    )
                 }
             )
         ]
