@@ -43,7 +43,7 @@ package struct ArchiveStart: Sendable {
                 "The header is damaged: it has another hash than the archive says; get it anew."
             )
         }
-        return try trailing("header") { () throws(ModelError) in try ArchiveHeader(readingText: text) }
+        return try withErrorContext("header") { () throws(ModelError) in try ArchiveHeader(readingText: text) }
     }
 
     static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it anew.") }

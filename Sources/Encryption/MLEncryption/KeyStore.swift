@@ -80,7 +80,7 @@ package struct KeyStore: Sendable {
         let sealed = path(keyID, .host)
         guard FileAccess.kind(of: sealed) == .file else { return nil }
         let bytes = try FileAccess.read(sealed)
-        return try trailing(sealed) { () throws(ModelError) in
+        return try withErrorContext(sealed) { () throws(ModelError) in
             try SystemCredentials.open(bytes, name: keyID.description) { (text) throws(ModelError) in
                 try ModelKey(text: text)
             }

@@ -84,7 +84,7 @@ package final class Vault: ModelVault {
         let archive = try opened(path)
         guard let record = try archive.record else { return archive.contents }
         let folder = try open(record, archive.files, at: path)
-        try trailing(path) { () throws(ModelError) in try archive.check(contentKey(of: record, at: path)) }
+        try withErrorContext(path) { () throws(ModelError) in try archive.check(contentKey(of: record, at: path)) }
         return folder
     }
 
@@ -103,14 +103,14 @@ package final class Vault: ModelVault {
     ) throws(ModelError) -> EncryptedFolder {
         let contentKey = try contentKey(of: record, at: path)
         if !state.withLock({ $0.permitsDumps }) { csecrets_forbid_dumps() }
-        return try trailing(path) { () throws(ModelError) in
+        return try withErrorContext(path) { () throws(ModelError) in
             try EncryptedFolder(record, contentKey: contentKey, stored: files)
         }
     }
 
     package static func record(in files: any StoredFiles, at path: String) throws(ModelError) -> EncryptionRecord {
-        try trailing(path) { () throws(ModelError) in
-            try trailing(ModelVaults.encryptionName) { () throws(ModelError) in
+        try withErrorContext(path) { () throws(ModelError) in
+            try withErrorContext(ModelVaults.encryptionName) { () throws(ModelError) in
                 guard let file = try files.stored(ModelVaults.encryptionName) else {
                     throw ModelError(.malformed, "This is no file; copy the model again.")
                 }
@@ -161,7 +161,7 @@ package final class Vault: ModelVault {
             if key.keyID == record.keyID, let contentKey = try opened(record, with: key) { return contentKey }
         }
         if let key = try KeyStore.user.key(record.keyID) {
-            return try trailing(path) { () throws(ModelError) in try record.contentKey(key) }
+            return try withErrorContext(path) { () throws(ModelError) in try record.contentKey(key) }
         }
         return nil
     }
@@ -203,7 +203,7 @@ package final class Vault: ModelVault {
     ) async throws(ModelError) {
         let lease: KeyLease
         do { lease = try await service(KeyRequest(record: record, path: path)) } catch { throw error.at(path) }
-        try trailing(path) { () throws(ModelError) in try record.check(lease.contentKey) }
+        try withErrorContext(path) { () throws(ModelError) in try record.check(lease.contentKey) }
         let end = lease.seconds.map { ContinuousClock.now + .seconds($0) }
         state.withLock { $0.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end) }
         guard lease.isShared else { return }

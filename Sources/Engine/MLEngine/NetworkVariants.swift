@@ -54,7 +54,7 @@ final class NetworkVariants: Sendable {
             guard case .array(let mapping) = input.form, case .tensor(let tensor)? = features[input.name] else {
                 continue
             }
-            let batch = try trailing("input '\(input.name)'") { () throws(ModelError) in
+            let batch = try withErrorContext("input '\(input.name)'") { () throws(ModelError) in
                 try mapping.batch(of: tensor.shape)
             }
             if batch != 1 { shapes.batches[input.name] = batch }

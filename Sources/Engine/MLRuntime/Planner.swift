@@ -41,16 +41,16 @@ struct Planner {
         }
         let end = graph.body.operations.count
         for output in graph.body.outputs { lastUses[output] = end }
-        for (output, input) in overwritten { giveUp(input, for: graph.body.outputs[output]) }
+        for (output, input) in overwritten { allowOverwriting(input, for: graph.body.outputs[output]) }
         for (index, operation) in graph.body.operations.enumerated() {
-            try trailing(operation.location) { () throws(ModelError) in try add(operation, at: index) }
+            try withErrorContext(operation.location) { () throws(ModelError) in try add(operation, at: index) }
         }
         return try finished()
     }
 
     /// Allows `input` to be overwritten when `output` is computed from it by operations that replace parts of their
     /// first operand.
-    private mutating func giveUp(_ input: ValueID, for output: ValueID) {
+    private mutating func allowOverwriting(_ input: ValueID, for output: ValueID) {
         var producers: [ValueID: Operation] = [:]
         for operation in graph.body.operations {
             if let result = operation.results.first { producers[result] = operation }

@@ -19,14 +19,14 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     /// The single value of each column's bins, which bounded cells need.
     private let singles: [[Float]]
     private let isComplete: [Bool]
-    private let rooms: Rooms
+    private let scratchPool: ScratchPool
 
     init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings, bins: Int) {
         examples = table
         self.settings = settings
         rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         isComplete = table.columns.map { column in !column.contains(where: \.isNaN) }
-        rooms = Rooms(count: Cell.isBounded ? table.rowCount : Self.leastRows)
+        scratchPool = ScratchPool(count: Cell.isBounded ? table.rowCount : Self.leastRows)
         guard Cell.isBounded else {
             self.table = BinnedTable(table, bins: bins)
             singles = []
@@ -66,17 +66,17 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     }
 
     /// Scratch buffers for the examples of one node, one for each thread that needs one at the same time.
-    private final class Rooms: Sendable {
+    private final class ScratchPool: Sendable {
         private let free = Mutex<[AlignedMemory]>([])
         private let count: Int
 
         init(count: Int) { self.count = count }
 
-        func lend(_ body: (SplitRefinement.Room) -> SplitCandidate) -> SplitCandidate {
-            let byteCount = SplitRefinement.Room.byteCount(count)
+        func lend(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
+            let byteCount = SplitRefinement.Scratch.byteCount(count)
             let memory = free.withLock { $0.popLast() } ?? AlignedMemory(byteCount: byteCount)
             defer { free.withLock { $0.append(memory) } }
-            return body(SplitRefinement.Room(memory.address, count: count))
+            return body(SplitRefinement.Scratch(memory.address, count: count))
         }
     }
 
@@ -222,7 +222,9 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     if let cells = cells(level, index, feature) {
                         found[task] = search(level[index].sum, cells, feature)
                     } else {
-                        found[task] = rooms.lend { search(level[index], order, gradients, feature, bins: nil, $0) }
+                        found[task] = scratchPool.lend {
+                            search(level[index], order, gradients, feature, bins: nil, $0)
+                        }
                     }
                 }
             }
@@ -278,8 +280,8 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 Workers.parallelFor(tasks.count) { place, _ in
                     let task = tasks[place]
                     let (index, upper) = (task / width, uppers + task * BinnedTable.binCount)
-                    found[task] = rooms.lend { room in
-                        refine(level[index], order, gradients, features[task % width], upper, least[index], room)
+                    found[task] = scratchPool.lend { scratch in
+                        refine(level[index], order, gradients, features[task % width], upper, least[index], scratch)
                     }
                 }
             }
@@ -310,9 +312,9 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ feature: Int32,
         _ upper: UnsafePointer<Float>,
         _ least: Float,
-        _ room: SplitRefinement.Room
+        _ scratch: SplitRefinement.Scratch
     ) -> SplitCandidate {
-        guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, room) }
+        guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, scratch) }
         let cells = UnsafeRawPointer(histogram.cells + Int(feature) * BinnedTable.binCount)
         let bins = table.column(Int(feature))
         return singles[Int(feature)].withUnsafeBufferPointer { singles in
@@ -323,7 +325,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 upper: upper,
                 least: least
             )
-            return search(open, order, gradients, feature, bins: bins, room)
+            return search(open, order, gradients, feature, bins: bins, scratch)
         }
     }
 
@@ -333,7 +335,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ feature: Int32,
         bins: SplitRefinement.Bins?,
-        _ room: SplitRefinement.Room
+        _ scratch: SplitRefinement.Scratch
     ) -> SplitCandidate {
         examples.columns[Int(feature)].withUnsafeBufferPointer { values in
             SplitRefinement.best(
@@ -346,7 +348,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 rows: UnsafeBufferPointer(rebasing: order[open.rows]),
                 gradients: gradients,
                 bins: bins,
-                room: room,
+                scratch: scratch,
                 rule
             )
         }

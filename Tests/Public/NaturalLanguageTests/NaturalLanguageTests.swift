@@ -52,7 +52,7 @@ struct NLTaggerTests {
                 sentences.append((names + [verb, "."], names.map { _ in "PersonalName" } + ["Verb", "Punctuation"]))
             }
         }
-        let trainer = try SequenceTrainer(SequenceTable(sentences, features))
+        let trainer = try CRFTrainer(SequenceTable(sentences, features))
         try trainer.train()
         let file = ModelFile(specification: TextModelFiles.tagger(trainer.model(features)))
         return try NLModel(mlModel: MLModel(file, configuration: MLModelConfiguration()))

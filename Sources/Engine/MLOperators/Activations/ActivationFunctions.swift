@@ -5,7 +5,7 @@ package import MLNumerics
 import MLSpecification
 
 /// `max(x, 0)`.
-package struct Relu: PlainFunction, DifferentiableFunction {
+package struct Relu: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["relu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x }
@@ -25,7 +25,7 @@ package struct Relu: PlainFunction, DifferentiableFunction {
 }
 
 /// `min(max(x, 0), 6)`.
-package struct Relu6: PlainFunction, DifferentiableFunction {
+package struct Relu6: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["relu6"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x < 0 ? 0 : x > 6 ? 6 : x }
@@ -204,7 +204,7 @@ package struct ScaledTanh: ScalarFunction, DifferentiableFunction {
 }
 
 /// `1 / (1 + e⁻ˣ)`.
-package struct Sigmoid: PlainFunction, DifferentiableFunction {
+package struct Sigmoid: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["sigmoid"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { 1 / (1 + exp(-x)) }
@@ -257,7 +257,7 @@ package struct HardSwish: ScalarFunction, DifferentiableFunction {
 }
 
 /// `x · sigmoid(x)`.
-package struct Silu: PlainFunction, DifferentiableFunction {
+package struct Silu: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["silu"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + exp(-x)) }
@@ -270,7 +270,7 @@ package struct Silu: PlainFunction, DifferentiableFunction {
 }
 
 /// `log(1 + eˣ)`.
-package struct Softplus: PlainFunction, DifferentiableFunction {
+package struct Softplus: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["softplus"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { log1p(exp(-Swift.abs(x))) + max(x, 0) }
@@ -279,7 +279,7 @@ package struct Softplus: PlainFunction, DifferentiableFunction {
 }
 
 /// `x / (1 + |x|)`.
-package struct Softsign: PlainFunction, DifferentiableFunction {
+package struct Softsign: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["softsign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x / (1 + Swift.abs(x)) }

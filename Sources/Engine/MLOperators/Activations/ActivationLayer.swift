@@ -43,7 +43,8 @@ extension LayerContext {
         var operands: [ValueID?] = [merged]
         for (name, values) in parameters {
             let count = values.valueCount
-            var tensor = try trailing(name) { () throws(ModelError) in try weightTensor(values, shape: [count]) }
+            var tensor = try withErrorContext(name) { () throws(ModelError) in try weightTensor(values, shape: [count])
+            }
             if count == 1, channels != 1 {
                 tensor = Tensor(repeating: tensor.values[0], .float32, shape: [channels])
             }

@@ -324,7 +324,7 @@ extension LayerContext {
     ) throws(ModelError) -> ValueID {
         let rank = rank(of: try input())
         let isChannels = shape.count == 1 && rank >= 3
-        let tensor = try trailing(name) { () throws(ModelError) in
+        let tensor = try withErrorContext(name) { () throws(ModelError) in
             try weightTensor(values, shape: try extents(shape))
         }
         return builder.constant(isChannels ? tensor.reshaped(shape + [1, 1]) : tensor, name: layer.name + "." + name)

@@ -49,11 +49,11 @@ extension DifferentiableFunction {
 }
 
 /// A function without parameters.
-package protocol PlainFunction: ScalarFunction {
+package protocol ParameterlessFunction: ScalarFunction {
     init()
 }
 
-extension PlainFunction {
+extension ParameterlessFunction {
     package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
 }
 
@@ -124,7 +124,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     }
 }
 
-extension Unary where Function: PlainFunction {
+extension Unary where Function: ParameterlessFunction {
     package init() { function = Function() }
 }
 

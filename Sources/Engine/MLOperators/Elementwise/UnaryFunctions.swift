@@ -4,7 +4,7 @@ package import MLKernels
 package import MLNumerics
 import MLSpecification
 
-package struct Abs: PlainFunction, DifferentiableFunction {
+package struct Abs: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["abs"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { Swift.abs(x) }
@@ -14,7 +14,7 @@ package struct Abs: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { x > 0 ? 1 : x < 0 ? -1 : 0 }
 }
 
-package struct Acos: PlainFunction, DifferentiableFunction {
+package struct Acos: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["acos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acos(x) }
@@ -24,7 +24,7 @@ package struct Acos: PlainFunction, DifferentiableFunction {
 }
 
 /// The inverse hyperbolic cosine; only neural networks have it.
-package struct Acosh: PlainFunction, DifferentiableFunction {
+package struct Acosh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { acosh(x) }
@@ -33,7 +33,7 @@ package struct Acosh: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 / (x * x - 1).squareRoot() }
 }
 
-package struct Asin: PlainFunction, DifferentiableFunction {
+package struct Asin: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["asin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asin(x) }
@@ -43,7 +43,7 @@ package struct Asin: PlainFunction, DifferentiableFunction {
 }
 
 /// The inverse hyperbolic sine; only neural networks have it.
-package struct Asinh: PlainFunction, DifferentiableFunction {
+package struct Asinh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = []
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { asinh(x) }
@@ -52,7 +52,7 @@ package struct Asinh: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 / (x * x + 1).squareRoot() }
 }
 
-package struct Atan: PlainFunction, DifferentiableFunction {
+package struct Atan: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["atan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atan(x) }
@@ -61,7 +61,7 @@ package struct Atan: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 / (1 + x * x) }
 }
 
-package struct Atanh: PlainFunction, DifferentiableFunction {
+package struct Atanh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["atanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { atanh(x) }
@@ -70,7 +70,7 @@ package struct Atanh: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 / (1 - x * x) }
 }
 
-package struct Ceil: PlainFunction {
+package struct Ceil: ParameterlessFunction {
     package static let names: [MILName] = ["ceil"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.up) }
@@ -102,7 +102,7 @@ package struct Clip: ScalarFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { x >= lower && x <= upper ? 1 : 0 }
 }
 
-package struct Cos: PlainFunction, DifferentiableFunction {
+package struct Cos: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["cos"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cos(x) }
@@ -111,7 +111,7 @@ package struct Cos: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { -sin(x) }
 }
 
-package struct Cosh: PlainFunction, DifferentiableFunction {
+package struct Cosh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["cosh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { cosh(x) }
@@ -120,7 +120,7 @@ package struct Cosh: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { sinh(x) }
 }
 
-package struct Erf: PlainFunction, DifferentiableFunction {
+package struct Erf: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["erf"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { erf(x) }
@@ -129,7 +129,7 @@ package struct Erf: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 2 / Double.pi.squareRoot() * exp(-x * x) }
 }
 
-package struct Exp: PlainFunction, DifferentiableFunction {
+package struct Exp: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["exp"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp(x) }
@@ -138,7 +138,7 @@ package struct Exp: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { y }
 }
 
-package struct Exp2: PlainFunction, DifferentiableFunction {
+package struct Exp2: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["exp2"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { exp2(x) }
@@ -148,7 +148,7 @@ package struct Exp2: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { y * log(2.0) }
 }
 
-package struct Floor: PlainFunction {
+package struct Floor: ParameterlessFunction {
     package static let names: [MILName] = ["floor"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.down) }
@@ -186,7 +186,7 @@ package struct Log: ScalarFunction, DifferentiableFunction {
 }
 
 /// Rounds to the nearest integer, halves to the even one.
-package struct Round: PlainFunction {
+package struct Round: ParameterlessFunction {
     package static let names: [MILName] = ["round"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.rounded(.toNearestOrEven) }
@@ -210,7 +210,7 @@ package struct Rsqrt: ScalarFunction, DifferentiableFunction {
 }
 
 /// −1, 0 or 1.
-package struct Sign: PlainFunction {
+package struct Sign: ParameterlessFunction {
     package static let names: [MILName] = ["sign"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x > 0 ? 1 : x < 0 ? -1 : x }
@@ -219,7 +219,7 @@ package struct Sign: PlainFunction {
     package var integerKernel: ElementwiseKernel.IntegerFunction? { .sign }
 }
 
-package struct Sin: PlainFunction, DifferentiableFunction {
+package struct Sin: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["sin"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sin(x) }
@@ -228,7 +228,7 @@ package struct Sin: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { cos(x) }
 }
 
-package struct Sinh: PlainFunction, DifferentiableFunction {
+package struct Sinh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["sinh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { sinh(x) }
@@ -237,7 +237,7 @@ package struct Sinh: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { cosh(x) }
 }
 
-package struct Sqrt: PlainFunction, DifferentiableFunction {
+package struct Sqrt: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["sqrt"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x.squareRoot() }
@@ -246,7 +246,7 @@ package struct Sqrt: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 / (2 * y) }
 }
 
-package struct Square: PlainFunction, DifferentiableFunction {
+package struct Square: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["square"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x * x }
@@ -255,7 +255,7 @@ package struct Square: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 2 * x }
 }
 
-package struct Tan: PlainFunction, DifferentiableFunction {
+package struct Tan: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["tan"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tan(x) }
@@ -265,7 +265,7 @@ package struct Tan: PlainFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { 1 + y * y }
 }
 
-package struct Tanh: PlainFunction, DifferentiableFunction {
+package struct Tanh: ParameterlessFunction, DifferentiableFunction {
     package static let names: [MILName] = ["tanh"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { tanh(x) }
@@ -294,7 +294,7 @@ package struct Threshold: ScalarFunction, DifferentiableFunction {
 }
 
 /// `x == 0`, of truth values.
-package struct LogicalNot: PlainFunction {
+package struct LogicalNot: ParameterlessFunction {
     package static let names: [MILName] = ["logical_not"]
     package init() {}
     package func callAsFunction(_ x: Double) -> Double { x == 0 ? 1 : 0 }

@@ -183,7 +183,7 @@ extension LayerContext {
     ) throws(ModelError) -> ValueID {
         let rank = rank(of: indices)
         guard rank >= 1 else { throw ModelError(.invalidModel, "the input has no axis; the layer needs [..., 1]") }
-        let tensor = try trailing("weights") { () throws(ModelError) in
+        let tensor = try withErrorContext("weights") { () throws(ModelError) in
             try weightTensor(table, shape: [channels, vocabulary]).permuted([1, 0])
         }
         let rows = builder.constant(tensor, name: layer.name + ".weights")

@@ -85,7 +85,7 @@ extension LayerContext {
         var tensors: [Tensor] = []
         for (index, field) in fields.enumerated() {
             let isMissing = field.isEmpty && index < offsets.count
-            let tensor = try trailing(name) { () throws(ModelError) in
+            let tensor = try withErrorContext(name) { () throws(ModelError) in
                 isMissing
                     ? Tensor(uninitialized: .float32, shape: try extents(shape), zeroed: true)
                     : try weightTensor(field, shape: shape)

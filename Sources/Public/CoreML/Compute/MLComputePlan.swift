@@ -37,7 +37,7 @@ public final class MLComputePlan: @unchecked Sendable {
     /// - Returns: The plan.
     /// - Throws: `MLModelError` when the model cannot be read.
     public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
-        try await offPool { MLComputePlan(try asset.file().structure) }
+        try await runBlocking { MLComputePlan(try asset.file().structure) }
     }
 
     /// Makes the plan of a compiled folder, a package or a model file.

@@ -119,7 +119,7 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
     ///
     /// Integers and doubles are accepted for each other, as predictions convert them; an undefined value is allowed
     /// when the feature is optional.
-    public func isAllowedValue(_ value: MLFeatureValue) -> Bool { objection(to: value) == nil }
+    public func isAllowedValue(_ value: MLFeatureValue) -> Bool { validationFailure(for: value) == nil }
 
     /// The type and its constraints in words: `Image (Color, 224 × 224)`.
     package var typeText: String {
@@ -137,7 +137,7 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
     ///   - value: The value to check.
     ///   - allowsLegacyRanks: Whether arrays may carry the sequence and batch axes of old neural networks.
     /// - Returns: A predicate such as "is a String, but must be a Double".
-    func objection(to value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
+    func validationFailure(for value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
         if value.isUndefined { return isOptional ? nil : "has no value, but is not optional" }
         // A number is a number: integers and doubles are converted.
         if type == .int64 || type == .double, value.type == .int64 || value.type == .double { return nil }
@@ -152,9 +152,9 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
             guard let constraint = multiArrayConstraint else { return nil }
             let stated = constraint.extents.count
             if allowsLegacyRanks, array.extents.count == 5 || array.extents.count == stated + 2 { return nil }
-            if let objection = constraint.shapeConstraint.objection(to: array.extents) {
+            if let failure = constraint.shapeConstraint.validationFailure(for: array.extents) {
                 let shape = array.extents.map(String.init).joined(separator: " × ")
-                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text): \(objection)"
+                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text): \(failure)"
             }
         case .strings(let values):
             if dictionaryConstraint?.keyType == .int64, !values.isEmpty {

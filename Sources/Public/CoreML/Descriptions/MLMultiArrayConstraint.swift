@@ -43,7 +43,7 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
     }
 
     /// The reason why `shape` is not allowed, in Core ML's words; `nil` when it is allowed.
-    func objection(to shape: [Int]) -> String? {
+    func validationFailure(for shape: [Int]) -> String? {
         switch type {
         case .unspecified: return nil
         case .enumerated:

@@ -92,7 +92,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     public var functionNames: [String] {
         get async throws {
             try await fetchKey()
-            return try await offPool { try self.file().specification.functionNames }
+            return try await runBlocking { try self.file().specification.functionNames }
         }
     }
 
@@ -102,7 +102,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     public var modelDescription: MLModelDescription {
         get async throws {
             try await fetchKey()
-            return try await offPool { try self.description(of: nil) }
+            return try await runBlocking { try self.description(of: nil) }
         }
     }
 
@@ -113,7 +113,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     /// - Throws: `MLModelError`: `generic` when there is no such function; another code when the model cannot be read.
     public func modelDescription(of functionName: String) async throws -> MLModelDescription {
         try await fetchKey()
-        return try await offPool { try self.description(of: functionName) }
+        return try await runBlocking { try self.description(of: functionName) }
     }
 
     /// Reads the names of the model's functions; the handler is called once, on a background thread.

@@ -115,7 +115,7 @@ public enum MLModelStructure: Sendable {
     /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(contentsOf url: URL) async throws -> MLModelStructure {
         try await fetchKey(for: url)
-        return try await offPool {
+        return try await runBlocking {
             try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }
         }
         .structure

@@ -110,7 +110,9 @@ private struct Differentiation {
             Tensor(repeating: 1, type.scalarType, shape: type.shape.counts ?? [])
         )
         for operation in tape.reversed() {
-            try trailing("gradient of \(operation.location)") { () throws(ModelError) in try propagate(operation) }
+            try withErrorContext("gradient of \(operation.location)") { () throws(ModelError) in
+                try propagate(operation)
+            }
         }
         for parameter in parameters {
             guard let gradient = gradients[parameter] else {

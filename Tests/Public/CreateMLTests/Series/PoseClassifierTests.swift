@@ -108,7 +108,7 @@ import Testing
         try frame.writeJSON(to: folder.file("poses.json"))
         let table = try MLDataTable(contentsOf: folder.file("poses.json"))
         let parameters = MLHandPoseClassifier.ModelParameters(validation: .none, maximumIterations: 2)
-        let (ofTable, ofFrame) = try await heldStill {
+        let (ofTable, ofFrame) = try await withFixedInstructionSet {
             (
                 try MLHandPoseClassifier(trainingData: .labeledKeypointsData(table: table), parameters: parameters),
                 try MLHandPoseClassifier(

@@ -53,7 +53,7 @@ import Testing
             maxIterations: 1,
             algorithm: .transferLearning(featureExtractor: .vggish(), classifier: .logisticRegressor)
         )
-        let (features, classifier, other) = try await heldStill {
+        let (features, classifier, other) = try await withFixedInstructionSet {
             let features = try await MLSoundClassifier.extractFeatures(
                 trainingData: .labeledDirectories(at: url),
                 sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
@@ -83,7 +83,9 @@ import Testing
         }
         let table = try MLDataTable(dictionary: ["features": spectrograms, "sound": sounds])
         let source = MLSoundClassifier.DataSource.features(table: table, labelColumn: "sound")
-        let third = try await heldStill { try MLSoundClassifier(trainingData: source, parameters: parameters) }
+        let third = try await withFixedInstructionSet {
+            try MLSoundClassifier(trainingData: source, parameters: parameters)
+        }
         try third.write(to: folder.file("c.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("c.mlmodel")))
         #expect(classifier.evaluation(on: source).classificationError == 0)

@@ -9,7 +9,7 @@ public import TabularData
 /// A tagger that labels the words of a text, for example by part of speech or as names.
 ///
 /// It is a linear-chain conditional random field over the tokens, their prefixes, suffixes and shapes, and their
-/// neighbours; see `TaggerFeatures` and `SequenceTrainer`.
+/// neighbours; see `TaggerFeatures` and `CRFTrainer`.
 public struct MLWordTagger: Sendable {
     /// A word or punctuation mark.
     public typealias Token = String

@@ -345,7 +345,7 @@ extension MLTextClassifier.ModelParameters: TextParameters {
 struct WordTaggerLearner: TextLearner {
     static var defaultPasses: Int { SequenceSettings().passes }
 
-    private let trainer: SequenceTrainer
+    private let trainer: CRFTrainer
     private let features: TaggerFeatures
     private let validation: TaggedSentences?
 
@@ -357,7 +357,7 @@ struct WordTaggerLearner: TextLearner {
         features = try TaggerFeatures(language: parameters.language?.tag ?? "")
         self.validation = validation
         let settings = try parameters.settings()
-        trainer = try SequenceTrainer(SequenceTable(training.sentences, features), settings: settings)
+        trainer = try CRFTrainer(SequenceTable(training.sentences, features), settings: settings)
     }
 
     var passes: Int { trainer.passes }

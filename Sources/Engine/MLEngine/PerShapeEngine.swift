@@ -7,7 +7,7 @@ import Synchronization
 /// Runs programs in which the rank of some value depends on an extent that the interface leaves open.
 ///
 /// The program is read again for each set of input shapes.
-package final class ShapedEngine: ModelEngine {
+package final class PerShapeEngine: ModelEngine {
     /// The number of readings that are cached.
     private static let limit = 8
 

@@ -6,9 +6,9 @@ import MLRuntime
 import MLSpecification
 
 /// One pass over a model, the models inside it and those that it links to.
-struct ModelLoading {
+struct EngineBuilder {
     let functionName: String?
-    let surroundings: Surroundings
+    let loadingOptions: LoadingOptions
     /// The folder that linked models are searched from; `nil` for models in memory.
     let folder: String?
     /// The linked files that lead here, to detect cycles.
@@ -19,18 +19,18 @@ struct ModelLoading {
     init(
         _ file: ModelFile,
         functionName: String?,
-        surroundings: Surroundings,
+        loadingOptions: LoadingOptions,
         chain: [String] = []
     ) throws(ModelError) {
         if let compiled = file.compiled {
-            self.compiled = try trailing(CompiledModel.fileName) { () throws(ModelError) in
+            self.compiled = try withErrorContext(CompiledModel.fileName) { () throws(ModelError) in
                 try CompiledLoading(file, compiled)
             }
         } else {
             compiled = nil
         }
         self.functionName = functionName
-        self.surroundings = surroundings
+        self.loadingOptions = loadingOptions
         self.chain = chain
         let path = FileAccess.withoutTrailingSlash(file.path)
         folder = file.form == .memory ? nil : FileAccess.folder(of: path)
@@ -49,7 +49,7 @@ struct ModelLoading {
             guard compiled != nil, error.code == .absentConstant else { throw error }
         }
         let whole = try file.whole()
-        let loading = try ModelLoading(whole, functionName: functionName, surroundings: surroundings, chain: chain)
+        let loading = try EngineBuilder(whole, functionName: functionName, loadingOptions: loadingOptions, chain: chain)
         return try loading.load(whole)
     }
 
@@ -64,7 +64,7 @@ struct ModelLoading {
                 return try EngineLoader.programEngine(file, functionName: function)
             } catch {
                 guard error.code == .unknownRank else { throw error }
-                return ShapedEngine(file, functionName: function)
+                return PerShapeEngine(file, functionName: function)
             }
         case .neuralNetwork?, .neuralNetworkClassifier?, .neuralNetworkRegressor?:
             if let functionName, name == nil {
@@ -74,7 +74,7 @@ struct ModelLoading {
                 )
             }
             if let compiled { return try compiled.engine(file, functionName: nil) }
-            return try GraphEngine.network(file, catalogue: surroundings.catalogue)
+            return try GraphEngine.network(file, catalogue: loadingOptions.catalogue)
         case .pipeline(let pipeline)?: return try self.pipeline(pipeline, file)
         case .pipelineClassifier(let classifier)?: return try pipeline(classifier.pipeline, file)
         case .pipelineRegressor(let regressor)?: return try pipeline(regressor.pipeline, file)
@@ -82,10 +82,10 @@ struct ModelLoading {
         case .visionFeaturePrint?, .audioFeaturePrint?: return try FeatureExtractors.engine(for: model)
         case .kNearestNeighborsClassifier(let parameters)?:
             var neighbors: Int64?
-            for case .numberOfNeighbors(let value) in surroundings.values(for: name) { neighbors = value }
+            for case .numberOfNeighbors(let value) in loadingOptions.values(for: name) { neighbors = value }
             return try NearestNeighborsClassifier(parameters, model.description_p, numberOfNeighbors: neighbors)
         case .customModel(let custom)?:
-            guard let source = surroundings.customModels else {
+            guard let source = loadingOptions.customModels else {
                 throw ModelError(
                     .unsupported,
                     "the model's computation is the class '\(custom.className)' of an app; load it with MLModel in that app"
@@ -119,7 +119,7 @@ struct ModelLoading {
         var stages: [Pipeline.Stage] = []
         for (index, model) in pipeline.models.enumerated() {
             let name = index < pipeline.names.count ? pipeline.names[index] : "model \(index)"
-            let engine = try trailing(name) { () throws(ModelError) in
+            let engine = try withErrorContext(name) { () throws(ModelError) in
                 try self.engine(file.stage(model, named: name, index: index), named: name)
             }
             stages.append(Pipeline.Stage(name: name, engine: engine))
@@ -133,7 +133,7 @@ struct ModelLoading {
         }
         var file = target.linkedModelFileName.defaultValue
         var searchPath = target.linkedModelSearchPath.defaultValue
-        for value in surroundings.values(for: name) {
+        for value in loadingOptions.values(for: name) {
             switch value {
             case .linkedModelFileName(let given): file = given
             case .linkedModelSearchPath(let given): searchPath = given
@@ -148,13 +148,13 @@ struct ModelLoading {
         }
         return try LinkedModels.engine(at: path) { () throws(ModelError) in
             let opened = try ModelFile.open(path: path, for: .prediction)
-            let inner = try ModelLoading(
+            let inner = try EngineBuilder(
                 opened,
                 functionName: nil,
-                surroundings: surroundings,
+                loadingOptions: loadingOptions,
                 chain: chain + [place]
             )
-            return try trailing(path) { () throws(ModelError) in try inner.load(opened) }
+            return try withErrorContext(path) { () throws(ModelError) in try inner.load(opened) }
         }
     }
 }

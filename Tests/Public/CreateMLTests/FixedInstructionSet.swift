@@ -3,7 +3,7 @@ import Foundation
 import MLKernels
 
 /// What `body` gives while no other test switches the instruction set: sums of each differ in their last bits.
-func heldStill<R>(_ body: @escaping () async throws -> R) async throws -> R {
+func withFixedInstructionSet<R>(_ body: @escaping () async throws -> R) async throws -> R {
     let body = Handed(value: body)
     let result: Handed<R> = try await withCheckedThrowingContinuation { continuation in
         // The turn belongs to a thread, which tasks do not keep.

@@ -7,7 +7,7 @@ import Synchronization
 /// The operating system clears the pages of a block before it hands them out again, and a virtual machine may have to
 /// request them from its host. For an operation that creates columns of the same size as the previous one, that is most
 /// of the time. Blocks are allocated by `malloc`, and their contents are undefined.
-package enum LargeBlocks {
+package enum BlockCache {
     /// The least size of a block, in bytes; smaller ones are left to `malloc`.
     package static let least = 1 << 23
     static let pageSize = 1 << 21

@@ -1,7 +1,7 @@
 /// The memory of L-BFGS: the changes of the gradient along the last steps.
 ///
 /// Nocedal and Wright, "Numerical Optimization" (2006), section 7.2.
-struct LimitedMemory: Sendable {
+struct LBFGS: Sendable {
     static let capacity = 11
 
     struct Pair: Sendable {

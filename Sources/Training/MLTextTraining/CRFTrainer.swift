@@ -25,7 +25,7 @@ package struct SequenceSettings: Sendable {
 /// After every sequence the weights of its features and transitions take a step whose learning rate decays with the sum
 /// of their squared gradients (FTRL-proximal: McMahan et al. 2013). A token whose tags have the probabilities 0 and 1
 /// within 10⁻⁴ updates no feature. Training uses one thread, so the same seed gives the same model on any machine.
-package final class SequenceTrainer {
+package final class CRFTrainer {
     package let tags: [String]
     package private(set) var settings: SequenceSettings
     package private(set) var passes = 0

@@ -9,7 +9,7 @@ package protocol CustomModelSource: Sendable {
 }
 
 /// The app's additions to a model file while it is loaded.
-package struct Surroundings: Sendable {
+package struct LoadingOptions: Sendable {
     /// A value for a parameter of a model, or of the part of it that `scope` names.
     package struct Parameter: Sendable {
         package enum Value: Sendable {

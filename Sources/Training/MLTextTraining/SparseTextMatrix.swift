@@ -4,7 +4,7 @@ import MLModels
 import MLNumerics
 
 /// The features of texts: rows of indices and values, as `TextModel` computes them.
-struct TextTable {
+struct SparseTextMatrix {
     /// The index of each text's first feature, and the end of the last text.
     private(set) var starts: [Int] = [0]
     private(set) var places: [UInt32] = []

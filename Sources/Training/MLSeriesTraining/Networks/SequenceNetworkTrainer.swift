@@ -28,7 +28,7 @@ package struct SequenceTrainingSettings: Sendable, Hashable {
 ///
 /// With validation data the network is that of the iteration with the least validation loss. The same seed gives the
 /// same network on any number of threads, also when training continues from a checkpoint.
-package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
+package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
     package let network: Network
     package private(set) var settings: SequenceTrainingSettings
     /// The number of iterations so far.
@@ -259,7 +259,7 @@ package struct SequenceTrainer<Network: SequenceNetwork>: Sendable {
     }
 }
 
-extension SequenceTrainer {
+extension SequenceNetworkTrainer {
     /// Everything that training needs to continue, except the data.
     package var checkpoint: [UInt8] {
         let current = trainer.checkpoint().bytes

@@ -3,8 +3,8 @@ import MLEngine
 
 extension MLModelConfiguration {
     /// The settings that loading takes from `parameters`; keys that concern updates alone are left out.
-    func surroundings() throws -> Surroundings {
-        var result = Surroundings(
+    func loadingOptions() throws -> LoadingOptions {
+        var result = LoadingOptions(
             catalogue: CustomLayerClasses.catalogue(),
             customModels: CustomModelClasses()
         )
@@ -14,13 +14,13 @@ extension MLModelConfiguration {
                 guard let number = (value as? NSNumber)?.int64Value ?? (value as? Int).map(Int64.init) else {
                     throw Self.mistyped(key, value, "an integer")
                 }
-                result.parameters.append(Surroundings.Parameter(.numberOfNeighbors(number), scope: key.scope))
+                result.parameters.append(LoadingOptions.Parameter(.numberOfNeighbors(number), scope: key.scope))
             case MLParameterKey.linkedModelFileName.name:
                 guard let text = value as? String else { throw Self.mistyped(key, value, "a string") }
-                result.parameters.append(Surroundings.Parameter(.linkedModelFileName(text), scope: key.scope))
+                result.parameters.append(LoadingOptions.Parameter(.linkedModelFileName(text), scope: key.scope))
             case MLParameterKey.linkedModelSearchPath.name:
                 guard let text = value as? String else { throw Self.mistyped(key, value, "a string") }
-                result.parameters.append(Surroundings.Parameter(.linkedModelSearchPath(text), scope: key.scope))
+                result.parameters.append(LoadingOptions.Parameter(.linkedModelSearchPath(text), scope: key.scope))
             default: break
             }
         }
