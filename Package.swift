@@ -370,7 +370,12 @@ let checks: [[Target]] = [
     room(
         "Tests/Engine",
         [
-            tests("MLOperatorsTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "TestSupport"]),
+            tests(
+                "MLOperatorsTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                ]
+            ),
             tests("MLGraphTests", ["MLNumerics", "MLGraph"]),
             tests(
                 "MLEngineTests",

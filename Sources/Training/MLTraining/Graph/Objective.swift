@@ -142,7 +142,7 @@ private struct Differentiation {
         )
         builder = GraphBuilder()
         context.builder.location = "gradient of \(operation.location)"
-        try operation.op.gradient(&context)
+        try operation.op.addGradient(&context)
         builder = context.builder
         for index in needed {
             guard let operand = operation.operands[index], let gradient = context.operandGradients[index] else {
