@@ -269,13 +269,10 @@ struct CSVTests {
         // A pipe, by its name and by a link.
         #expect(mkfifo(path("pipe"), 0o600) == 0)
         try files.createSymbolicLink(atPath: path("pipe.csv"), withDestinationPath: "pipe")
-        let pipe = open(path("pipe"), O_RDWR)
-        defer { close(pipe) }
+        let pipe = FileHandle(fileDescriptor: open(path("pipe"), O_RDWR), closeOnDealloc: true)
         for name in ["pipe", "pipe.csv"] {
             try write(short, name)
-            var bytes = [UInt8](repeating: 0, count: 100)
-            let count = read(pipe, &bytes, 100)
-            #expect(String(decoding: bytes.prefix(count), as: UTF8.self) == "age\n7\n")
+            #expect(try pipe.read(upToCount: 6) == Data("age\n7\n".utf8))
         }
         // A file that the process has open.
         try write(long, "open.csv")
@@ -333,10 +330,7 @@ struct CSVTests {
                 exit(0)
             }
         }
-        #expect(
-            String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(
-                "TabularData: no memory for the text of column 'Column 0'"
-            )
-        )
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains("TabularData: no memory for the text of column 'Column 0'"))
     }
 }
