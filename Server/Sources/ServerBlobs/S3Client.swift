@@ -82,7 +82,7 @@ struct S3Client: Sendable {
         let path = S3Signer.encoded(request.path, keeping: "/")
         guard let url = URL(string: "\(address.scheme)://\(request.host)\(path)\(query.isEmpty ? "" : "?" + query)")
         else {
-            throw BlobError.failure("\(request.host)\(path) is no address")
+            throw BlobError.failure("\(request.host)\(path) is not an address")
         }
         var message = URLRequest(url: url)
         message.httpMethod = request.method

@@ -86,7 +86,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
 
     /// The rules, evaluated in order; the first that matches decides.
     public var rules: [Rule]
-    /// What devices get that no rule matches.
+    /// The release for devices that no rule matches.
     public var `default`: Choice
     /// The share of these devices that get the default, in percent with three decimals; all when missing.
     public var percentage: Double?

@@ -65,8 +65,8 @@ public struct KeyHost: Sendable {
         } catch {
             switch error {
             case .session(let session): return (409, session)
-            case .secret: return (401, Array("The message is not of somebody who has the secret.".utf8))
-            case .malformed: return (400, Array("This is no message of a deployment server.".utf8))
+            case .secret: return (401, Array("The message's sender does not have the secret.".utf8))
+            case .malformed: return (400, Array("This is not a message of a deployment server.".utf8))
             case .clock:
                 return (403, Array("the clocks of both differ by more than \(Int(KeyLinkGate.tolerance)) seconds".utf8))
             case .replayed: return (403, Array("the message was sent before".utf8))

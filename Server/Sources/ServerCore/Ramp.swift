@@ -112,7 +112,7 @@ extension DeploymentDefinition {
     func startDate() throws -> Date? {
         guard let start else { return nil }
         guard let date = PolicyDate(start) else {
-            throw ServiceError.invalid("definition.start", "\"\(start)\" is no date such as 2026-11-24T08:00:00Z.")
+            throw ServiceError.invalid("definition.start", "\"\(start)\" is not a date such as 2026-11-24T08:00:00Z.")
         }
         return Date(timeIntervalSince1970: Double(date.secondsSince1970))
     }

@@ -220,7 +220,7 @@ extension Service {
         guard !roles.isEmpty else { throw ServiceError.invalid("roles", "A token needs a role.") }
         let own = actor.permissions(in: team)
         guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
-            throw ServiceError.forbidden("A token can do no more than whoever makes it.")
+            throw ServiceError.forbidden("A token can have no more permissions than its creator.")
         }
         guard lifetime > 0, lifetime <= Self.longestToken else {
             throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")

@@ -72,7 +72,7 @@ extension Service {
         var seen: Set<BlobDigest> = []
         for (name, byteCount, team) in named {
             guard let digest = BlobDigest(name) else {
-                report.problems.append("team \(team): \"\(name)\" is no hash")
+                report.problems.append("team \(team): \"\(name)\" is not a hash")
                 continue
             }
             guard seen.insert(digest).inserted else { continue }

@@ -49,7 +49,7 @@ extension Service {
             )
         case (.control, .all):
             .conflict(
-                "The keys of this server's models lie with a key service of its own: say --key-service and --key-service-secret."
+                "The keys of this server's models lie with a key service of its own: pass --key-service and --key-service-secret."
             )
         case (.keys, _): .conflict("This is the database of a key service: coreml-server keys serve.")
         default: .conflict("This is the database of a deployment server, and a key service needs one of its own.")
@@ -86,7 +86,7 @@ extension Service {
         guard let link else {
             throw ServiceError(
                 .unavailable,
-                "The keys of models lie with a key service of its own: say where, with --key-service and --key-service-secret."
+                "The keys of models lie with a key service of its own: name it with --key-service and --key-service-secret."
             )
         }
         return try await link.ask(call, for: actor.name, at: now())

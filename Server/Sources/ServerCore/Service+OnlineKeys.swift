@@ -152,7 +152,7 @@ extension TeamTrust {
             }
             guard isHere else {
                 throw ServiceError.conflict(
-                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony anew."
+                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony again."
                 )
             }
         }

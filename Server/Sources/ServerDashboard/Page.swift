@@ -88,7 +88,7 @@ extension Dashboard {
         "key": "The new key is in use. What was encrypted with the one before still opens.",
         "withdrawn": "The invitation is taken back: its link no longer works.",
         "removed": "The member is dismissed.", "roles": "The roles are saved.",
-        "keyRevoked": "The key is revoked: nothing that it encrypted is opened any more.",
+        "keyRevoked": "The key is revoked: models encrypted with it can no longer be opened.",
         "revoked": "The token is revoked.",
         "password": "The password is saved; you are signed out everywhere else.",
         "noPassword": "The password is removed.", "noAuthenticator": "The authenticator is removed.",

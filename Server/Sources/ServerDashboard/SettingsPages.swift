@@ -441,7 +441,7 @@ extension Dashboard {
         func day(_ name: String) throws -> Date? {
             try visit.query(name).map { text in
                 guard let date = Self.date(text) else {
-                    throw ServiceError(.invalid, "\"\(text)\" is no day such as 2026-11-23.", field: name)
+                    throw ServiceError(.invalid, "\"\(text)\" is not a day such as 2026-11-23.", field: name)
                 }
                 return date
             }

@@ -206,7 +206,7 @@ public struct CertificateWatch: ServiceLifecycle.Service {
             logger.notice("There is a new certificate, which is good until \(certificate.expires.ISO8601Format()).")
             tellOfEnd()
         } catch {
-            logger.error("The certificate from before goes on: \(error)")
+            logger.error("The previous certificate stays in use: \(error)")
         }
     }
 

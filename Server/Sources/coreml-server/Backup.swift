@@ -76,7 +76,7 @@ struct Backup: AsyncParsableCommand {
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Makes a server's folder of a backup.",
+        abstract: "Restores a server's folder from a backup.",
         discussion: """
             Devices refuse what is older than what they have seen. So everything that carries a version is signed again with a \
             version that is higher by --advance: more than the server can have signed since the backup was made. Releases and \
@@ -86,7 +86,7 @@ struct Restore: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
     @Argument(help: "The backup.") var backup: String
-    @Option(help: "By how much versions rise.") var advance = 1_000_000
+    @Option(help: "The number that is added to versions.") var advance = 1_000_000
 
     func run() async throws {
         guard data.sharedDatabase == nil, data.sharedBlobs == nil else {
@@ -131,7 +131,7 @@ struct AdvanceVersions: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(name: .customLong("by"), help: "By how much versions rise.") var versions = 1_000_000
+    @Option(name: .customLong("by"), help: "The number that is added to versions.") var versions = 1_000_000
 
     func run() async throws {
         guard versions > 0 else { throw ValidationError("Versions can only rise.") }

@@ -6,7 +6,7 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Looks at everything that a server keeps: records, files, signatures, the audit log.",
-        discussion: "The server may run meanwhile. Ends with 1 when something is not as it must be."
+        discussion: "The server may run meanwhile. Exits with 1 when something is wrong."
     )
 
     @OptionGroup var data: DataOptions

@@ -75,7 +75,7 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Answers the deployment server.")
 
         @OptionGroup var place: Place
-        @Option(help: "The file that both servers share, of coreml-server keys secret.") var secret: String
+        @Option(help: "The file with the shared secret, made by coreml-server keys secret.") var secret: String
         @Option(help: "The address to listen at.") var host = "127.0.0.1"
         @Option(help: "The port to listen at; 0 for any that is free.") var port = 8090
         @Flag(
@@ -86,8 +86,8 @@ struct Keys: AsyncParsableCommand {
                 """
         )
         var holdsEnrolment = false
-        @Option(help: "What is logged to standard error, from where on.") var logLevel = LogLevel.notice
-        @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+        @Option(help: "The lowest level that is logged to standard error.") var logLevel = LogLevel.notice
+        @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
         func run() async throws {
             try CoreDumps.forbid()
@@ -122,7 +122,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Secret: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes what both servers share, in a new file of mode 0600."
+            abstract: "Creates the secret that both servers share, in a new file of mode 0600."
         )
 
         @Option(name: .shortAndLong, help: "The new file.") var output: String
@@ -135,9 +135,9 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var place: Place
         @Option(help: "The team.") var team: String
-        @Option(help: "The one app that it is good for; all of the team's when it is not said.") var app: String?
-        @Option(help: "How many devices may enrol with it; any number when it is not said.") var uses: Int?
-        @Option(help: "For how many days.") var days = 90
+        @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
+        @Option(help: "The maximum number of devices that enrol with it; unlimited by default.") var uses: Int?
+        @Option(help: "The number of days that it is valid.") var days = 90
 
         func run() async throws {
             let service = try await place.service()
@@ -156,14 +156,16 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Enrolment: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Says on what conditions devices of an app enrol.")
+        static let configuration = CommandConfiguration(
+            abstract: "Sets the conditions for enrolling devices of an app."
+        )
 
         @OptionGroup var place: Place
         @Option(help: "The team.") var team: String
         @Option(help: "The app.") var app: String
         @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Demand an enrolment token.")
         var requiresToken = true
-        @Option(help: "The most devices; any number when it is not said.") var limit: Int?
+        @Option(help: "The maximum number of devices; unlimited by default.") var limit: Int?
 
         func run() async throws {
             let service = try await place.service()

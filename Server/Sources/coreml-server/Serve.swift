@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Where clients reach the server, if not at the host and port: behind a proxy.") var address: String?
     @Option(
         name: .customLong("trusted-proxy"),
-        help: "The address or network of a proxy, whose X-Forwarded-For is believed; given again for each."
+        help: "The address or network of a proxy, whose X-Forwarded-For is believed; may be repeated."
     )
     var proxies: [String] = []
 
@@ -64,9 +64,9 @@ struct Serve: AsyncParsableCommand {
     var metricsPort: Int?
     @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are good for 15 minutes.")
     var redirectFiles = false
-    @Option(help: "What is logged to standard error, from where on.")
+    @Option(help: "The lowest level that is logged to standard error.")
     var logLevel = LogLevel.notice
-    @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+    @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
     @Option(
         name: .customLong("identity-providers"),

@@ -53,7 +53,7 @@ package final class LeaseClient: Sendable {
     ) async throws(DeploymentKeyError) -> HeldLease {
         let device = try device()
         guard let keyID = KeyIdentifier(model.keyID), let content = ContentIdentifier(model.content) else {
-            throw DeploymentKeyError(.malformed, at: "model", "The model names its key in a way that is none.")
+            throw DeploymentKeyError(.malformed, at: "model", "The model's key name is not valid.")
         }
         let wrapped = try WrappedContentKey(
             keyID: keyID,

@@ -112,10 +112,10 @@ package final class Vault: ModelVault {
         try trailing(path) { () throws(ModelError) in
             try trailing(ModelVaults.encryptionName) { () throws(ModelError) in
                 guard let file = try files.stored(ModelVaults.encryptionName) else {
-                    throw ModelError(.malformed, "This is no file; copy the model again.")
+                    throw ModelError(.malformed, "This is not a file; copy the model again.")
                 }
                 guard file.byteCount <= EncryptionRecord.largestText else {
-                    throw ModelError(.malformed, "The file is larger than it can be; copy the model again.")
+                    throw ModelError(.malformed, "The file is too large; copy the model again.")
                 }
                 return try EncryptionRecord(text: file.bytes())
             }

@@ -42,14 +42,14 @@ package enum FeatureExtractors {
             switch print.visionFeaturePrintType {
             case .scene(let scene)?: return .visionScene(version: scene.version.rawValue)
             case .objects(let objects)?: return .visionObjects(version: objects.version.rawValue)
-            case nil: throw ModelError(.invalidModel, "the vision feature print says no kind")
+            case nil: throw ModelError(.invalidModel, "the vision feature print states no kind")
             }
         case .audioFeaturePrint(let print)?:
             switch print.audioFeaturePrintType {
             case .sound(let sound)?: return .audioSound(version: sound.version.rawValue)
-            case nil: throw ModelError(.invalidModel, "the audio feature print says no kind")
+            case nil: throw ModelError(.invalidModel, "the audio feature print states no kind")
             }
-        default: throw ModelError(.invalidModel, "the model is no feature print")
+        default: throw ModelError(.invalidModel, "the model is not a feature print")
         }
     }
 }

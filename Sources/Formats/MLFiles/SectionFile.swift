@@ -35,7 +35,7 @@ package struct SectionFile: Sendable {
         }
         let size = storage.byteCount
         guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.mark) }) else {
-            throw broken("This is no file of sections")
+            throw broken("This is not a file of sections")
         }
         version = Int(integer(UInt32.self, at: 8))
         let count = Int(integer(UInt32.self, at: 12))

@@ -269,7 +269,7 @@ package enum UpdatableModel {
         isGiven: Bool = true
     ) throws(ModelError) {
         guard isGiven else { throw ModelError(.invalidModel, "the parameter \(name) is missing") }
-        guard parameter.defaultValue.isFinite else { throw ModelError(.invalidModel, "the \(name) is no number") }
+        guard parameter.defaultValue.isFinite else { throw ModelError(.invalidModel, "the \(name) is not a number") }
         if case .range(let range)? = parameter.allowedValues,
             !(range.minValue <= parameter.defaultValue && parameter.defaultValue <= range.maxValue)
         {

@@ -63,7 +63,7 @@ package struct WeightFile: Sendable {
         }
         let typeNumber = Self.integer(UInt32.self, storage, start + 4)
         guard let type = BlobDataType(rawValue: typeNumber) else {
-            throw broken("dataType", offset, "the number \(typeNumber) is no known type")
+            throw broken("dataType", offset, "the number \(typeNumber) is not a known type")
         }
         let byteCount = Self.integer(UInt64.self, storage, start + 8)
         let dataOffset = Self.integer(UInt64.self, storage, start + 16)
@@ -81,7 +81,7 @@ package struct WeightFile: Sendable {
             throw broken(
                 type.bitWidth < 8 ? "paddingInBits" : "sizeInBytes",
                 offset,
-                "\(byteCount) bytes without their last \(unusedBits) bits are no whole number of \(type.milName) elements"
+                "\(byteCount) bytes without their last \(unusedBits) bits are not a whole number of \(type.milName) elements"
             )
         }
         return WeightBlob(

@@ -254,7 +254,10 @@ struct ArrayVectors {
             var integers: [Int64: Double] = [:]
             for (label, value) in zip(labels, values) {
                 guard let key = Int64(label) else {
-                    throw ModelError(.invalidInput, "'\(label)' is no integer, as the keys of '\(feature.name)' are")
+                    throw ModelError(
+                        .invalidInput,
+                        "'\(label)' is not an integer, as the keys of '\(feature.name)' are"
+                    )
                 }
                 integers[key] = value
             }

@@ -33,7 +33,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     var encrypt: String?
     @Option(
         help: ArgumentHelp(
-            "Write what the app's Info.plist has to say of the model, which is nothing: an empty dictionary.",
+            "Write the model's entries for the app's Info.plist: an empty dictionary.",
             valueName: "file"
         )
     )

@@ -47,7 +47,12 @@ package struct GenerateCommand: ParsableCommand {
     @Flag(name: .customLong("globalmodule"), help: "Classes of Objective-C, which Linux does not have: an error.")
     var globalModule = false
     @OptionGroup var build: BuildOptions
-    @Option(help: ArgumentHelp("Taken from build systems and left to compile.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Accepted for build systems and ignored: compile writes the property list.",
+            valueName: "file"
+        )
+    )
     var outputPartialInfoPlist: String?
 
     enum Language: String, ExpressibleByArgument, CaseIterable {
@@ -69,7 +74,7 @@ package struct GenerateCommand: ParsableCommand {
                     throw ModelError(
                         .unsupported,
                         "Linux has no Objective-C, so only Swift is written here; leave out "
-                            + (globalModule ? "--globalmodule." : "--language Objective-C, or say --language Swift.")
+                            + (globalModule ? "--globalmodule." : "--language Objective-C, or pass --language Swift.")
                     )
                 }
                 return try write()

@@ -7,7 +7,7 @@ package struct MetadataCommand: ParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "metadata",
-            abstract: "Print what metadata.json says of a model, as JSON.",
+            abstract: "Print a model's metadata.json.",
             discussion: """
                 Of a compiled folder it is the file that lies there; of other models what compiling would write.
 

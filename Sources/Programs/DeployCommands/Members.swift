@@ -39,7 +39,7 @@ struct TeamOptions: ParsableArguments {
 struct RoleOptions: ParsableArguments {
     @Option(
         name: .customLong("role"),
-        help: "owner, admin, publisher, deployer, approver, keyCustodian, auditor or viewer; may be given again."
+        help: "owner, admin, publisher, deployer, approver, keyCustodian, auditor or viewer; may be repeated."
     )
     var roles: [String]
 }
@@ -85,7 +85,7 @@ struct MemberInvite: ParsableCommand {
     )
 
     @Argument(help: "The address.") var email: String
-    @Option(help: "What people call them.") var name: String?
+    @Option(help: "The display name.") var name: String?
     @OptionGroup var roles: RoleOptions
     @OptionGroup var team: TeamOptions
     @OptionGroup var server: ServerOptions

@@ -119,7 +119,7 @@ struct Status: ParsableCommand {
 struct ApprovalsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "Say in which environments of an app somebody else must approve deployments.",
+        abstract: "Set the environments of an app in which a second person must approve deployments.",
         discussion: """
             Examples:
               coreml deploy approvals --app shop production
@@ -147,7 +147,7 @@ struct ApprovalsCommand: ParsableCommand {
 struct WebhookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Tell other programs what happens in a team.",
+        abstract: "Notify other programs of events in a team.",
         discussion: """
             Every entry of the audit log is sent to the address, signed as Standard Webhooks says \
             (https://www.standardwebhooks.com), until it answers with a status of 2xx.
@@ -172,7 +172,7 @@ struct WebhookCreate: ParsableCommand {
     @Option(help: "The team.") var team: String
     @Option(
         name: .customLong("action"),
-        help: "The beginning of what it is told, such as deployment or key.revoke; may be given again. All by default."
+        help: "The prefix of the actions to send, such as deployment or key.revoke; may be repeated. All by default."
     )
     var actions: [String] = []
     @OptionGroup var server: ServerOptions

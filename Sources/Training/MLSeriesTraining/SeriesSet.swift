@@ -19,7 +19,7 @@ package struct SeriesSet: Sendable {
         guard channelCount > 0, length > 0, !values.isEmpty, values.count % (channelCount * length) == 0 else {
             throw ModelError(
                 .invalidInput,
-                "\(values.count) numbers are no series of \(channelCount) channels and \(length) points; check the shape"
+                "\(values.count) numbers are not series of \(channelCount) channels and \(length) points; check the shape"
             )
         }
         self.values = values

@@ -115,7 +115,7 @@ struct OtherModelTests {
         #expect(abs(draws.reduce(0, +) / 4000 - expected) < 0.02 && Set(draws).count > 3900)
         parameters.bias.precision = 0
         spec.bayesianProbitRegressor = parameters
-        #expect(message { () throws(ModelError) in try MLModelsTests.engine(spec) }.contains("no distribution"))
+        #expect(message { () throws(ModelError) in try MLModelsTests.engine(spec) }.contains("not a distribution"))
     }
 
     @Test func itemSimilarity() throws {

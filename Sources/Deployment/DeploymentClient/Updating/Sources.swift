@@ -40,7 +40,7 @@ extension TransportAnswer {
             return DeploymentError(
                 .server,
                 url.absoluteString,
-                "Something else than the server answered (\(status)): a proxy, or a page to sign in to a network."
+                "Something other than the server answered (\(status)): a proxy, or a page to sign in to a network."
             )
         default:
             return DeploymentError(.server, url.absoluteString, "The server answered \(status).", retryAfter: seconds)
@@ -55,7 +55,7 @@ struct MetadataSource: MetadataFetcher {
 
     func fetch(_ path: String, limit: Int) async throws -> [UInt8]? {
         guard let url = URL(string: base.absoluteString + path) else {
-            throw DeploymentError(.server, path, "This is no part of an address.")
+            throw DeploymentError(.server, path, "This is not part of an address.")
         }
         let answer = try await transport.send(TransportRequest(url, limit: limit + 1))
         switch answer.status {
@@ -161,7 +161,7 @@ private final class RangeTransfer: Sendable {
             throw DeploymentError(
                 .server,
                 url.absoluteString,
-                "The server does not answer for parts of files (Range), which downloads need; or it is a page to sign in to a "
+                "The server does not support parts of files (Range), which downloads need; or it is a page to sign in to a "
                     + "network that answers."
             )
         case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")

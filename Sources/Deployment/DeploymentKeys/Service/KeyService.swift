@@ -117,7 +117,7 @@ public struct KeyService: Sendable {
                 throw DeploymentKeyError(
                     .unavailable,
                     at: "key service",
-                    "The service cannot look up what it has to; try again later."
+                    "The service cannot look up the records that it needs; try again later."
                 )
             }
         }

@@ -15,7 +15,7 @@ extension Policy {
             throw PolicyError(
                 .unsupported,
                 at: "_type",
-                "The document is no policy.  Give one whose _type is \"policy\"."
+                "The document is not a policy.  Give one whose _type is \"policy\"."
             )
         }
         let specification = try root.member("spec_version")
@@ -253,7 +253,7 @@ struct PolicyReader {
                 throw element.error(.badHash, "A member has 32 lower-case hexadecimal digits.")
             }
             guard members.insert(bytes).inserted else {
-                throw element.error(.duplicate, "The member stands twice; remove one.")
+                throw element.error(.duplicate, "The member occurs twice; remove one.")
             }
         }
         return Segment(

@@ -6,7 +6,7 @@ struct Fields {
     let place: String
 
     init(_ value: MetadataValue, role: String, place: String) throws(UpdateError) {
-        guard case .object(let members) = value else { throw .malformed(role, "\(place) is no object") }
+        guard case .object(let members) = value else { throw .malformed(role, "\(place) is not an object") }
         self.rest = members
         self.role = role
         self.place = place

@@ -122,7 +122,7 @@ enum InterfaceCheck {
         switch array.dataType {
         case .float16, .float32, .double, .int32, .int8: break
         case .invalidArrayDataType: list.error("the array does not say the type of its elements", at: "dataType")
-        case .UNRECOGNIZED(let number): list.error("\(number) is no type of elements that is known", at: "dataType")
+        case .UNRECOGNIZED(let number): list.error("\(number) is not a type of elements that is known", at: "dataType")
         }
         checkExtents(array.shape, "shape", &list)
         switch array.shapeFlexibility {
@@ -155,7 +155,7 @@ enum InterfaceCheck {
 
     private static func checkExtents(_ extents: [Int64], _ field: String, _ list: inout FindingList) {
         if let bad = extents.first(where: { $0 <= 0 }) {
-            list.error("\(extents) is no shape: extent \(bad) is not positive", at: field)
+            list.error("\(extents) is not a shape: extent \(bad) is not positive", at: field)
         } else if (try? extents.map { Int(clamping: $0) }.checkedElementCount()) == nil {
             list.error("\(extents) is larger than any array can be", at: field)
         }
@@ -168,7 +168,7 @@ enum InterfaceCheck {
         switch image.colorSpace {
         case .rgb, .bgr, .grayscale, .grayscaleFloat16: break
         case .invalidColorSpace: list.error("the image does not say its colors", at: "colorSpace")
-        case .UNRECOGNIZED(let number): list.error("\(number) is no color space that is known", at: "colorSpace")
+        case .UNRECOGNIZED(let number): list.error("\(number) is not a color space that is known", at: "colorSpace")
         }
         switch image.sizeFlexibility {
         case nil: break

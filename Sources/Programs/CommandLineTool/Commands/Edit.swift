@@ -69,7 +69,7 @@ struct Edit: ParsableCommand {
         if !editor.trainingInputs.isEmpty { print("  examples \(editor.trainingInputs.joined(separator: ", "))") }
         if !foreign.isEmpty {
             let note =
-                "note: Apple's systems carry no gradients through \(editor.layersOfThisSystemText): "
+                "note: Apple's systems do not propagate gradients through \(editor.layersOfThisSystemText): "
                 + "the model can be updated here only\n"
             FileHandle.standardError.write(Data(note.utf8))
         }

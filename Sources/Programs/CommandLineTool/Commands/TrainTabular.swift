@@ -92,7 +92,7 @@ struct TrainTabular: ParsableCommand {
             }
         }
         if let option = given.first(where: { !$0.algorithms.contains(algorithm) }) {
-            throw ValidationError("\(option.name) is no parameter of \(algorithm.rawValue)")
+            throw ValidationError("\(option.name) is not a parameter of \(algorithm.rawValue)")
         }
         if classifier, algorithm == .linear { throw ValidationError("a linear model is a regressor; use logistic") }
     }

@@ -189,7 +189,7 @@ struct InputReader {
         let json: JSONValue
         do { json = try JSONFeature.value(text) } catch {
             throw Failure(
-                "'\(text)' is no value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
+                "'\(text)' is not a value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
             )
         }
         return try JSONFeature.data(json, for: feature)

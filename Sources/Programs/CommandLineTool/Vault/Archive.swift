@@ -233,7 +233,7 @@ struct ArchiveVerify: ParsableCommand {
         let contentKey: SecretBytes
         do throws(ModelError) { contentKey = try Vault.shared.contentKey(of: record, at: self.archive) } catch {
             guard error.code == .keyFetch else { throw error }
-            return "encrypted with the key \(record.keyID), which is not at hand: what is in it was not checked"
+            return "encrypted with the key \(record.keyID), which is not available: its contents were not checked"
         }
         try archive.check(contentKey)
         let folder = try EncryptedFolder(record, contentKey: contentKey, stored: archive.files)
@@ -263,7 +263,7 @@ struct ArchiveExtract: ParsableCommand {
             guard output != nil || !name.contains("/") else {
                 throw ModelError(
                     .malformed,
-                    "The model's name has a slash; say with --output where it goes.",
+                    "The model's name has a slash; name the folder with --output.",
                     at: self.archive
                 )
             }

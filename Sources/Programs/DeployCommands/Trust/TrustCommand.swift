@@ -69,9 +69,9 @@ struct CeremonyCommand: ParsableCommand {
 struct CeremonyBegin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "begin",
-        abstract: "Draft the next root, in a folder that goes round among the holders of keys.",
+        abstract: "Draft the next root, in a folder to pass from one key holder to the next.",
         discussion: """
-            What the drafts follow is fetched from the server and verified from the root that your app carries.  Keys that are not named \
+            The current metadata is fetched from the server and verified from the root that your app carries.  Keys that are not named \
             stay as they are; without any, the root is drafted again with a later expiry.
             """
     )
@@ -207,7 +207,7 @@ struct CeremonySign: ParsableCommand {
 struct CeremonyStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what a ceremony changes and who has to sign yet."
+        abstract: "Show what a ceremony changes and who still has to sign."
     )
 
     @Argument(help: "The folder.") var folder: String
@@ -299,7 +299,7 @@ struct TrustReport: Decodable {
 struct TrustStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say which keys lie on the server, what that means, and when metadata expires."
+        abstract: "Show which keys are on the server, what they can sign, and when metadata expires."
     )
 
     @Option(help: "The team.") var team: String

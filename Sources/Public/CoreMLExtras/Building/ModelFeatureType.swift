@@ -136,7 +136,7 @@ extension ModelFeatureType {
         case .multiArray(let array):
             if array.shape.contains(where: { $0 < 1 }) { return "the shape \(array.shape) has an extent below 1" }
             if let value = array.defaultValue, [.int32, .int8].contains(array.dataType), Int32(exactly: value) == nil {
-                return "the default value \(value) is no whole number of 32 bits"
+                return "the default value \(value) is not a whole number of 32 bits"
             }
             switch array.flexibility {
             case .shapes(let shapes):

@@ -108,7 +108,7 @@ extension NeuralNetworkBuilder {
         end = .regressor
         if !outputs.contains(where: { $0.name == feature }) {
             problems.append(
-                ModelError(.invalidModel, "the regressor predicts '\(feature)', which is no declared output")
+                ModelError(.invalidModel, "the regressor predicts '\(feature)', which is not a declared output")
             )
         }
         predictedFeature = feature

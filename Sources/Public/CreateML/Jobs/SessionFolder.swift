@@ -71,12 +71,12 @@ struct SessionFolder: Sendable {
 
     func readData(of phase: MLPhase) throws -> [UInt8] {
         let file = url.appendingPathComponent(phase.rawValue + ".data")
-        let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it anew")
+        let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it again")
         let data = Array(bytes.dropFirst(8))
         var writer = ArchiveWriter()
         writer.write(Fingerprint.of(data))
         guard Array(bytes.prefix(8)) == writer.bytes else {
-            throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it anew")
+            throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it again")
         }
         return data
     }
@@ -246,7 +246,7 @@ struct SessionFolder: Sendable {
                     rest = rest.dropFirst(written)
                 }
             }
-            guard fsync(descriptor) == 0 else { throw failure("bring to the disk") }
+            guard fsync(descriptor) == 0 else { throw failure("write to the disk") }
         } catch {
             unlink(temporary)
             throw error
@@ -257,9 +257,9 @@ struct SessionFolder: Sendable {
             throw error
         }
         let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw failure("bring to the disk the folder of") }
+        guard parent >= 0 else { throw failure("write to the disk the folder of") }
         defer { close(parent) }
         // Some file systems cannot flush a folder, and say EINVAL; the renaming is then as durable as they make it.
-        guard fsync(parent) == 0 || errno == EINVAL else { throw failure("bring to the disk the folder of") }
+        guard fsync(parent) == 0 || errno == EINVAL else { throw failure("write to the disk the folder of") }
     }
 }

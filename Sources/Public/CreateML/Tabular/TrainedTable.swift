@@ -104,7 +104,7 @@ public struct _TrainedTable: Sendable {
     func write(to path: String, _ metadata: MLModelMetadata?) throws {
         guard replacement == nil else {
             throw MLCreateError.generic(
-                reason: "the model was replaced by another one, which is in its own file already; train anew to write"
+                reason: "the model was replaced by another one, which is in its own file already; train again to write"
             )
         }
         var model = specification

@@ -66,7 +66,7 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
         case .missingColumn(let name): "the file has no column '\(name)'"
         case .unsupportedEncoding(let encoding): "the file is \(encoding); convert it to UTF-8"
         case .misplacedQuote(let row, let column):
-            "row \(row), column \(column): a quote stands where none may be; double quotes inside quotes, or set usesQuoting to false"
+            "row \(row), column \(column): a quote is not allowed here; double quotes inside quotes, or set usesQuoting to false"
         case .wrongNumberOfColumns(let row, let columns, let expected):
             "row \(row) has \(columns) columns, not \(expected)"
         case .failedToParse(let row, let column, let type, let contents):

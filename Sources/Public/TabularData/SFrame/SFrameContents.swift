@@ -91,7 +91,9 @@ package enum SFrameContents {
             return (output.bytes, .typed)
         case .values(.vector, let values):
             let vectors = present.map { row -> [Double] in
-                guard case .vector(let vector) = values[row] else { preconditionFailure("\(values[row]) is no vector") }
+                guard case .vector(let vector) = values[row] else {
+                    preconditionFailure("\(values[row]) is not a vector")
+                }
                 return vector
             }
             output.append(UInt8(0))
@@ -100,7 +102,9 @@ package enum SFrameContents {
             return (output.bytes, [.typed, .marked])
         case .values(.array, let values):
             let arrays = present.map { row -> ShapedData<Double> in
-                guard case .array(let array) = values[row] else { preconditionFailure("\(values[row]) is no array") }
+                guard case .array(let array) = values[row] else {
+                    preconditionFailure("\(values[row]) is not an array")
+                }
                 return array
             }
             output.append(UInt8(0))

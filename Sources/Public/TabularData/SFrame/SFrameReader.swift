@@ -89,7 +89,7 @@ struct SFrameReader {
             }
             let blocks = file.columns[segment.place]
             guard blocks.reduce(0, { $0 + $1.rows }) == segment.rows else {
-                throw .badArchive("\(file.name) holds other than \(segment.rows) rows of '\(column.name)'")
+                throw .badArchive("\(file.name) does not hold \(segment.rows) rows of '\(column.name)'")
             }
             var start = segmentRows.lowerBound
             for block in blocks {

@@ -244,7 +244,7 @@ struct UpdatableNetwork: Sendable {
                 throw ModelError(
                     .invalidModel,
                     "layers of kind '\(layer.fieldName ?? "unknown")' may not stand between an updatable layer and the loss; "
-                        + "mark only layers behind it as updatable",
+                        + "mark only layers after it as updatable",
                     at: "layer '\(layer.name)'"
                 )
             }

@@ -151,7 +151,7 @@ import Testing
         #expect(answer.featureValue(for: "letter") != nil)
         #expect(message { try editor.rename("drawing", to: "letter") }.contains("taken"))
         #expect(message { try editor.rename("conv", to: "x") }.contains("there is no input or output 'conv'"))
-        #expect(message { try editor.setNeighbors(3) }.contains("no nearest-neighbours classifier"))
+        #expect(message { try editor.setNeighbors(3) }.contains("not a nearest-neighbours classifier"))
     }
 
     @Test func aPipelineIsEditedThroughItsLastModel() throws {

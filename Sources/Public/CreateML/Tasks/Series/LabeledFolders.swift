@@ -61,7 +61,7 @@ extension LabeledFolders {
     ) throws -> [[String: [URL]]] {
         guard !proportions.isEmpty, proportions.allSatisfy({ $0 > 0 }), abs(proportions.reduce(0, +) - 1) < 1e-6 else {
             throw MLCreateError.generic(
-                reason: "the proportions \(proportions) are no shares; give numbers above 0 whose sum is 1"
+                reason: "the proportions \(proportions) are not shares; give numbers above 0 whose sum is 1"
             )
         }
         var result = [[String: [URL]]](repeating: [:], count: proportions.count)
