@@ -49,7 +49,7 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
             throw ServiceError(.invalid, "\(path) is not a list of identity providers: \(error)")
         }
         guard Set(entries.map(\.id)).count == entries.count, Set(entries.map(\.issuer)).count == entries.count else {
-            throw ServiceError(.invalid, "\(path): each provider has an id and an issuer of its own.")
+            throw ServiceError(.invalid, "\(path): each provider needs a unique id and issuer.")
         }
         return try entries.map { entry in
             try Service.checkName(entry.id, "id")

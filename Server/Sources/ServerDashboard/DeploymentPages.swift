@@ -217,7 +217,7 @@ extension Dashboard {
     private func operation(_ visit: Visit) throws -> ServerCore.Service.Operation {
         let name = try visit.name("operation")
         guard let operation = ServerCore.Service.Operation(rawValue: name) else {
-            throw ServiceError(.notFound, "Nothing is called \"\(name)\" here.")
+            throw ServiceError(.notFound, "Nothing named \"\(name)\" exists here.")
         }
         return operation
     }

@@ -225,10 +225,10 @@ extension Dashboard {
 
     private static func purpose(_ role: String) -> String {
         switch role {
-        case "root": "Says which keys count. Devices carry its first version."
-        case "targets": "Says who may sign which releases and policies."
+        case "root": "States which keys are valid. Devices carry its first version."
+        case "targets": "States who may sign which releases and policies."
         case "snapshot": "Lists the newest version of each document, so that none can be held back."
-        case "timestamp": "Says that the list is fresh."
+        case "timestamp": "States that the list is current."
         default:
             role.hasSuffix("@director")
                 ? "Signs which device gets which release."

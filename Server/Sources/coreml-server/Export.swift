@@ -19,7 +19,7 @@ struct Export: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(name: .customLong("to"), help: "The folder; made when missing.") var folder: String
+    @Option(name: .customLong("to"), help: "The folder; created when missing.") var folder: String
     @Option(name: .customLong("team"), help: "A team; all by default; may be repeated.") var teams: [String] = []
 
     func run() async throws {

@@ -12,7 +12,7 @@ import UnixSignals
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Keeps the keys of models apart from the server that delivers them.",
+        abstract: "Runs and administers a key service that is separate from the delivery server.",
         discussion: """
             The key service has a folder (and, if you want, a database) of its own, and answers nobody but the deployment server, \
             which shares a secret with it and passes on what devices ask. Whoever takes the deployment server over then reads \
@@ -32,11 +32,11 @@ struct Keys: AsyncParsableCommand {
     struct Place: ParsableArguments {
         @Option(
             name: .customLong("data"),
-            help: "The folder that the key service keeps everything in; made when missing."
+            help: "The folder for the key service's data; created when missing."
         )
         var folder: String
         @Option(
-            help: "A PostgreSQL database of its own, postgres://user@host/database; else records lie in the folder."
+            help: "A separate PostgreSQL database, postgres://user@host/database; otherwise records are in the folder."
         )
         var database: String?
 
@@ -76,8 +76,8 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var place: Place
         @Option(help: "The file with the shared secret, made by coreml-server keys secret.") var secret: String
-        @Option(help: "The address to listen at.") var host = "127.0.0.1"
-        @Option(help: "The port to listen at; 0 for any that is free.") var port = 8090
+        @Option(help: "The address to listen on.") var host = "127.0.0.1"
+        @Option(help: "The port to listen on; 0 for any free port.") var port = 8090
         @Flag(
             name: .customLong("holds-enrolment"),
             help: """
@@ -192,7 +192,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Moves the keys of a server's models, and what is known of devices, to a key service of its own.",
+            abstract: "Moves the keys of a server's models, and what is known of devices, to a separate key service.",
             discussion: """
                 Stop the server first, and start it with --key-service afterwards. The keys have been on that server: rotate them, so \
                 that the next versions of models have others. A move that was interrupted goes on when it is begun again.
@@ -213,7 +213,7 @@ struct Keys: AsyncParsableCommand {
                 vault: try place.vault()
             )
             try await from.close()
-            print("\(count) teams: their keys lie in \(place.folder) now.")
+            print("\(count) teams: their keys are in \(place.folder) now.")
         }
 
         private func openSource() throws -> any Database {

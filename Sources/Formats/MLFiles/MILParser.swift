@@ -200,7 +200,7 @@ extension MILParser {
     }
 
     func unexpected(_ expected: String) -> ModelError {
-        error("\(expected) was expected, but \(token.description.prefix(80)) stands there")
+        error("\(expected) was expected, but \(token.description.prefix(80)) was found")
     }
 
     func error(_ what: String) -> ModelError {

@@ -32,7 +32,7 @@ package enum SpecificationReader {
             throw ModelError(
                 .unsupported,
                 "The specification takes more than 2 GB, which its format cannot hold; "
-                    + "save the model as a package, whose weights lie in a file of their own."
+                    + "save the model as a package, whose weights are in a separate file."
             )
         }
     }

@@ -256,7 +256,7 @@ package enum UpdatableModel {
                 throw ModelError(.invalidModel, "the allowed values of the \(name) must be \(least) or more")
             }
             guard set.values.contains(value) else {
-                throw ModelError(.invalidModel, "the \(name) is \(value), which is none of its values \(set.values)")
+                throw ModelError(.invalidModel, "the \(name) is \(value), which is not one of its values \(set.values)")
             }
         case nil:
             guard value >= least else { throw ModelError(.invalidModel, "the \(name) is \(value), below \(least)") }

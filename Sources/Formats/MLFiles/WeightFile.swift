@@ -73,7 +73,7 @@ package struct WeightFile: Sendable {
             throw broken(
                 "sizeInBytes",
                 offset,
-                "\(byteCount) bytes at \(dataOffset) do not lie in a file of \(size) bytes"
+                "\(byteCount) bytes at \(dataOffset) are not inside a file of \(size) bytes"
             )
         }
         let bits = byteCount * 8

@@ -236,7 +236,7 @@ struct ArrayVectors {
         guard tensor.scalarType != .string, names.count == tensor.count else {
             throw ModelError(
                 .invalidInput,
-                "'\(feature.name)' is a dictionary: \(tensor.count) values need as many keys in '\(feature.name).labels'"
+                "'\(feature.name)' is a dictionary: \(tensor.count) values need the same number of keys in '\(feature.name).labels'"
             )
         }
         return .scores(labels: names, values: tensor.values)

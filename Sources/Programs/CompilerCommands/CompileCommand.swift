@@ -24,7 +24,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     @Argument(help: "A .mlmodel file or a .mlpackage.")
     var model: String
     @Argument(
-        help: "The compiled model, when the name ends in .mlmodelc; otherwise the folder that takes it, by default '.'."
+        help: "The compiled model, when the name ends in .mlmodelc; otherwise its folder, by default '.'."
     )
     var folder: String?
     @Option(name: [.short, .long], help: "The same as the second argument.")

@@ -132,7 +132,7 @@ struct TeamCommand: ParsableCommand {
 struct TeamCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a team, with keys of its own."
+        abstract: "Make a team with its own keys."
     )
 
     @Argument(help: "A name of letters a–z, digits and hyphens.") var id: String

@@ -9,9 +9,9 @@ struct ReleaseCommand: ParsableCommand {
         commandName: "release",
         abstract: "Make a release: an archive for each model of a collection.",
         discussion: """
-            Files are uploaded first; what was uploaded before can be named by its hash.  Where it saves devices of the last \
-            releases a good deal, a delta from their archives is made and uploaded, too; of encrypted archives only where their \
-            keys are on this machine (else coreml archive --delta-from makes them, and coreml deploy upload takes them).
+            Files are uploaded first; an archive that was uploaded before can be named by its hash.  Where a delta from the \
+            archives of recent releases is much smaller than the new archive, it is made and uploaded too.  For encrypted \
+            archives this needs their keys on this machine; elsewhere use coreml archive --delta-from and coreml deploy upload.
 
             Examples:
               coreml deploy release --app shop --collection FlowerModels \\
@@ -34,8 +34,8 @@ struct ReleaseCommand: ParsableCommand {
     @Option(help: "The absolute and relative tolerance of answers.") var tolerance: Double?
     @Option(
         help: ArgumentHelp(
-            "A model with a self-test that takes more than this many times as long as the one that a device has is given up "
-                + "there, as a wrong one is; 0: however long it takes.",
+            "A device rejects a model whose self-test takes more than this many times as long as that of its current model; "
+                + "0 for no limit.",
             valueName: "factor"
         )
     )

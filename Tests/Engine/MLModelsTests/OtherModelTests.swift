@@ -304,7 +304,7 @@ struct OtherModelTests {
             }.contains("no state 'total'")
         )
         let twins = [stages[0], Pipeline.Stage(name: "twin", engine: Accumulator("total", from: "y", to: "z"))]
-        #expect(message { () throws(ModelError) in try Pipeline(twins, interface) }.contains("names of their own"))
+        #expect(message { () throws(ModelError) in try Pipeline(twins, interface) }.contains("different names"))
     }
 
     private var interfaceOnly: SpecModelDescription {

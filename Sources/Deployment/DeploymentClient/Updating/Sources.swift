@@ -33,7 +33,7 @@ extension TransportAnswer {
             return DeploymentError(
                 .busy,
                 url.absoluteString,
-                "The server has too much to do; it will be asked again later.",
+                "The server is overloaded; the request will be repeated later.",
                 retryAfter: seconds
             )
         case 300..<400, 200..<300:
@@ -114,7 +114,7 @@ struct BlobSource {
                 throw DeploymentError(
                     .damaged,
                     url.absoluteString,
-                    "The bytes that arrived are not those that were signed."
+                    "The received bytes are not those that were signed."
                 )
             }
             return answer.body

@@ -293,7 +293,7 @@ extension Outcome {
         case .string("holdout"): self = .holdout
         case .string("keep"): self = .keep
         case .string(let word):
-            throw value.error(.outOfRange, "\"\(word)\" is none of bundled, holdout, keep and the number of a release.")
+            throw value.error(.outOfRange, "\"\(word)\" is neither bundled, holdout, keep nor the number of a release.")
         default: throw value.wrongType("the number of a release, or a word")
         }
     }

@@ -109,7 +109,7 @@ struct ConstantRecord: Hashable, Sendable {
         let byteCount = scalarType.byteCount(of: shape.elementCount)
         guard scalarType != .string, offset <= range.count, byteCount <= range.count - offset,
             (Int(bitPattern: storage.address) + range.lowerBound + offset) % max(scalarType.bitWidth / 8, 1) == 0
-        else { throw BinaryReader.broken("a constant of \(byteCount) bytes does not lie in the file") }
+        else { throw BinaryReader.broken("a constant of \(byteCount) bytes is not inside the file") }
         return Tensor(
             scalarType: scalarType,
             shape: shape,

@@ -113,7 +113,7 @@ enum InterfaceCheck {
         case .sequenceType(let sequence)?:
             if sequence.type == nil { list.error("the sequence does not say the type of its elements") }
         case .stateType?:
-            list.error("a state stands among the \(isInput ? "inputs" : "outputs"); list it under 'state'")
+            list.error("a state is listed among the \(isInput ? "inputs" : "outputs"); list it under 'state'")
         case .int64Type?, .doubleType?, .stringType?: break
         }
     }
@@ -163,7 +163,7 @@ enum InterfaceCheck {
 
     private static func check(_ image: SpecImageFeatureType, _ list: inout FindingList) {
         if image.width <= 0 || image.height <= 0 {
-            list.error("an image of \(image.width) × \(image.height) is none")
+            list.error("an image of \(image.width) × \(image.height) is not valid")
         }
         switch image.colorSpace {
         case .rgb, .bgr, .grayscale, .grayscaleFloat16: break

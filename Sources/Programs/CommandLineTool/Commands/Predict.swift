@@ -114,7 +114,7 @@ struct Predict: ParsableCommand {
             throw Failure("\(option) says nothing about this model; see 'coreml predict --help'")
         }
         if files.isEmpty, let option = given.first(where: { $0.1 && Self.optionsOfFiles.contains($0.0) })?.0 {
-            throw Failure("\(option) goes with files that are cut into windows; name them after the model")
+            throw Failure("\(option) applies to files that are cut into windows; name them after the model")
         }
         if !files.isEmpty, let kind = subject.files, let answers = try answers(about: kind, subject, file) {
             return answers
@@ -123,7 +123,7 @@ struct Predict: ParsableCommand {
         let predictor = Predictor(engine: engine, repetitions: repetitions)
         if let csv {
             guard repetitions == 1 else {
-                throw Failure("--repeat does not go with --csv; 'coreml bench' measures batches")
+                throw Failure("--repeat cannot be combined with --csv; 'coreml bench' measures batches")
             }
             return TableRowAnswers(engine: engine, path: csv, delimiter: cells.delimiter)
         }
@@ -168,7 +168,7 @@ struct Predict: ParsableCommand {
         func model() throws -> (MLModel, FileList) {
             guard inputs.input.isEmpty else { throw Failure("the files bring all inputs; leave out --input") }
             guard repetitions == 1 else {
-                throw Failure("--repeat goes with one prediction, not with windows of files")
+                throw Failure("--repeat applies to one prediction, not to windows of files")
             }
             return (try MLModel(file, configuration: MLModelConfiguration()), try FileList(files, kind))
         }

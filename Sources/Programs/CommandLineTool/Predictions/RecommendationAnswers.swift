@@ -45,7 +45,7 @@ struct RecommendationOptions: ParsableArguments {
         guard count ?? 1 > 0 else { throw ValidationError("--k takes numbers from 1") }
         guard count == nil || areComplete else {
             throw ValidationError(
-                "--k goes with --observed or --items; with --input give the input for it"
+                "--k needs --observed or --items; with --input give the number as an input"
             )
         }
         guard observed == nil || items.isEmpty else {

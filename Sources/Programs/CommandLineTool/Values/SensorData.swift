@@ -87,7 +87,9 @@ struct SensorData {
             throw Failure("'\(path)' is not a folder; --annotation-file names a table in the folder of the recordings")
         }
         guard delimiter == nil else {
-            throw Failure("--delimiter does not go with --annotation-file, whose tables have commas between the cells")
+            throw Failure(
+                "--delimiter cannot be combined with --annotation-file, whose tables have commas between the cells"
+            )
         }
         let file = path + "/" + annotations.file
         let types = [labelColumn: CSVType.string, recordingColumn: .string]

@@ -68,7 +68,7 @@ struct NewKeyOptions: ParsableArguments {
             half = publicHalf
             if let signer = try signer { half = try KeySignature.sign(publicHalf, with: signer) }
         } else if sign != nil {
-            throw ModelError(.invalidInput, "A symmetric key is not signed: whoever has it can encrypt with it.")
+            throw ModelError(.invalidInput, "A symmetric key is not signed: everybody who has it can encrypt with it.")
         }
         if key.publicHalf != nil {
             if let privateKey {

@@ -117,7 +117,7 @@ struct Ceremony {
     init(folder: String) throws {
         func read(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
-                throw Failure("\(folder) is not a folder of coreml trust ceremony begin: it has no \(name).")
+                throw Failure("\(folder) is not a folder made by coreml trust ceremony begin: it has no \(name).")
             }
             return data
         }

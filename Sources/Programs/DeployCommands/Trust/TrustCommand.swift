@@ -278,10 +278,10 @@ struct TrustReport: Decodable {
     func show() {
         let meaning =
             switch level {
-            case "server": "whoever has the server can sign everything (coreml trust ceremony changes that)"
+            case "server": "anybody with access to the server can sign everything (coreml trust ceremony changes that)"
             case "releases":
-                "whoever has the server can sign releases, until the holders of the targets keys take that back"
-            default: "whoever has the server can choose among signed releases, and nothing else"
+                "anybody with access to the server can sign releases, until the holders of the targets keys revoke that"
+            default: "anybody with access to the server can choose among signed releases, and nothing else"
             }
         print("trust level \"\(level)\": \(meaning)")
         for role in roles {
@@ -392,7 +392,7 @@ struct SignRelease: ParsableCommand {
         var signed: [String: Data] = [:]
         for (role, draft) in documents {
             guard let keys = repository.trusted.keys(ofDelegated: role), keys.keyIDs.contains(file.id) else {
-                throw Failure("The key \(file.id.prefix(16)) is none of those that sign for \(role).")
+                throw Failure("The key \(file.id.prefix(16)) is not one of those that sign for \(role).")
             }
             var document = draft
             try document.sign(with: signing)

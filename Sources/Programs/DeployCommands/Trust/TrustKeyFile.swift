@@ -22,7 +22,7 @@ struct TrustPublicKey: Codable {
             throw Failure("\(path) cannot be read.")
         }
         do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
-            throw Failure("\(path) is not a public key of coreml trust key.")
+            throw Failure("\(path) is not a public key made by coreml trust key.")
         }
         guard format == 1, try key().id == id else {
             throw Failure("\(path): the key is not the one that its id names.")
@@ -68,7 +68,7 @@ struct TrustKeyFile: Codable {
             throw Failure("\(path) cannot be read.")
         }
         do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
-            throw Failure("\(path) is not a private key of coreml trust key.")
+            throw Failure("\(path) is not a private key made by coreml trust key.")
         }
         // The cost parameters are bounded: an untrusted file must not exhaust memory.
         guard format == 1, cost.nonzeroBitCount == 1, (1 << 10...1 << 20).contains(cost), (1...16).contains(blockSize),

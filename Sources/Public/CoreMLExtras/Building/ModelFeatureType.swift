@@ -146,7 +146,7 @@ extension ModelFeatureType {
                 }
             case .ranges(let ranges):
                 if ranges.count != array.shape.count || ranges.contains(where: { $0.lowerBound < 0 }) {
-                    return "\(ranges.count) ranges stand for \(array.shape.count) axes"
+                    return "\(ranges.count) ranges were given for \(array.shape.count) axes"
                 }
                 if zip(ranges, array.shape).contains(where: { !$0.contains($1) }) {
                     return "the shape \(array.shape) lies outside the ranges \(ranges)"

@@ -94,7 +94,7 @@ extension MLDataTable {
             }
             if let valueTypes, valueTypes.count != parts.count {
                 throw MLCreateError.generic(
-                    reason: "there are \(valueTypes.count) value types for \(parts.count) columns; give as many"
+                    reason: "there are \(valueTypes.count) value types for \(parts.count) columns; give the same number"
                 )
             }
             let columns = parts.enumerated().map { place, part -> (name: String, column: MLUntypedColumn) in

@@ -117,7 +117,7 @@ package enum SFrameContents {
         case .values(_, let values):
             precondition([.list, .dictionary, .date].contains(kind), "\(kind.plural) have a case of their own")
             for row in present {
-                precondition(values[row].kind == kind, "\(values[row]) stands in a column of \(kind.plural)")
+                precondition(values[row].kind == kind, "\(values[row]) is in a column of \(kind.plural)")
                 output.value(values[row])
             }
             return (output.bytes, .typed)

@@ -78,7 +78,7 @@ struct UpdatableNetwork: Sendable {
             guard names.insert(layer.name).inserted else {
                 throw ModelError(
                     .invalidModel,
-                    "two layers are called '\(layer.name)'; the layers of an updatable model need names of their own"
+                    "two layers are called '\(layer.name)'; the layers of an updatable model need unique names"
                 )
             }
             let place = "layer '\(layer.name)'"

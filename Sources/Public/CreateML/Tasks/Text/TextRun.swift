@@ -301,7 +301,7 @@ extension MLTextClassifier.Examples: TextExamples {
     init(from reader: inout ArchiveReader) throws {
         texts = try reader.readStrings()
         labels = try reader.readStrings()
-        guard texts.count == labels.count else { throw reader.damaged("there are not as many labels as texts") }
+        guard texts.count == labels.count else { throw reader.damaged("the numbers of labels and texts differ") }
     }
 }
 
