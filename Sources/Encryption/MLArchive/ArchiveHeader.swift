@@ -193,8 +193,8 @@ package struct ArchiveHeader: Sendable {
             guard file.offset == Self.aligned(end) else {
                 throw ModelError(
                     .malformed,
-                    "The file begins at \(file.offset) where \(Self.aligned(end)) was expected: files follow one an "
-                        + "other, without gaps and overlaps.",
+                    "The file begins at \(file.offset) where \(Self.aligned(end)) was expected: files follow one another "
+                        + "without gaps and overlaps.",
                     at: file.path
                 )
             }
