@@ -114,7 +114,7 @@ struct S3Client: Sendable {
         let hint =
             switch code {
             case "SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken":
-                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they permit"
+                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions"
             case "RequestTimeTooSkewed": "; this machine's clock is wrong"
             case "NoSuchBucket": "; make the bucket first"
             case "PermanentRedirect", "AuthorizationHeaderMalformed": "; give the bucket's region"

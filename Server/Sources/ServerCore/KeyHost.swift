@@ -156,7 +156,7 @@ public struct KeyHost: Sendable {
     private func refuseEnrolment() throws(ServiceError) {
         guard service.holdsEnrolment else { return }
         throw .forbidden(
-            "Who may enrol is decided where the keys are: coreml-server keys token, or keys enrolment, on that machine."
+            "Enrolment is controlled where the keys are: coreml-server keys token, or keys enrolment, on that machine."
         )
     }
 }
@@ -279,7 +279,7 @@ private struct NoBlobs: BlobStore {
 
 /// The signing keys of a key service, which signs no metadata.
 private struct NoSigningKeys: SigningKeyStore {
-    private static let none = ServiceError.conflict("A key service signs no metadata: ask the deployment server.")
+    private static let none = ServiceError.conflict("A key service signs no metadata: use the deployment server.")
     func prepare(_ database: any Database) async throws {}
     func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey { throw Self.none }
     func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] { [] }

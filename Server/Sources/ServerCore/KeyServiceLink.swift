@@ -74,6 +74,6 @@ public final class KeyServiceLink: Sendable {
     }
 
     private func unreachable(_ why: String) -> ServiceError {
-        ServiceError(.unavailable, "The key service at \(address) cannot be asked: \(why).", retryAfter: 5)
+        ServiceError(.unavailable, "The key service at \(address) cannot be reached: \(why).", retryAfter: 5)
     }
 }

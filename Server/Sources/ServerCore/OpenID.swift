@@ -141,7 +141,7 @@ final class OpenIDClient: Sendable {
         } catch {
             throw ServiceError(
                 .unavailable,
-                "\(provider.name) does not say how to sign in: \(place.absoluteString) cannot be read.",
+                "\(provider.name) does not publish how to sign in: \(place.absoluteString) cannot be read.",
                 retryAfter: 60
             )
         }
@@ -188,7 +188,7 @@ final class OpenIDClient: Sendable {
             answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.largestDocument)
         } catch { throw Self.refused("it does not take the code") }
         guard let token = try? JSONDecoder().decode(Answer.self, from: Data(answer)).id_token else {
-            throw Self.refused("it does not say who signed in")
+            throw Self.refused("it does not identify the user")
         }
         return token
     }

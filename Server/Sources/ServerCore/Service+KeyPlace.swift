@@ -52,7 +52,7 @@ extension Service {
                 "The keys of this server's models are in a separate key service: pass --key-service and --key-service-secret."
             )
         case (.keys, _): .conflict("This is the database of a key service: coreml-server keys serve.")
-        default: .conflict("This is the database of a deployment server, and a key service needs one of its own.")
+        default: .conflict("This is the database of a deployment server, and a key service needs a separate one.")
         }
     }
 
@@ -102,7 +102,7 @@ extension Service {
             request.claim = try await claim(request)
             return try await askKeyService(.device(request), as: .server)
         } catch {
-            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be asked now.")
+            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be reached now.")
             return DeviceKeyAnswer(
                 status: 503,
                 body: Data(KeyService.failure(problem, body: Array(request.body), time: keyTime)),

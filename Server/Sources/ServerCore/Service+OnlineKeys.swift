@@ -8,7 +8,7 @@ import UpdateFramework
 extension TeamTrust {
     static func waits(for what: String) -> ServiceError {
         .conflict(
-            "\(what) waits for the holders of the targets keys, who let devices know who signs for it: coreml trust ceremony begin "
+            "\(what) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust ceremony begin "
                 + "--waiting."
         )
     }

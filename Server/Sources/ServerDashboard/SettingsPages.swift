@@ -397,7 +397,7 @@ extension Dashboard {
                 return role
             }
             guard !form["name"].isEmpty else {
-                throw ServiceError(.invalid, "Say what it is for, so that others know later.", field: "name")
+                throw ServiceError(.invalid, "State the purpose, so that others know it later.", field: "name")
             }
             guard let days = Double(form["days"]) else {
                 throw ServiceError(.invalid, "A number of days is needed.", field: "days")

@@ -280,7 +280,7 @@ struct FirstSteps {
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
             (
-                "Deploy", "Say which devices get which release, look who would get it, and activate.",
+                "Deploy", "Choose which devices get which release, preview the result, and activate.",
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
         ]

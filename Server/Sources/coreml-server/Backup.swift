@@ -20,8 +20,8 @@ struct Backup: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copies everything that a server keeps in its folder to another one, while the server runs.",
         discussion: """
-            A backup with keys lets whoever reads it sign for the teams, and read their models: keep it as the keys themselves. \
-            Without keys it is of no use unless the folders keys and vault are kept otherwise.
+            Anybody who can read a backup with keys can sign for the teams, and read their models: protect it like the keys themselves. \
+            Without keys it is useless unless the folders keys and vault are backed up separately.
             Servers over PostgreSQL and S3 are backed up by pg_dump and the storage's versions: see Documentation/Operating.md.
             """
     )
@@ -78,7 +78,7 @@ struct Restore: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Restores a server's folder from a backup.",
         discussion: """
-            Devices refuse what is older than what they have seen. So everything that carries a version is signed again with a \
+            Devices refuse versions older than those they have seen. So everything with a version is signed again with a \
             version that is higher by --advance: more than the server can have signed since the backup was made. Releases and \
             deployments that were made since are gone; make them again.
             """

@@ -82,7 +82,7 @@ struct Keys: AsyncParsableCommand {
             name: .customLong("holds-enrolment"),
             help: """
                 Make tokens and conditions of enrolment here alone (keys token, keys enrolment), and demand a token of every device: \
-                then the deployment server cannot enrol devices of its own.
+                then the deployment server cannot enrol devices itself.
                 """
         )
         var holdsEnrolment = false
@@ -192,10 +192,10 @@ struct Keys: AsyncParsableCommand {
 
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Moves the keys of a server's models, and what is known of devices, to a separate key service.",
+            abstract: "Moves the keys of a server's models, and the records of devices, to a separate key service.",
             discussion: """
                 Stop the server first, and start it with --key-service afterwards. The keys have been on that server: rotate them, so \
-                that the next versions of models have others. A move that was interrupted goes on when it is begun again.
+                that the next versions of models have others. Repeat an interrupted move to continue it.
                 """
         )
 

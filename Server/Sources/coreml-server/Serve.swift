@@ -63,7 +63,7 @@ struct Serve: AsyncParsableCommand {
         help: "A port, reachable from this machine only, for /metrics (Prometheus) and /health."
     )
     var metricsPort: Int?
-    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are good for 15 minutes.")
+    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are valid for 15 minutes.")
     var redirectFiles = false
     @Option(help: "The lowest level that is logged to standard error.")
     var logLevel = LogLevel.notice

@@ -140,7 +140,7 @@ package final class LeaseClient: Sendable {
         let draft = device.enrolment(try await challenge(device, keys))
         let proof: AttestationEvidence
         do { proof = try evidence(draft.binding) } catch {
-            throw DeploymentKeyError(.attestationInvalid, at: "device", "The device cannot prove what it is: \(error)")
+            throw DeploymentKeyError(.attestationInvalid, at: "device", "The device cannot attest itself: \(error)")
         }
         let request = try device.enrolmentRequest(draft, proof)
         try device.accept(try await post("/v1/enroll", request.body), for: request, trusting: keys)

@@ -48,7 +48,7 @@ package struct DeltaFile: Sendable {
         guard file.byteCount >= DeltaHeader.startByteCount else { throw cutOff }
         let start = try file.bytes(at: 0, count: DeltaHeader.startByteCount)
         guard start.starts(with: DeltaHeader.magic), start[12..<16].allSatisfy({ $0 == 0 }) else {
-            throw ModelError(.malformed, "This is not a delta of a model; check what the file is.")
+            throw ModelError(.malformed, "This is not a delta of a model; check the file.")
         }
         let count = (0..<4).reduce(0) { $0 | Int(start[8 + $1]) << (8 * $1) }
         guard count <= DeltaHeader.largest, count <= file.byteCount - DeltaHeader.startByteCount else { throw cutOff }

@@ -30,7 +30,7 @@ package enum FeatureExtractors {
             throw ModelError(
                 .unsupported,
                 "the model needs the network \(kind) of Apple's systems, whose weights are not in the file; "
-                    + "register a model of your own for it with FeatureExtractors.register of CoreMLExtras"
+                    + "register your own model for it with FeatureExtractors.register of CoreMLExtras"
             )
         }
         return try RenamedEngine(engine, model.description_p)

@@ -114,7 +114,7 @@ extension NeuralNetworkReader {
         var limit: ValueID?
         if let name = layer.input.first {
             guard let blob = blobs[name] else {
-                throw ModelError(.invalidModel, "the number of turns '\(name)' is given by no earlier layer")
+                throw ModelError(.invalidModel, "the number of iterations '\(name)' is given by no earlier layer")
             }
             limit = blob.value
         }
@@ -181,7 +181,7 @@ extension NeuralNetworkReader {
                 guard next[index].rank == types[index].rank else {
                     throw ModelError(
                         .unsupported,
-                        "a turn of the loop changes the rank of '\(index < names.count ? names[index] : "")'"
+                        "an iteration of the loop changes the rank of '\(index < names.count ? names[index] : "")'"
                     )
                 }
                 let shape: Shape = zip(types[index].shape, next[index].shape).map { $0 == $1 ? $0 : .unknown }

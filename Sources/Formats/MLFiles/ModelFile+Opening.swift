@@ -181,7 +181,7 @@ extension ModelFile {
                     throw ModelError(.malformed, "The specification is empty; copy the file again.")
                 }
                 if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-                    throw ModelError(.malformed, "This is a ZIP archive; unpack it and open what is inside.")
+                    throw ModelError(.malformed, "This is a ZIP archive; unpack it and open its contents.")
                 }
                 let model = try SpecificationReader.decode(bytes)
                 try SpecificationReader.validate(model)

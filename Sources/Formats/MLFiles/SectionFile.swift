@@ -47,7 +47,7 @@ package struct SectionFile: Sendable {
             throw broken("The table of sections lies outside the file")
         }
         guard Self.hash(storage, table, size - table) == integer(UInt64.self, at: 24) else {
-            throw broken("The table of sections is not what was written")
+            throw broken("The table of sections differs from the written one")
         }
         var sections: [String: Section] = [:]
         var position = table
@@ -83,7 +83,7 @@ package struct SectionFile: Sendable {
         guard section.hash == Self.hash(storage, section.offset, section.byteCount) else {
             throw ModelError(
                 .malformed,
-                "The section '\(name)' is not what was written: the file is damaged; compile the model again.",
+                "The section '\(name)' differs from the written one: the file is damaged; compile the model again.",
                 at: path
             )
         }

@@ -43,7 +43,7 @@ package enum SpecificationReader {
         guard version >= 1 else {
             throw ModelError(
                 .malformed,
-                "The specification version is \(version), so this is not a Core ML model; check what the file is.",
+                "The specification version is \(version), so this is not a Core ML model; check the file.",
                 at: "specificationVersion"
             )
         }

@@ -15,8 +15,8 @@ package enum UpdatableModel {
             throw ModelError(
                 .invalidModel,
                 last.isUpdatable
-                    ? "the last model of the pipeline is updatable, but the pipeline does not say so"
-                    : "the pipeline says that it is updatable, but its last model is not"
+                    ? "the last model of the pipeline is updatable, but the pipeline is not marked updatable"
+                    : "the pipeline is marked updatable, but its last model is not"
             )
         }
         guard model.isUpdatable else { return }

@@ -59,7 +59,7 @@ package struct WeightFile: Sendable {
         let start = Int(offset)
         let mark = Self.integer(UInt32.self, storage, start)
         guard mark == Self.mark else {
-            throw broken("mark", offset, "0x\(String(mark, radix: 16)) stands where 0xdeadbeef should: not a blob")
+            throw broken("mark", offset, "0x\(String(mark, radix: 16)) was found instead of 0xdeadbeef: not a blob")
         }
         let typeNumber = Self.integer(UInt32.self, storage, start + 4)
         guard let type = BlobDataType(rawValue: typeNumber) else {

@@ -6,7 +6,7 @@ public struct DeployCommand: ParsableCommand {
     /// The command's name, help text and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "deploy",
-        abstract: "Deliver collections of models to devices, from a server of your own (coreml-server).",
+        abstract: "Deliver collections of models to devices, from your own server (coreml-server).",
         discussion: """
             Examples:
               coreml deploy login http://127.0.0.1:8080/sign-in/…
@@ -56,8 +56,8 @@ struct Login: ParsableCommand {
 
     @Argument(help: "The link, or the server's address together with --token.") var link: String
     @Option(help: "A token that was made in the dashboard.") var token: String?
-    @Option(help: "The address of your account: its password is asked for.") var account: String?
-    @Option(help: "A file with the password; else it is asked for; with --account.") var passwordFile: String?
+    @Option(help: "The address of your account; prompts for its password.") var account: String?
+    @Option(help: "A file with the password, for --account; otherwise prompts for it.") var passwordFile: String?
     @Option(help: "The code of your authenticator, or a recovery code, if you have one; with --account.")
     var code: String?
     @Option(help: "The token that its identity provider issued to a CI job.") var workloadToken: String?

@@ -219,7 +219,7 @@ struct Create: ParsableCommand {
 
     private static func rule(_ text: String, number: Int) throws -> [String: Any] {
         guard let colon = text.lastIndex(of: ":") else {
-            throw ValidationError("\"\(text)\" does not say after a colon what matching devices get")
+            throw ValidationError("\"\(text)\" lacks a colon and the release for matching devices")
         }
         let words = text[..<colon].split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let attribute = Attribute(name: words[0]), let relation = Operator(rawValue: words[1])
@@ -254,7 +254,7 @@ struct Operate: ParsableCommand {
             activate              deliver it to devices: at once, or at its start date
             pause, resume         keep each device's models as they are, and continue
             halt                  the emergency stop: all devices go back to the models of the app
-            roll-back             give devices what they had before
+            roll-back             give devices their previous models
             roll-back-to-bundled  give devices the models of the app
             advance               go to the next step of a rollout, when its gate allows it
             release-gate          open a gate that waits for a person

@@ -93,7 +93,7 @@ struct DeviceExplain: ParsableCommand {
             }
         }
         guard isFound else {
-            throw ValidationError("No app has asked for the collection \"\(collection ?? "")\" on this device.")
+            throw ValidationError("No app has used the collection \"\(collection ?? "")\" on this device.")
         }
     }
 }

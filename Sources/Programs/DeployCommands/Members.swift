@@ -68,7 +68,7 @@ struct MemberList: ParsableCommand {
                 table.add(member.email, member.name, member.roles.joined(separator: ", "), member.id)
             }
             table.print(
-                empty: "Nobody is a member yet: coreml deploy member invite ADDRESS --team \(team.team) --role ROLE"
+                empty: "There are no members yet: coreml deploy member invite ADDRESS --team \(team.team) --role ROLE"
             )
         }
     }
@@ -79,8 +79,8 @@ struct MemberInvite: ParsableCommand {
         commandName: "invite",
         abstract: "Ask somebody to join a team; prints a link to pass on.",
         discussion: """
-            The link works once, within seven days, and is not shown again.  Whoever has an account on the server already \
-            opens it while signed in.
+            The link works once, within seven days, and is not shown again.  Users who have an account on the server \
+            open it while signed in.
             """
     )
 
@@ -110,7 +110,7 @@ struct MemberInvite: ParsableCommand {
 struct MemberInvitations: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "invitations",
-        abstract: "List who was asked to join and has not yet."
+        abstract: "List open invitations."
     )
 
     @OptionGroup var team: TeamOptions

@@ -140,7 +140,7 @@ struct ExplainCommand: ParsableCommand {
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Print what changes for devices from one deployment to another.",
+        abstract: "Print the changes for devices from one deployment to another.",
         discussion: """
             Examples:
               coreml deploy diff 4k2m… 9x1c…

@@ -8,7 +8,7 @@ import Foundation
 struct ArchivesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archives",
-        abstract: "List the archives of a team, or print what one says of itself.",
+        abstract: "List the archives of a team, or print the description of one.",
         discussion: """
             Examples:
               coreml deploy archives --team acme
@@ -329,7 +329,7 @@ struct AuditCommand: ParsableCommand {
     private func check(_ expected: String, _ client: ServerClient) throws {
         let parts = expected.split(separator: ":")
         guard parts.count == 2, let number = Int(parts[0]) else {
-            throw Failure("--expect takes what --verify prints: a number, a colon and a hash.")
+            throw Failure("--expect takes the output of --verify: a number, a colon and a hash.")
         }
         let data = try client.get(team.path + "/audit", ["before": "\(number + 1)", "limit": "1"])
         let entry = try ServerClient.decode([Entry].self, data).first

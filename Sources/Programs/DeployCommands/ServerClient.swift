@@ -11,9 +11,9 @@ struct Failure: Error, CustomStringConvertible {
 
 /// The server and the token that a command uses.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "The server's address; else COREML_SERVER, or the one that coreml deploy login was given.")
+    @Option(help: "The server's address; otherwise COREML_SERVER, or the one given to coreml deploy login.")
     var server: String?
-    @Option(help: "A token; else COREML_TOKEN, or the one that coreml deploy login has got.")
+    @Option(help: "A token; otherwise COREML_TOKEN, or the one from coreml deploy login.")
     var token: String?
     @Flag(help: "Print the server's JSON.")
     var json = false

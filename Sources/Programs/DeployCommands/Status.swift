@@ -8,7 +8,7 @@ struct Status: ParsableCommand {
         commandName: "status",
         abstract: "Show how far a rollout is, and how its release fares on devices.",
         discussion: """
-            Devices report in anonymous counts, with their checks.  Exit status 2 says that the rollout was halted, for scripts \
+            Devices report in anonymous counts, with their checks.  Exit status 2 means that the rollout was halted, for scripts \
             that wait for one.
 
             Examples:
@@ -18,7 +18,7 @@ struct Status: ParsableCommand {
     )
 
     @Argument(help: "The deployment.") var deployment: String
-    @Option(help: "Count what was reported in so many hours.") var hours = 24
+    @Option(help: "The number of hours whose reports are counted.") var hours = 24
     @OptionGroup var server: ServerOptions
 
     private struct Deployment: Decodable {
@@ -149,7 +149,7 @@ struct WebhookCommand: ParsableCommand {
         commandName: "webhook",
         abstract: "Notify other programs of events in a team.",
         discussion: """
-            Every entry of the audit log is sent to the address, signed as Standard Webhooks says \
+            Every entry of the audit log is sent to the address, signed according to Standard Webhooks \
             (https://www.standardwebhooks.com), until it answers with a status of 2xx.
 
             Examples:

@@ -87,7 +87,7 @@ struct TokenList: ParsableCommand {
 }
 
 struct TokenRevoke: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Revoke a token, at once.")
+    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Revoke a token immediately.")
 
     @Argument(help: "The token, as coreml deploy token list names it.") var token: String
     @OptionGroup var team: TeamOptions
@@ -103,7 +103,7 @@ struct KeyCommand: ParsableCommand {
         commandName: "key",
         abstract: "Write, list, rotate and revoke the keys that a team's models are encrypted with.",
         discussion: """
-            The file can encrypt and cannot decrypt: it may lie in a repository.  The private half stays on the server, which \
+            The file can encrypt and cannot decrypt: it may be stored in a repository.  The private half stays on the server, which \
             gives devices the keys of single models.
 
             Examples:
@@ -168,7 +168,7 @@ struct KeyList: ParsableCommand {
                 : "The private halves are on the server: \(storage.rest)"
         )
         if storage.holdsEnrolment {
-            print("Who may enrol is decided there: coreml-server keys token, on that machine.")
+            print("Enrolment is controlled there: coreml-server keys token, on that machine.")
         }
     }
 }

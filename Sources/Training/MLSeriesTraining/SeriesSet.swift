@@ -31,7 +31,7 @@ package struct SeriesSet: Sendable {
             throw ModelError(
                 .invalidInput,
                 "series \(place / size) is \(values[place]) in channel \(place % size / length) at point "
-                    + "\(place % length); fill or remove what is missing"
+                    + "\(place % length); fill or remove missing values"
             )
         }
     }

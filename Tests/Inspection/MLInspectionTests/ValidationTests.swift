@@ -112,7 +112,7 @@ struct ValidationTests {
             ]
             $0.description_p.defaultFunctionName = "second"
         },
-        Defect(place: "specificationVersion", message: "what it uses came with 4", severity: .warning) {
+        Defect(place: "specificationVersion", message: "its features came with 4", severity: .warning) {
             $0.specificationVersion = 1
         },
         Defect(place: "metadata", message: "\"balloon\" is not a kind of preview", severity: .warning) {
@@ -181,7 +181,7 @@ struct ValidationTests {
             $0.isUpdatable = true
             $0.description_p.trainingInput = $0.description_p.input
         },
-        Defect(place: "trainingInput", message: "what a training example holds") { $0.isUpdatable = true },
+        Defect(place: "trainingInput", message: "features of a training example") { $0.isUpdatable = true },
     ]
 
     @Test(arguments: interfaceDefects + networkDefects)

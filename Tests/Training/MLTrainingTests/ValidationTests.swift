@@ -48,7 +48,7 @@ import Testing
                 { $0.neuralNetwork.updateParams.lossLayers[0].categoricalCrossEntropyLossLayer.input = "q" }
             ),
             (
-                "may not stand between",
+                "may not be between",
                 { $0.neuralNetwork.layers[1].activation.softplus = SpecActivationSoftplus() }
             ),
             ("optimiser", { $0.neuralNetwork.updateParams.clearOptimizer() }),

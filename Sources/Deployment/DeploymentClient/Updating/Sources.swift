@@ -153,7 +153,7 @@ private final class RangeTransfer: Sendable {
         case 206:
             try check(answer.headers, wanted)
             guard arrived == range.count else {
-                throw damaged("The server sent \(arrived) bytes in place of the \(range.count) that were asked for.")
+                throw damaged("The server sent \(arrived) bytes instead of the \(range.count) requested ones.")
             }
         case 200 where wanted == range && range.lowerBound == 0 && answer.body.count == range.count:
             try take(answer.body)
@@ -172,12 +172,12 @@ private final class RangeTransfer: Sendable {
     private func check(_ headers: [String: String], _ wanted: Range<Int>) throws(DeploymentError) {
         let place = headers["content-range"] ?? ""
         guard place.hasPrefix("bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/") else {
-            throw damaged("The server sent other bytes (\(place)) than those asked for.")
+            throw damaged("The server sent other bytes (\(place)) than those requested.")
         }
     }
 
     private func take(_ bytes: [UInt8]) throws(DeploymentError) {
-        guard bytes.count <= range.count - arrived else { throw damaged("The server sends more than was asked for.") }
+        guard bytes.count <= range.count - arrived else { throw damaged("The server sends more than was requested.") }
         try receive(bytes)
         count.add(bytes.count, ordering: .acquiringAndReleasing)
     }

@@ -175,7 +175,7 @@ package struct Updater: Sendable {
                 throw DeploymentError(
                     .policyMalformed,
                     policy.collection,
-                    "The policy names a release and does not say where it is."
+                    "The policy names a release without its location."
                 )
             }
             do throws(DeploymentError) {
@@ -336,7 +336,7 @@ package struct Updater: Sendable {
                 throw UpdateError(
                     .threshold,
                     role,
-                    "the team's metadata does not name who signs policies",
+                    "the team's metadata names no signer of policies",
                     remedy: "Make the app again on the server"
                 )
             }

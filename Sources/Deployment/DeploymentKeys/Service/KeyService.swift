@@ -175,7 +175,7 @@ public struct KeyService: Sendable {
             throw DeploymentKeyError(
                 .challengeRefused,
                 at: "challenge",
-                "The challenge is too old, or of another service; ask for a new one."
+                "The challenge is too old, or of another service; request a new one."
             )
         }
     }

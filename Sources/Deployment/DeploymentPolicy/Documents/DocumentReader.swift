@@ -100,7 +100,7 @@ struct DocumentValue {
         let text = try text()
         if let word = Word(rawValue: text) { return word }
         let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        throw error(.outOfRange, "\"\(text)\" is none of \(known).")
+        throw error(.outOfRange, "\"\(text)\" is not one of \(known).")
     }
 
     /// The value as a number, which documents write as a whole number or, with a fraction, as text.

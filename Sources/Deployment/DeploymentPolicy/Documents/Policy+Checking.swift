@@ -186,7 +186,7 @@ extension Condition.Comparison {
         let isWhole = [.is, .isNot, .in, .notIn].contains(`operator`)
         if attribute == .deviceClass, isWhole, DeviceClass(rawValue: text) == nil {
             let known = DeviceClass.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PolicyError(.outOfRange, at: path, "\"\(text)\" is none of \(known).")
+            throw PolicyError(.outOfRange, at: path, "\"\(text)\" is not one of \(known).")
         }
         if attribute.kind == .language {
             let isTag =

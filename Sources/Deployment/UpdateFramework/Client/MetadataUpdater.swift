@@ -283,7 +283,7 @@ public struct MetadataUpdater: Sendable {
                 .network,
                 role,
                 "\(path) cannot be fetched",
-                remedy: "Try again later; what was trusted stays",
+                remedy: "Try again later; the trusted metadata is unchanged",
                 cause: error
             )
         }

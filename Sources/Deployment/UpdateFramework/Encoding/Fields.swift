@@ -57,7 +57,7 @@ struct Fields {
     }
 
     private func wrongKind(_ name: Name, _ kind: String) -> UpdateError {
-        error("\"\(name)\" of \(place) is not what it must be: \(kind)")
+        error("\"\(name)\" of \(place) is not valid: \(kind)")
     }
 
     private func error(_ message: String) -> UpdateError { .malformed(role, message) }

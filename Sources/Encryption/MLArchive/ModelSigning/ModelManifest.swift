@@ -192,7 +192,7 @@ package struct ModelManifest: Sendable, Equatable {
 
     private static func ignored(_ serialization: JSONValue?) throws(ModelError) -> [String] {
         guard let method = serialization?["method"]?.string, let hash = serialization?["hash_type"]?.string else {
-            throw malformed("it does not say how the model was hashed")
+            throw malformed("it does not state how the model was hashed")
         }
         guard method == "files", hash == "sha256" else {
             throw ModelError(

@@ -76,7 +76,7 @@ package struct ModelSignature: Sendable {
                     + "model_signing."
             )
         }
-        guard let name = material?["publicKey"] else { throw malformed("it does not say what made it") }
+        guard let name = material?["publicKey"] else { throw malformed("it does not state its key") }
         guard let hint = name["hint"]?.string, !hint.isEmpty else { return }
         guard hint == key.hint else {
             throw ModelError(.malformed, "Another key made the signature: its name is \(hint), not \(key.hint).")

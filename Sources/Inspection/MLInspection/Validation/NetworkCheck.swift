@@ -93,7 +93,7 @@ private struct LayerWalk {
         case .loop(let loop)?:
             let turns = loop.maxLoopIterations
             if loop.conditionNetwork.layers.isEmpty, turns == 0, loop.conditionVar.isEmpty {
-                list.error("the loop has neither a condition nor a number of turns")
+                list.error("the loop has neither a condition nor a number of iterations")
             }
             check(loop.conditionNetwork.layers, &list)
             check(loop.bodyNetwork.layers, &list)

@@ -48,7 +48,7 @@ package struct PageAccess: Sendable {
                 throw PageRequest.Refusal(403, "Requests from other pages are refused.")
             }
         } else if request.method == .post, !isDirect {
-            throw PageRequest.Refusal(403, "The request does not say which page it comes from.")
+            throw PageRequest.Refusal(403, "The request does not state the page that it comes from.")
         }
     }
 

@@ -107,7 +107,7 @@ package struct PageRequest: Sendable, Equatable {
 
     private static func length(_ text: String?, _ method: Method) throws(Refusal) -> Int {
         guard let text else {
-            guard method == .get else { throw Refusal(411, "The request does not say how long its body is.") }
+            guard method == .get else { throw Refusal(411, "The request does not state the length of its body.") }
             return 0
         }
         guard !text.isEmpty, text.utf8.count <= 15, text.utf8.allSatisfy({ (48...57).contains($0) }),

@@ -26,7 +26,7 @@ struct Predict: ParsableCommand {
             prediction of a file is the mean over its windows, for activities there is one for each sample; with --windows
             there is one for each window, divided as in 'coreml evaluate'.
 
-            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with as many rows; the
+            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with that number of rows; the
             values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder
             of images. Images of other formats are PNG files beside them, represented by their paths; without --output
             they are written to the working folder, named after the output.
@@ -111,7 +111,7 @@ struct Predict: ParsableCommand {
                 ("--text", !text.isEmpty), ("--windows", windows),
             ] + cutting.given + recommending.given
         if let option = given.first(where: { $0.1 && !subject.options.contains($0.0) })?.0 {
-            throw Failure("\(option) says nothing about this model; see 'coreml predict --help'")
+            throw Failure("\(option) does not apply to this model; see 'coreml predict --help'")
         }
         if files.isEmpty, let option = given.first(where: { $0.1 && Self.optionsOfFiles.contains($0.0) })?.0 {
             throw Failure("\(option) applies to files that are cut into windows; name them after the model")

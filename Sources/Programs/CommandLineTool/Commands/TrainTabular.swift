@@ -125,7 +125,7 @@ struct TrainTabular: ParsableCommand {
         try TableFile.requireRows(frame, data)
         let type = frame[target].wrappedElementType
         let isClassifier = classifier || type == String.self || type == Bool.self
-        if algorithm == .automatic { flow.announce("trying what suits the data") }
+        if algorithm == .automatic { flow.announce("choosing an algorithm") }
         var outcome = try isClassifier ? classify(frame, flow) : regress(frame, flow)
         outcome.facts.insert(("data", "\(data), \(frame.shape.rows) rows"), at: 0)
         outcome.json["rows"] = frame.shape.rows

@@ -53,7 +53,7 @@ struct RecommendationOptions: ParsableArguments {
         }
         guard observed != nil || [user, userColumn, itemColumn, ratingColumn].allSatisfy({ $0 == nil }) else {
             throw ValidationError(
-                "--user and the columns need --observed: a recommender's file knows items, not what users chose"
+                "--user and the columns need --observed: a recommender's file holds items, not users' choices"
             )
         }
     }

@@ -32,7 +32,7 @@ struct ArchiveCreate: ParsableCommand {
         abstract: "Pack a model into an archive (the default).",
         discussion: """
             A model that is not compiled is compiled first.  Flowers.mlmodelkey beside Flowers.mlpackage is the key to encrypt \
-            with, unless --encrypt or --no-encrypt say otherwise.
+            with, unless --encrypt or --no-encrypt is given.
 
             Examples:
               coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey
@@ -48,7 +48,7 @@ struct ArchiveCreate: ParsableCommand {
     var output: String?
     @Option(help: ArgumentHelp("Encrypt with this key.", valueName: "key"))
     var encrypt: String?
-    @Flag(help: "Do not encrypt, even when there is a key beside the model.")
+    @Flag(help: "Do not encrypt, even if there is a key beside the model.")
     var noEncrypt = false
     @Option(help: ArgumentHelp("Sign with an Ed25519 key in PEM form.", valueName: "pem"))
     var sign: String?

@@ -139,7 +139,9 @@ enum Passphrase {
             text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
         } else {
             guard isatty(0) == 1 else {
-                throw Failure("The passphrase of \(name) is asked for at a terminal, or read with --passphrase-file.")
+                throw Failure(
+                    "The passphrase of \(name) is read from a terminal, or from a file with --passphrase-file."
+                )
             }
             text = try ask("Passphrase of \(name): ")
             if isNew, try ask("The same again: ") != text { throw Failure("The passphrases differ.") }

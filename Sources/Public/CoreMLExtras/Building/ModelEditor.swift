@@ -213,7 +213,7 @@ public struct ModelEditor: Sendable {
             guard var parameters = model.networkUpdate else {
                 throw ModelError(
                     .invalidInput,
-                    "the network says nothing of updates yet; name updatable layers, loss and optimiser together"
+                    "the network is not updatable yet; name updatable layers, loss and optimiser together"
                 )
             }
             body(&parameters)

@@ -113,7 +113,7 @@ public struct PipelineBuilder: Sendable {
                 guard given.feature.type.fits(feature.type) else {
                     throw ModelError(
                         .invalidModel,
-                        "its input '\(feature.name)' is of another type than what \(given.giver) gives",
+                        "its input '\(feature.name)' is of another type than the output of \(given.giver)",
                         at: "model '\(name)'"
                     )
                 }

@@ -62,7 +62,7 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .outOfBounds(let requested, let actual):
-            "row \(requested) was asked for, the file has \(actual) rows"
+            "row \(requested) was requested, the file has \(actual) rows"
         case .missingColumn(let name): "the file has no column '\(name)'"
         case .unsupportedEncoding(let encoding): "the file is \(encoding); convert it to UTF-8"
         case .misplacedQuote(let row, let column):

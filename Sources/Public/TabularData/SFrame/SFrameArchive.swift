@@ -31,7 +31,7 @@ struct SFrameArchive {
         let version = try archive.number("archive", "version", file: "dir_archive.ini")
         guard version == 1 else { throw .unsupportedArchive("its version is \(version), 1 is known") }
         guard let contents = archive.sections["metadata"]?["contents"] else {
-            throw .badArchive("dir_archive.ini does not say what the archive contains")
+            throw .badArchive("dir_archive.ini does not state the contents of the archive")
         }
         guard contents == "sframe" else {
             throw .unsupportedArchive("it contains '\(contents)', where an 'sframe' is expected")
@@ -139,7 +139,7 @@ struct SFrameColumnIndex {
         guard let version = text["sarray"]?["version"]?.number else { throw .badArchive("\(file) has no version") }
         guard version == 2 else { throw .unsupportedLayout("\(file) is of version \(version), 2 is known") }
         guard let segments = text["sarray"]?["num_segments"]?.number else {
-            throw .badArchive("\(file) does not say how many segments there are")
+            throw .badArchive("\(file) does not state the number of segments")
         }
         let files = try list(text["segment_files"], count: segments, "segment_files").map {
             (value) throws(SFrameReadingError) in

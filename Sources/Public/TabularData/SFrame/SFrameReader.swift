@@ -19,7 +19,7 @@ struct SFrameReader {
         }
         self.rows = rows ?? 0..<archive.rows
         guard self.rows.lowerBound >= 0, self.rows.upperBound <= archive.rows else {
-            throw .unsupportedArchive("it has \(archive.rows) rows; rows \(self.rows) were asked for")
+            throw .unsupportedArchive("it has \(archive.rows) rows; rows \(self.rows) were requested")
         }
         var kinds: [SFrameKind] = []
         for column in columns {

@@ -74,7 +74,7 @@ package struct TrainerCheckpoint: Sendable, Hashable {
     private var mismatch: ModelError {
         ModelError(
             .invalidInput,
-            "the checkpoint belongs to another network or optimiser; start the training again, or restore what it was made of"
+            "the checkpoint belongs to another network or optimiser; start the training again, or restore the original ones"
         )
     }
 }

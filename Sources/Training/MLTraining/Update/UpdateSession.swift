@@ -151,7 +151,7 @@ package final class UpdateSession {
             throw ModelError(
                 .update,
                 "the loss is \(loss) in mini-batch \(position.batch) of epoch \(position.epoch); "
-                    + "lower the learning rate or look for extreme values in the training data"
+                    + "lower the learning rate or check for extreme values in the training data"
             )
         }
         position.lossSum += loss * Double(range.count)

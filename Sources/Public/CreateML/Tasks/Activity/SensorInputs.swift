@@ -84,7 +84,7 @@ package struct SensorInputs {
     package func columns(_ given: [String]?) throws -> [String] {
         guard let columns = given ?? names else {
             throw MLCreateError.generic(
-                reason: "the model takes \(sensorCount) sensors and does not say which; name their columns in its order"
+                reason: "the model takes \(sensorCount) sensors and does not name them; name their columns in its order"
             )
         }
         guard columns.count == sensorCount else {
@@ -168,7 +168,7 @@ package struct SensorInputs {
             !constraint.shape.isEmpty
         else {
             throw MLCreateError.generic(
-                reason: "the model does not say the shape of its input '\(name)'; write it into the file"
+                reason: "the model does not state the shape of its input '\(name)'; write it into the file"
             )
         }
         return try MLMultiArray(shape: constraint.shape, dataType: constraint.dataType)

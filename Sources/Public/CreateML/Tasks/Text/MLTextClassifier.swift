@@ -332,7 +332,7 @@ extension MLTextClassifier {
                 throw MLCreateError.generic(
                     reason:
                         "\(description) needs a network of Apple's systems, whose weights are not part of this package; "
-                        + "use .customEmbedding with a word embedding of your own, or .maxEnt"
+                        + "use .customEmbedding with your own word embedding, or .maxEnt"
                 )
             }
             return try MLCreateError.translating {
