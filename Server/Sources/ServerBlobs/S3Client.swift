@@ -82,7 +82,7 @@ struct S3Client: Sendable {
         let path = S3Signer.encoded(request.path, keeping: "/")
         guard let url = URL(string: "\(address.scheme)://\(request.host)\(path)\(query.isEmpty ? "" : "?" + query)")
         else {
-            throw BlobError.failure("\(request.host)\(path) is no address")
+            throw BlobError.failure("\(request.host)\(path) is not an address")
         }
         var message = URLRequest(url: url)
         message.httpMethod = request.method
@@ -114,7 +114,7 @@ struct S3Client: Sendable {
         let hint =
             switch code {
             case "SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken":
-                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they permit"
+                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions"
             case "RequestTimeTooSkewed": "; this machine's clock is wrong"
             case "NoSuchBucket": "; make the bucket first"
             case "PermanentRedirect", "AuthorizationHeaderMalformed": "; give the bucket's region"

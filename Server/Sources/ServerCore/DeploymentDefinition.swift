@@ -86,7 +86,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
 
     /// The rules, evaluated in order; the first that matches decides.
     public var rules: [Rule]
-    /// The models of devices that no rule matches.
+    /// The release for devices that no rule matches.
     public var `default`: Choice
     /// The share of these devices that get the default, in percent with three decimals; all when missing.
     public var percentage: Double?
@@ -202,7 +202,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     /// A percentage as a number of buckets, that is, in thousandths of a percent.
     static func buckets(_ percentage: Double, _ field: String) throws -> Int {
         guard (0...100).contains(percentage) else {
-            throw ServiceError.invalid(field, "A percentage lies between 0 and 100; \(percentage) does not.")
+            throw ServiceError.invalid(field, "A percentage must be between 0 and 100, not \(percentage).")
         }
         return Int((percentage * 1000).rounded())
     }

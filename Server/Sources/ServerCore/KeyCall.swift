@@ -90,7 +90,7 @@ struct ServiceKeyText: Codable, Sendable {
 
     func key() throws -> SigningPublicKey {
         guard let algorithm = SigningAlgorithm(rawValue: algorithm) else {
-            throw ServiceError(.unavailable, "The key service signs by \"\(algorithm)\", which is not known here.")
+            throw ServiceError(.unavailable, "The key service signs with \"\(algorithm)\", which is not supported.")
         }
         return try SigningPublicKey(algorithm, bytes: Array(publicKey))
     }

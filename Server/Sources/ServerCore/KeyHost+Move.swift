@@ -40,7 +40,7 @@ extension KeyHost {
         switch try await Service.storedRole(source) {
         case .all: break
         case .control:
-            throw ServiceError.conflict("The keys of this server's models lie with a key service of its own already.")
+            throw ServiceError.conflict("The keys of this server's models are in a separate key service already.")
         case .keys: throw ServiceError.conflict("These are the records of a key service, from which nothing moves.")
         case nil: throw ServiceError.conflict("There is no server's database that keys could move from.")
         }

@@ -65,8 +65,8 @@ public struct KeyHost: Sendable {
         } catch {
             switch error {
             case .session(let session): return (409, session)
-            case .secret: return (401, Array("The message is not of somebody who has the secret.".utf8))
-            case .malformed: return (400, Array("This is no message of a deployment server.".utf8))
+            case .secret: return (401, Array("The message's sender does not have the secret.".utf8))
+            case .malformed: return (400, Array("This is not a message of a deployment server.".utf8))
             case .clock:
                 return (403, Array("the clocks of both differ by more than \(Int(KeyLinkGate.tolerance)) seconds".utf8))
             case .replayed: return (403, Array("the message was sent before".utf8))
@@ -156,7 +156,7 @@ public struct KeyHost: Sendable {
     private func refuseEnrolment() throws(ServiceError) {
         guard service.holdsEnrolment else { return }
         throw .forbidden(
-            "Who may enrol is decided where the keys are: coreml-server keys token, or keys enrolment, on that machine."
+            "Enrolment is controlled where the keys are: coreml-server keys token, or keys enrolment, on that machine."
         )
     }
 }
@@ -279,7 +279,7 @@ private struct NoBlobs: BlobStore {
 
 /// The signing keys of a key service, which signs no metadata.
 private struct NoSigningKeys: SigningKeyStore {
-    private static let none = ServiceError.conflict("A key service signs no metadata: ask the deployment server.")
+    private static let none = ServiceError.conflict("A key service signs no metadata: use the deployment server.")
     func prepare(_ database: any Database) async throws {}
     func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey { throw Self.none }
     func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] { [] }

@@ -18,7 +18,7 @@ public final class KeyServiceLink: Sendable {
         guard ["http", "https"].contains(address.scheme), address.host != nil, address.query == nil else {
             throw .invalid(
                 "key-service",
-                "\"\(address)\" is no address of a key service, such as http://127.0.0.1:8090."
+                "\"\(address)\" is not an address of a key service, such as http://127.0.0.1:8090."
             )
         }
         self.address = address
@@ -57,7 +57,7 @@ public final class KeyServiceLink: Sendable {
             default: throw unreachable("it answers \(status)")
             }
         }
-        throw unreachable("it is started anew again and again")
+        throw unreachable("it is restarted again and again")
     }
 
     private func send(_ message: Data) async throws -> (Int, Data) {
@@ -74,6 +74,6 @@ public final class KeyServiceLink: Sendable {
     }
 
     private func unreachable(_ why: String) -> ServiceError {
-        ServiceError(.unavailable, "The key service at \(address) cannot be asked: \(why).", retryAfter: 5)
+        ServiceError(.unavailable, "The key service at \(address) cannot be reached: \(why).", retryAfter: 5)
     }
 }

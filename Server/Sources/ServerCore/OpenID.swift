@@ -46,17 +46,17 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
         }
         let entries: [Entry]
         do { entries = try JSONDecoder().decode([Entry].self, from: data) } catch {
-            throw ServiceError(.invalid, "\(path) is no list of identity providers: \(error)")
+            throw ServiceError(.invalid, "\(path) is not a list of identity providers: \(error)")
         }
         guard Set(entries.map(\.id)).count == entries.count, Set(entries.map(\.issuer)).count == entries.count else {
-            throw ServiceError(.invalid, "\(path): each provider has an id and an issuer of its own.")
+            throw ServiceError(.invalid, "\(path): each provider needs a unique id and issuer.")
         }
         return try entries.map { entry in
             try Service.checkName(entry.id, "id")
             guard WorkloadVerifier.address(entry.issuer) != nil, !entry.clientID.isEmpty, !entry.domains.isEmpty else {
                 throw ServiceError(
                     .invalid,
-                    "\(path): \(entry.id) needs an issuer by https, a clientID, and domains that it may speak for (\"*\" for all)."
+                    "\(path): \(entry.id) needs an issuer by https, a clientID, and domains that it may vouch for (\"*\" for all)."
                 )
             }
             let secret = try entry.clientSecretFile.map { file in
@@ -132,7 +132,7 @@ final class OpenIDClient: Sendable {
         }
         let base = provider.issuer.hasSuffix("/") ? String(provider.issuer.dropLast()) : provider.issuer
         guard let place = WorkloadVerifier.address(base + "/.well-known/openid-configuration") else {
-            throw Self.refused("its issuer is no address")
+            throw Self.refused("its issuer is not an address")
         }
         let configuration: ProviderConfiguration
         do {
@@ -141,7 +141,7 @@ final class OpenIDClient: Sendable {
         } catch {
             throw ServiceError(
                 .unavailable,
-                "\(provider.name) does not say how to sign in: \(place.absoluteString) cannot be read.",
+                "\(provider.name) does not publish how to sign in: \(place.absoluteString) cannot be read.",
                 retryAfter: 60
             )
         }
@@ -188,7 +188,7 @@ final class OpenIDClient: Sendable {
             answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.largestDocument)
         } catch { throw Self.refused("it does not take the code") }
         guard let token = try? JSONDecoder().decode(Answer.self, from: Data(answer)).id_token else {
-            throw Self.refused("it does not say who signed in")
+            throw Self.refused("it does not identify the user")
         }
         return token
     }

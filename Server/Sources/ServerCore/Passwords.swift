@@ -53,7 +53,7 @@ final class PasswordHasher: Sendable {
             return false
         }
         guard !isFull else {
-            throw ServiceError(.rateLimited, "Too many people sign in at once: come again in 5 s.", retryAfter: 5)
+            throw ServiceError(.rateLimited, "Too many people sign in at once: try again in 5 s.", retryAfter: 5)
         }
         defer { waiting.withLock { $0 -= 1 } }
         return try await withCheckedThrowingContinuation { continuation in
@@ -78,7 +78,7 @@ final class PasswordHasher: Sendable {
     /// Throws when a password is too easy to guess.
     static func check(_ password: String, of email: String) throws(ServiceError) {
         guard password.unicodeScalars.count >= 12, password.utf8.count <= 256 else {
-            throw .invalid("password", "A password has 12 characters at least, and 256 bytes at most.")
+            throw .invalid("password", "A password has at least 12 characters and at most 256 bytes.")
         }
         let name = email.split(separator: "@").first.map(String.init) ?? email
         let isEasy =

@@ -104,7 +104,7 @@ public struct Principal: Sendable {
         }
         guard self.app == nil || app != nil || permission == .view else {
             throw .forbidden(
-                "\(name) is good for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
+                "\(name) is valid for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
             ).denied(to: name, in: team, permission.rawValue)
         }
     }

@@ -32,7 +32,7 @@ extension DeploymentDefinition {
         public enum HaltAction: String, Sendable, Codable, CaseIterable {
             /// No further device gets the release, and none loses it.
             case keep
-            /// The release is rolled back: its devices get what the others get.
+            /// The release is rolled back: its devices get the release of the others.
             case previous
             /// All devices go back to the models of the app bundle.
             case bundled
@@ -64,7 +64,7 @@ extension DeploymentDefinition {
             throw ServiceError.invalid("definition.default", "A rollout needs a release as the default.")
         }
         guard percentage == nil else {
-            throw ServiceError.invalid("definition.percentage", "The steps of the rollout say the percentages.")
+            throw ServiceError.invalid("definition.percentage", "The steps of the rollout state the percentages.")
         }
         var plan = RolloutPlan(
             release: release,
@@ -112,7 +112,7 @@ extension DeploymentDefinition {
     func startDate() throws -> Date? {
         guard let start else { return nil }
         guard let date = PolicyDate(start) else {
-            throw ServiceError.invalid("definition.start", "\"\(start)\" is no date such as 2026-11-24T08:00:00Z.")
+            throw ServiceError.invalid("definition.start", "\"\(start)\" is not a date such as 2026-11-24T08:00:00Z.")
         }
         return Date(timeIntervalSince1970: Double(date.secondsSince1970))
     }

@@ -121,7 +121,7 @@ extension Service {
             else {
                 throw ServiceError(
                     .unauthenticated,
-                    "The link was used or has expired: run coreml-server admin-link to get another, or ask who sent it."
+                    "The link was used or has expired: run coreml-server admin-link to get another, or ask the sender."
                 )
             }
             return try Self.makeSession(for: account, by: "link", at: time, connection)
@@ -220,10 +220,10 @@ extension Service {
         guard !roles.isEmpty else { throw ServiceError.invalid("roles", "A token needs a role.") }
         let own = actor.permissions(in: team)
         guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
-            throw ServiceError.forbidden("A token can do no more than whoever makes it.")
+            throw ServiceError.forbidden("A token can have no more permissions than its creator.")
         }
         guard lifetime > 0, lifetime <= Self.longestToken else {
-            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+            throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         let text = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())
         let time = now()

@@ -72,7 +72,7 @@ extension Service {
         var seen: Set<BlobDigest> = []
         for (name, byteCount, team) in named {
             guard let digest = BlobDigest(name) else {
-                report.problems.append("team \(team): \"\(name)\" is no hash")
+                report.problems.append("team \(team): \"\(name)\" is not a hash")
                 continue
             }
             guard seen.insert(digest).inserted else { continue }
@@ -122,7 +122,7 @@ extension Service {
                 report.note("release \(app)/\(id)/\(number)") {
                     let bytes = try release.bytes("document")
                     guard try sha256(bytes) == release.text("sha256") else {
-                        throw ServiceError(.conflict, "Its document has another hash than its record says.")
+                        throw ServiceError(.conflict, "Its document does not have the hash in its record.")
                     }
                     let archives = Set(try ReleaseDocument(bytes).models.map(\.archive.sha256))
                     let named = try connection.query(
@@ -157,7 +157,7 @@ extension Service {
                 let stored = try connection.first("SELECT id FROM deployments WHERE id = ?", policy.deployment)
                 guard try policy.version == row.integer("version"), stored != nil,
                     try policy.deployment == row.text("deployment")
-                else { throw ServiceError(.conflict, "It is not what its record says.") }
+                else { throw ServiceError(.conflict, "It differs from its record.") }
                 let newest = try connection.first(
                     "SELECT MAX(version) AS n FROM live WHERE app = ? AND collection = ? AND environment = ?",
                     place[0],

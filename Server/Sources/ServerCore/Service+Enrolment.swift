@@ -129,7 +129,7 @@ extension Service {
     ) async throws -> (StoredEnrolmentToken, text: String) {
         try actor.require(.manageKeys, in: team)
         guard lifetime >= 1, lifetime <= Self.longestToken else {
-            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+            throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         if let uses, !(1...1_000_000_000).contains(uses) {
             throw ServiceError.invalid("uses", "1 to 1,000,000,000 devices, or any number.")

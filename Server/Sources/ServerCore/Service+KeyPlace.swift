@@ -45,14 +45,14 @@ extension Service {
         switch (stored, wanted) {
         case (.all, .control):
             .conflict(
-                "The keys of models lie in this server's database: move them to the key service first, with coreml-server keys move."
+                "The keys of models are in this server's database: move them to the key service first, with coreml-server keys move."
             )
         case (.control, .all):
             .conflict(
-                "The keys of this server's models lie with a key service of its own: say --key-service and --key-service-secret."
+                "The keys of this server's models are in a separate key service: pass --key-service and --key-service-secret."
             )
         case (.keys, _): .conflict("This is the database of a key service: coreml-server keys serve.")
-        default: .conflict("This is the database of a deployment server, and a key service needs one of its own.")
+        default: .conflict("This is the database of a deployment server, and a key service needs a separate one.")
         }
     }
 
@@ -86,7 +86,7 @@ extension Service {
         guard let link else {
             throw ServiceError(
                 .unavailable,
-                "The keys of models lie with a key service of its own: say where, with --key-service and --key-service-secret."
+                "The keys of models are in a separate key service: name it with --key-service and --key-service-secret."
             )
         }
         return try await link.ask(call, for: actor.name, at: now())
@@ -102,7 +102,7 @@ extension Service {
             request.claim = try await claim(request)
             return try await askKeyService(.device(request), as: .server)
         } catch {
-            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be asked now.")
+            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be reached now.")
             return DeviceKeyAnswer(
                 status: 503,
                 body: Data(KeyService.failure(problem, body: Array(request.body), time: keyTime)),

@@ -8,7 +8,7 @@ import UpdateFramework
 extension TeamTrust {
     static func waits(for what: String) -> ServiceError {
         .conflict(
-            "\(what) waits for the holders of the targets keys, who let devices know who signs for it: coreml trust ceremony begin "
+            "\(what) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust ceremony begin "
                 + "--waiting."
         )
     }
@@ -152,7 +152,7 @@ extension TeamTrust {
             }
             guard isHere else {
                 throw ServiceError.conflict(
-                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony anew."
+                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony again."
                 )
             }
         }

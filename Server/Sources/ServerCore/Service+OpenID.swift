@@ -145,7 +145,7 @@ extension Service {
             return account
         }
         guard let email, isSpokenFor else {
-            throw OpenIDClient.refused("it vouches for no address of a domain that it may speak for")
+            throw OpenIDClient.refused("it vouches for no address of a domain that it may vouch for")
         }
         let named = try connection.first("SELECT id FROM accounts WHERE email = ?", email)?.text("id")
         let invited = try acceptInvitations(of: email, account: named, at: time, connection)

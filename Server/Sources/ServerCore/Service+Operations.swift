@@ -68,7 +68,7 @@ extension Service {
             let old = try Self.deployment(row)
             guard [.draft, .approved, .scheduled].contains(old.state) else {
                 throw ServiceError.conflict(
-                    "A deployment that has been live is not changed, so that it can be told later what devices got: clone it."
+                    "A deployment that has been live is not changed, so that the history stays complete: clone it."
                 )
             }
             let edited = old.with(definition, name: name ?? old.name, author: actor.name)

@@ -150,7 +150,7 @@ extension Service {
             let seconds = max(1, Int(wait.rounded(.up)))
             throw ServiceError(
                 .rateLimited,
-                "Too many sign-ins have failed: come again in \(seconds) s.",
+                "Too many sign-ins have failed: try again in \(seconds) s.",
                 retryAfter: seconds
             )
         }
@@ -288,7 +288,7 @@ extension Service {
                     "SELECT secret, last_step FROM second_factors WHERE account = ? AND confirmed IS NULL",
                     account
                 )
-            else { throw ServiceError.conflict("No authenticator is being set up: begin anew.") }
+            else { throw ServiceError.conflict("No authenticator is being set up: begin again.") }
             let bytes = Self.shared(try vault.open(row.bytes("secret"), purpose: Self.purpose(account)))
             guard let step = OneTimeCode.match(Self.plain(code), bytes, at: time, after: 0) else {
                 throw ServiceError.invalid("code", "This is not the code that the authenticator shows now.")

@@ -110,7 +110,7 @@ extension Service {
         let time = now()
         let runtime = try new.minimumRuntime.map { text in
             guard let version = VersionNumber(text) else {
-                throw ServiceError.invalid("minimumRuntime", "\"\(text)\" is no version.")
+                throw ServiceError.invalid("minimumRuntime", "\"\(text)\" is not a version.")
             }
             return version
         }

@@ -246,7 +246,7 @@ extension Service {
         try Self.checkIdentifier(id, "id")
         try Self.checkText(description, "description")
         guard (1...64).contains(models.count), Set(models).count == models.count else {
-            throw ServiceError.invalid("models", "A collection has 1 to 64 models, each with a name of its own.")
+            throw ServiceError.invalid("models", "A collection has 1 to 64 models, each with a unique name.")
         }
         for (index, model) in models.enumerated() { try Self.checkIdentifier(model, "models[\(index)]") }
         let collection = ModelCollection(

@@ -116,8 +116,8 @@ public struct Service: Sendable {
         guard isRight else {
             throw .invalid(
                 field,
-                "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with none of the "
-                    + "latter; \"\(name)\" has not."
+                "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with a letter "
+                    + "or digit, unlike \"\(name)\"."
             )
         }
     }
@@ -133,7 +133,7 @@ public struct Service: Sendable {
         guard isRight else {
             throw .invalid(
                 field,
-                "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores; \"\(name)\" has not."
+                "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores, unlike \"\(name)\"."
             )
         }
     }

@@ -132,7 +132,7 @@ final class WorkloadVerifier: Sendable {
         struct Claims: Decodable { let iss: String }
         let parts = try parts(token)
         guard let data = base64URL(parts[1]), let claims = try? JSONDecoder().decode(Claims.self, from: data) else {
-            throw refused("it is no JSON Web Token with an issuer")
+            throw refused("it is not a JSON Web Token with an issuer")
         }
         return claims.iss
     }
@@ -140,7 +140,7 @@ final class WorkloadVerifier: Sendable {
     private static func parts(_ token: String) throws -> [Substring] {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= largestToken, parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw refused("it is no signed JSON Web Token of at most \(largestToken >> 10) KiB")
+            throw refused("it is not a signed JSON Web Token of at most \(largestToken >> 10) KiB")
         }
         return parts
     }
@@ -155,7 +155,7 @@ final class WorkloadVerifier: Sendable {
         guard let type = Self.keyTypes[header.alg] else {
             throw Self.refused("it is signed by \"\(header.alg)\"; RS256, ES256 and EdDSA are taken")
         }
-        guard header.crit == nil else { throw Self.refused("its header demands what is not known here") }
+        guard header.crit == nil else { throw Self.refused("its header requires an unknown extension") }
         let time = now.timeIntervalSince1970
         let text = try await key(header, type, issuer: issuer, at: time)
         let claims: WorkloadClaims
@@ -167,7 +167,7 @@ final class WorkloadVerifier: Sendable {
         guard claims.issuer.utf8.elementsEqual(issuer.utf8) else { throw Self.refused("another issuer has made it") }
         guard claims.expires.isFinite, claims.expires + Self.leeway > time else { throw Self.refused("it has expired") }
         guard [claims.notBefore, claims.issued].allSatisfy({ $0.map { $0 - Self.leeway <= time } ?? true }) else {
-            throw Self.refused("it is not good yet")
+            throw Self.refused("it is not valid yet")
         }
         return claims
     }
@@ -207,7 +207,7 @@ final class WorkloadVerifier: Sendable {
         do { set = KeySet(keys: try await publishedKeys(issuer), fetched: time) } catch {
             throw ServiceError(
                 .unavailable,
-                "The keys of \(issuer) cannot be had: its .well-known/openid-configuration or its jwks_uri.",
+                "The keys of \(issuer) cannot be fetched: check its .well-known/openid-configuration or its jwks_uri.",
                 retryAfter: 60
             )
         }

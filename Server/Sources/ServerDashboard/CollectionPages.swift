@@ -222,7 +222,7 @@ extension Dashboard {
                     name: "id",
                     label: "Identifier",
                     value: form?["id"] ?? "",
-                    hint: "What the app's code asks for: MLModelCollection.beginAccessing(identifier:).",
+                    hint: "The identifier in the app's code: MLModelCollection.beginAccessing(identifier:).",
                     placeholder: "FlowerModels",
                     isRequired: true,
                     isCode: true

@@ -117,7 +117,7 @@ struct DefinitionLines {
     private static func words(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
         switch action {
         case .keep: "it stays where it is"
-        case .previous: "its devices get what the others get"
+        case .previous: "its devices get the release of the others"
         case .bundled: "all devices get the models of the app"
         }
     }

@@ -264,7 +264,7 @@ private struct PageJSONText {
     let bytes: [UInt8]
 
     init(_ value: AnyJSON) throws(PolicyError) {
-        guard let text = try? PageJSON.text(value) else { throw PolicyError(.malformed, at: "", "This is no JSON.") }
+        guard let text = try? PageJSON.text(value) else { throw PolicyError(.malformed, at: "", "This is not JSON.") }
         bytes = Array(text.utf8)
     }
 }

@@ -259,7 +259,7 @@ extension Dashboard {
     {
         FormPage(
             title: "Roles",
-            lead: "Nobody gives more than they have themselves.",
+            lead: "Nobody can give more permissions than they have.",
             action: "/teams/\(team)/members/\(member.id)",
             submit: "Save the roles",
             cancel: "/teams/\(team)/members",

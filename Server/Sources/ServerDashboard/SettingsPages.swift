@@ -225,10 +225,10 @@ extension Dashboard {
 
     private static func purpose(_ role: String) -> String {
         switch role {
-        case "root": "Says which keys count. Devices carry its first version."
-        case "targets": "Says who may sign which releases and policies."
+        case "root": "States which keys are valid. Devices carry its first version."
+        case "targets": "States who may sign which releases and policies."
         case "snapshot": "Lists the newest version of each document, so that none can be held back."
-        case "timestamp": "Says that the list is fresh."
+        case "timestamp": "States that the list is current."
         default:
             role.hasSuffix("@director")
                 ? "Signs which device gets which release."
@@ -397,7 +397,7 @@ extension Dashboard {
                 return role
             }
             guard !form["name"].isEmpty else {
-                throw ServiceError(.invalid, "Say what it is for, so that others know later.", field: "name")
+                throw ServiceError(.invalid, "State the purpose, so that others know it later.", field: "name")
             }
             guard let days = Double(form["days"]) else {
                 throw ServiceError(.invalid, "A number of days is needed.", field: "days")
@@ -441,7 +441,7 @@ extension Dashboard {
         func day(_ name: String) throws -> Date? {
             try visit.query(name).map { text in
                 guard let date = Self.date(text) else {
-                    throw ServiceError(.invalid, "\"\(text)\" is no day such as 2026-11-23.", field: name)
+                    throw ServiceError(.invalid, "\"\(text)\" is not a day such as 2026-11-23.", field: name)
                 }
                 return date
             }

@@ -65,7 +65,7 @@ extension Dashboard {
         FormPage(
             title: "New team",
             lead:
-                "A team owns apps and models, and has signing keys of its own: devices trust one team, not the server.",
+                "A team owns apps and models, and has its own signing keys: devices trust one team, not the server.",
             action: "/teams",
             submit: "Make the team",
             cancel: "/teams",
@@ -167,7 +167,7 @@ extension Dashboard {
     ) async throws -> Response {
         let content = FormPage(
             title: "New app",
-            lead: "An app is what runs on devices. Each of its environments gets deployments of its own.",
+            lead: "An app is what runs on devices. Each of its environments has its own deployments.",
             action: "/teams/\(team)/apps",
             submit: "Make the app",
             cancel: "/teams/\(team)",
@@ -280,7 +280,7 @@ struct FirstSteps {
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
             (
-                "Deploy", "Say which devices get which release, look who would get it, and activate.",
+                "Deploy", "Choose which devices get which release, preview the result, and activate.",
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
         ]

@@ -75,7 +75,7 @@ extension Dashboard {
 
     private static let foreignForm = ServiceError(
         .forbidden,
-        "This form was not made by a page that you have open here, or you have signed in anew since: go back, reload the "
+        "This form was not made by a page that you have open here, or you have signed in again since: go back, reload the "
             + "page and send it again."
     )
 

@@ -122,7 +122,7 @@ final class PostgreSQLLink: Connection {
         defer { PQclear(result) }
         try check(result, sql)
         if sql == "COMMIT", Self.text(PQcmdStatus(result)) != "COMMIT" {
-            throw DatabaseError.failure("\(address): a statement failed and was not heeded")
+            throw DatabaseError.failure("\(address): a statement failed and was ignored")
         }
     }
 
@@ -207,7 +207,9 @@ final class PostgreSQLLink: Connection {
         case .integer(let value): return (Array(String(value).utf8CString), false)
         case .real(let value): return (Array(value.description.utf8CString), false)
         case .text(let value):
-            guard !value.utf8.contains(0) else { throw DatabaseError.failure("a text holds NUL, which none may") }
+            guard !value.utf8.contains(0) else {
+                throw DatabaseError.failure("a text contains NUL, which is not allowed")
+            }
             return (Array(value.utf8CString), false)
         case .bytes(let value):
             // libpq takes a null pointer for NULL, so an empty value is sent as text.
@@ -223,14 +225,16 @@ final class PostgreSQLLink: Connection {
         switch PQftype(result, column) {
         case 16: return .integer(text == "t" ? 1 : 0)
         case 20, 21, 23:
-            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is no integer") }
+            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is not an integer") }
             return .integer(number)
         case 700, 701:
-            guard let number = Double(text) else { throw DatabaseError.failure("\"\(text)\" is no number") }
+            guard let number = Double(text) else { throw DatabaseError.failure("\"\(text)\" is not a number") }
             return .real(number)
         case 1700:
             // Sums of integers.
-            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is no integer of 64 bits") }
+            guard let number = Int64(text) else {
+                throw DatabaseError.failure("\"\(text)\" is not an integer of 64 bits")
+            }
             return .integer(number)
         case 17: return .bytes(try bytes(content))
         case 18, 19, 25, 705, 1042, 1043: return .text(text)

@@ -205,7 +205,7 @@ struct APIRoutes {
         guard let operation = Service.Operation(rawValue: name) else {
             throw ServiceError(
                 .notFound,
-                "Nothing is called \"\(name)\" here; there is "
+                "Nothing named \"\(name)\" exists here; there is "
                     + Service.Operation.allCases.map(\.rawValue).joined(separator: ", ") + "."
             )
         }

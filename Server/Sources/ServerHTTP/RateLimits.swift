@@ -78,7 +78,7 @@ struct RateLimits: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         if let seconds = secondsToWait(request.method, request.uri.path, address: context.limitedAddress) {
-            throw ServiceError(.rateLimited, "Too many requests: come again in \(seconds) s.", retryAfter: seconds)
+            throw ServiceError(.rateLimited, "Too many requests: try again in \(seconds) s.", retryAfter: seconds)
         }
         return try await next(request, context)
     }
@@ -148,7 +148,7 @@ public struct TrustedProxies: Sendable {
             guard let bytes = IPAddress.bytes(String(parts[0])), parts.count <= 2,
                 let bits = parts.count == 2 ? Int(parts[1]) : bytes.count * 8, (0...bytes.count * 8).contains(bits)
             else {
-                throw ServiceError(.invalid, "\"\(text)\" is no address or network.", field: "trusted-proxy")
+                throw ServiceError(.invalid, "\"\(text)\" is not an address or network.", field: "trusted-proxy")
             }
             return Network(bytes: bytes, bits: bits)
         }

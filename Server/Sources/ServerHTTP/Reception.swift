@@ -94,7 +94,7 @@ public final class Reception: Sendable {
         var answer = ErrorAnswers.prepared(
             ServiceError(
                 .unavailable,
-                "The server has too much to do just now.",
+                "The server is overloaded.",
                 retryAfter: Int.random(in: 30...90)
             )
         )

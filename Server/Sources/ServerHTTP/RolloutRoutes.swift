@@ -30,7 +30,7 @@ struct RolloutRoutes {
     private func scope(_ request: Request, _ context: Context) throws -> ReportScope {
         let hours = try request.integer("hours") ?? 7 * 24
         guard (1...400 * 24).contains(hours) else {
-            throw ServiceError(.invalid, "1 to 9600 hours can be asked for.", field: "hours")
+            throw ServiceError(.invalid, "1 to 9600 hours can be requested.", field: "hours")
         }
         return ReportScope(
             app: try context.name("app"),

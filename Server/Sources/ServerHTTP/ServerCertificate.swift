@@ -203,10 +203,10 @@ public struct CertificateWatch: ServiceLifecycle.Service {
     private func reload() {
         do throws(CertificateError) {
             guard try certificate.reload() else { return }
-            logger.notice("There is a new certificate, which is good until \(certificate.expires.ISO8601Format()).")
+            logger.notice("There is a new certificate, which is valid until \(certificate.expires.ISO8601Format()).")
             tellOfEnd()
         } catch {
-            logger.error("The certificate from before goes on: \(error)")
+            logger.error("The previous certificate stays in use: \(error)")
         }
     }
 

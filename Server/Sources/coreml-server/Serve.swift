@@ -27,19 +27,20 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "The address to listen at.") var host = "127.0.0.1"
-    @Option(help: "The port to listen at; 0 for any that is free.") var port = 8080
-    @Option(help: "Where clients reach the server, if not at the host and port: behind a proxy.") var address: String?
+    @Option(help: "The address to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port to listen on; 0 for any free port.") var port = 8080
+    @Option(help: "The address at which clients reach the server, if it differs from host and port, as behind a proxy.")
+    var address: String?
     @Option(
         name: .customLong("trusted-proxy"),
-        help: "The address or network of a proxy, whose X-Forwarded-For is believed; given again for each."
+        help: "The address or network of a proxy, whose X-Forwarded-For is believed; may be repeated."
     )
     var proxies: [String] = []
 
     @Option(
         name: .customLong("tls-certificate"),
         help: """
-            The server's certificate in PEM, followed by those that vouch for it: connections are then by TLS.  It is read again \
+            The server's certificate in PEM, followed by its issuers' certificates; connections then use TLS.  It is read again \
             when the file changes, and at SIGHUP.
             """
     )
@@ -48,29 +49,29 @@ struct Serve: AsyncParsableCommand {
     var certificateKey: String?
     @Option(
         name: .customLong("most-waiting"),
-        help: "How many requests of devices wait for answers at most; others are told to come later."
+        help: "The maximum number of device requests in progress; others are told to try later."
     )
     var mostWaiting = Reception.Options().mostWaiting
     @Option(
         name: .customLong("most-connections"),
-        help: "How many connections there are at most, 16,384 when not given; others wait until some end."
+        help: "The maximum number of connections, 16,384 by default; others wait until some end."
     )
     var mostConnections: Int?
 
     @Option(
         name: .customLong("metrics-port"),
-        help: "A port of this machine alone for /metrics (Prometheus) and /health."
+        help: "A port, reachable from this machine only, for /metrics (Prometheus) and /health."
     )
     var metricsPort: Int?
-    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are good for 15 minutes.")
+    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are valid for 15 minutes.")
     var redirectFiles = false
-    @Option(help: "What is logged to standard error, from where on.")
+    @Option(help: "The lowest level that is logged to standard error.")
     var logLevel = LogLevel.notice
-    @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+    @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
     @Option(
         name: .customLong("identity-providers"),
-        help: "A file of providers that people sign in with (OpenID Connect): Documentation/Operating.md."
+        help: "A file of identity providers for signing in (OpenID Connect): Documentation/Operating.md."
     )
     var identityProviders: String?
 
@@ -103,7 +104,7 @@ struct Serve: AsyncParsableCommand {
         if storage.role == .control {
             do {
                 let there = try await service.keyStorage()
-                logger.notice("Keys of models lie with \(there.address ?? ""): \(there.rest)")
+                logger.notice("Keys of models are in \(there.address ?? ""): \(there.rest)")
             } catch {
                 // Devices keep what they have: the server continues, and asks again when it needs to.
                 logger.error("\(error)")
@@ -225,11 +226,11 @@ struct AdminLink: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-link",
         abstract:
-            "Prints a link that signs the administrator, or another account, in to the dashboard once, within 15 minutes."
+            "Prints a link that signs in the administrator or another account to the dashboard once, within 15 minutes."
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "Where the server is reached.") var address = "http://127.0.0.1:8080"
+    @Option(help: "The address at which the server is reached.") var address = "http://127.0.0.1:8080"
     @Option(help: "The address of the account; the administrator's by default.") var account: String?
 
     func run() async throws {

@@ -58,7 +58,7 @@ final class CollectionProvider: ModelCollectionProvider {
                             DeploymentError(
                                 .offline,
                                 "",
-                                "The server has not answered within \(Int(Self.patience)) seconds; it is still asked."
+                                "The server has not answered within \(Int(Self.patience)) seconds; the request continues."
                             ),
                             of: identifier
                         )

@@ -60,7 +60,11 @@ package enum ReleaseTest {
             case .broken(let message): throw ModelError(mismatch, message, at: test.name)
             case .failed(let deviations):
                 let first = deviations.first.map { "\($0.deviation.output): \($0.deviation.message)" } ?? ""
-                throw ModelError(mismatch, "The model does not answer as its publisher says. \(first)", at: test.name)
+                throw ModelError(
+                    mismatch,
+                    "The model's outputs differ from its publisher's test vectors. \(first)",
+                    at: test.name
+                )
             }
         }
     }

@@ -97,7 +97,7 @@ public struct ArchiveSummary: Sendable {
         }
         signers = try archive.signatures.map { (signature) throws(ModelError) in
             guard signature.isRight(name: header.model.name, headerHash: archive.headerHash) else {
-                throw ModelError(.malformed, "A signature of the archive is wrong; get it anew.", at: archive.path)
+                throw ModelError(.malformed, "A signature of the archive is wrong; get it again.", at: archive.path)
             }
             return signature.signer.bytes
         }

@@ -34,7 +34,7 @@ package struct DeploymentConfiguration: Sendable {
             guard let text = json[name]?.string, !text.isEmpty else {
                 throw ModelError(
                     .malformed,
-                    "The text \"\(name)\" is missing: write the file anew with coreml deploy configuration."
+                    "The text \"\(name)\" is missing: write the file again with coreml deploy configuration."
                 )
             }
             return text
@@ -45,19 +45,19 @@ package struct DeploymentConfiguration: Sendable {
         let address = try text("server")
         guard let server = URL(string: address), let scheme = server.scheme, ["http", "https", "file"].contains(scheme)
         else {
-            throw ModelError(.malformed, "\"\(address)\" is no address of a server.")
+            throw ModelError(.malformed, "\"\(address)\" is not an address of a server.")
         }
         guard let root = Base64.bytes(Array(try text("root").utf8)) else {
             throw ModelError(
                 .malformed,
-                "The root of trust is no base64: write the file anew with coreml deploy configuration."
+                "The root of trust is not base64: write the file again with coreml deploy configuration."
             )
         }
         self.root = root
         created = json["created"]?.string.flatMap { PolicyDate($0) }
         (self.server, team, app, environment) = (server, try text("team"), try text("app"), try text("environment"))
         for name in [team, app, environment] where !Self.isName(name) {
-            throw ModelError(.malformed, "\"\(name)\" is no name of a team, an app or an environment.")
+            throw ModelError(.malformed, "\"\(name)\" is not a name of a team, an app or an environment.")
         }
     }
 

@@ -53,7 +53,7 @@ package final class LeaseClient: Sendable {
     ) async throws(DeploymentKeyError) -> HeldLease {
         let device = try device()
         guard let keyID = KeyIdentifier(model.keyID), let content = ContentIdentifier(model.content) else {
-            throw DeploymentKeyError(.malformed, at: "model", "The model names its key in a way that is none.")
+            throw DeploymentKeyError(.malformed, at: "model", "The model's key name is not valid.")
         }
         let wrapped = try WrappedContentKey(
             keyID: keyID,
@@ -140,7 +140,7 @@ package final class LeaseClient: Sendable {
         let draft = device.enrolment(try await challenge(device, keys))
         let proof: AttestationEvidence
         do { proof = try evidence(draft.binding) } catch {
-            throw DeploymentKeyError(.attestationInvalid, at: "device", "The device cannot prove what it is: \(error)")
+            throw DeploymentKeyError(.attestationInvalid, at: "device", "The device cannot attest itself: \(error)")
         }
         let request = try device.enrolmentRequest(draft, proof)
         try device.accept(try await post("/v1/enroll", request.body), for: request, trusting: keys)

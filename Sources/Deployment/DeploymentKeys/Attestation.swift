@@ -86,7 +86,7 @@ public enum AttestationEvidence: Hashable, Sendable {
             case ("token", let id?, nil): return .token(id: id, proof: try object.base64("proof", count: 64))
             case (let kind, nil, let evidence?) where kind != "none" && kind != "token" && isKind(kind):
                 return .other(kind: kind, evidence: evidence)
-            default: throw object.error("the attestation has not the members of its kind")
+            default: throw object.error("the attestation does not have the members of its kind")
             }
         }
     }

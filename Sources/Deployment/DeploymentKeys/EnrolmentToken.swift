@@ -24,7 +24,7 @@ public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectab
         let invalid = DeploymentKeyError(
             .tokenInvalid,
             at: "enrolment token",
-            "This is no enrolment token, or not all of it: copy mlk_enroll_… again."
+            "This is not an enrolment token, or not all of it: copy mlk_enroll_… again."
         )
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "mlk", parts[1] == "enroll", parts[2].utf8.count == 16,

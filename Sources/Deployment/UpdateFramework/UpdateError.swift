@@ -73,6 +73,6 @@ public struct UpdateError: Error, Sendable, CustomStringConvertible {
 
 extension UpdateError {
     static func malformed(_ role: String, _ message: String) -> UpdateError {
-        UpdateError(.malformed, role, message, remedy: "Publish the file again; what arrived is no TUF metadata")
+        UpdateError(.malformed, role, message, remedy: "Publish the file again; it is not TUF metadata")
     }
 }

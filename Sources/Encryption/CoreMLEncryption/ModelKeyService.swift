@@ -139,7 +139,7 @@ public enum ModelKeys {
         }
         let seconds = lease.duration.map { Int(clamping: $0.components.seconds) }
         if let seconds, seconds <= 0 {
-            throw ModelError(.keyFetch, "The lease of the key \(model.keyID) has ended already; look at the clocks.")
+            throw ModelError(.keyFetch, "The lease of the key \(model.keyID) has ended already; check the clocks.")
         }
         return KeyLease(contentKey: SecretBytes(lease.contentKey), seconds: seconds, isShared: lease.isShared)
     }
@@ -149,7 +149,7 @@ public enum ModelKeys {
         case ModelKeyError.unreachable(let reason):
             "The key \(model.keyID) of \"\(model.team)\" cannot be fetched now: \(reason).  Try again later."
         case ModelKeyError.refused(let reason):
-            "The key service of \"\(model.team)\" gives this machine no key \(model.keyID): \(reason)."
+            "The key service of \"\(model.team)\" refuses this machine the key \(model.keyID): \(reason)."
         default: "The key \(model.keyID) of \"\(model.team)\" could not be fetched: \(error).  Try again later."
         }
     }

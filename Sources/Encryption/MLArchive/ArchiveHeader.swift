@@ -87,7 +87,7 @@ package struct ArchiveHeader: Sendable {
         encryption.code = []
         let right = Self.code(Self.text(created, encryption, files, model, tool), contentKey, encryption.contentID)
         guard right == code else {
-            throw ModelError(.decryption, "The archive's header was changed by somebody without the key; get it anew.")
+            throw ModelError(.decryption, "The archive's header was changed by somebody without the key; get it again.")
         }
     }
 
@@ -193,8 +193,8 @@ package struct ArchiveHeader: Sendable {
             guard file.offset == Self.aligned(end) else {
                 throw ModelError(
                     .malformed,
-                    "The file begins at \(file.offset) where \(Self.aligned(end)) was expected: files lie one behind the "
-                        + "other, without gaps and overlaps.",
+                    "The file begins at \(file.offset) where \(Self.aligned(end)) was expected: files follow one another "
+                        + "without gaps and overlaps.",
                     at: file.path
                 )
             }

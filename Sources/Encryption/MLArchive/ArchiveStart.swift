@@ -16,7 +16,7 @@ package struct ArchiveStart: Sendable {
     /// Reads the first 48 bytes of an archive; throws when they are not those of one.
     package init(_ bytes: [UInt8]) throws(ModelError) {
         guard bytes.count == Self.byteCount, bytes.starts(with: ModelVaults.archiveMagic) else {
-            throw ModelError(.malformed, "This is no model archive; check what the file is.")
+            throw ModelError(.malformed, "This is not a model archive; check the file.")
         }
         func length(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
         (headerByteCount, signaturesByteCount) = (length(8), length(12))
@@ -40,11 +40,11 @@ package struct ArchiveStart: Sendable {
         guard SHA256.hash(data: text).elementsEqual(headerHash) else {
             throw ModelError(
                 .malformed,
-                "The header is damaged: it has another hash than the archive says; get it anew."
+                "The header is damaged: its hash is not the one in the archive; get it again."
             )
         }
         return try withErrorContext("header") { () throws(ModelError) in try ArchiveHeader(readingText: text) }
     }
 
-    static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it anew.") }
+    static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it again.") }
 }

@@ -64,7 +64,7 @@ package enum ArchiveWriter {
         guard text.count <= ArchiveHeader.largest else {
             throw ModelError(
                 .unsupported,
-                "The model has more files or bytes than an archive's header can tell of.",
+                "The model has more files or bytes than an archive's header can describe.",
                 at: path
             )
         }

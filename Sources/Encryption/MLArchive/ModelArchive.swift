@@ -46,7 +46,7 @@ package final class ModelArchive: OpenedArchive {
             throw ModelError(
                 .malformed,
                 "The archive has \(file.byteCount) bytes, its header says \(payloadStart + header.payloadByteCount): it was "
-                    + "cut off, or something was added; get it anew."
+                    + "cut off, or something was added; get it again."
             )
         }
         return (header, start.headerHash, signatures, payloadStart)
@@ -80,7 +80,7 @@ package final class ModelArchive: OpenedArchive {
     private var contradiction: ModelError {
         ModelError(
             .decryption,
-            "The header and \(ModelVaults.encryptionName) contradict each other: the archive was changed; get it anew.",
+            "The header and \(ModelVaults.encryptionName) contradict each other: the archive was changed; get it again.",
             at: path
         )
     }
@@ -107,21 +107,21 @@ package final class ModelArchive: OpenedArchive {
         for (index, chunk) in file.chunks.enumerated() {
             let bytes = try self.file.bytes(at: payloadStart + file.offset + position, count: chunk.byteCount)
             guard SHA256.hash(data: bytes).elementsEqual(chunk.hash) else {
-                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive anew.")
+                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive again.")
             }
             whole.update(data: bytes)
             position += chunk.byteCount
             progress(chunk.byteCount)
         }
         guard whole.finalize().elementsEqual(file.hash) else {
-            throw ModelError(.malformed, "The pieces are right, but not the whole file; get the archive anew.")
+            throw ModelError(.malformed, "The pieces are right, but not the whole file; get the archive again.")
         }
     }
 
     private func checkGap(_ range: Range<Int>) throws(ModelError) {
         let bytes = try file.bytes(at: payloadStart + range.lowerBound, count: range.count)
         guard bytes.allSatisfy({ $0 == 0 }) else {
-            throw ModelError(.malformed, "Something lies between the files; get the archive anew.")
+            throw ModelError(.malformed, "There is something between the files; get the archive again.")
         }
     }
 
@@ -145,7 +145,7 @@ package final class ModelArchive: OpenedArchive {
         for (index, chunk) in file.chunks.enumerated() {
             let bytes = try self.file.bytes(at: payloadStart + file.offset + position, count: chunk.byteCount)
             guard SHA256.hash(data: bytes).elementsEqual(chunk.hash) else {
-                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive anew.")
+                throw ModelError(.malformed, "The file is damaged (piece \(index)); get the archive again.")
             }
             try new.append(bytes)
             position += chunk.byteCount

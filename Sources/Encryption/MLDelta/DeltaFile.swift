@@ -48,13 +48,13 @@ package struct DeltaFile: Sendable {
         guard file.byteCount >= DeltaHeader.startByteCount else { throw cutOff }
         let start = try file.bytes(at: 0, count: DeltaHeader.startByteCount)
         guard start.starts(with: DeltaHeader.magic), start[12..<16].allSatisfy({ $0 == 0 }) else {
-            throw ModelError(.malformed, "This is no delta of a model; check what the file is.")
+            throw ModelError(.malformed, "This is not a delta of a model; check the file.")
         }
         let count = (0..<4).reduce(0) { $0 | Int(start[8 + $1]) << (8 * $1) }
         guard count <= DeltaHeader.largest, count <= file.byteCount - DeltaHeader.startByteCount else { throw cutOff }
         let text = try file.bytes(at: DeltaHeader.startByteCount, count: count)
         guard SHA256.hash(data: text).elementsEqual(start[16...]) else {
-            throw ModelError(.malformed, "The delta's header is damaged; get it anew.")
+            throw ModelError(.malformed, "The delta's header is damaged; get it again.")
         }
         return try withErrorContext("header") { () throws(ModelError) in try DeltaHeader(text: text) }
     }
@@ -75,15 +75,15 @@ package struct DeltaFile: Sendable {
         return record
     }
 
-    static var cutOff: ModelError { ModelError(.malformed, "The delta was cut off; get it anew.") }
+    static var cutOff: ModelError { ModelError(.malformed, "The delta was cut off; get it again.") }
     private static var contradiction: ModelError {
-        ModelError(.malformed, "The delta's header and the archive that it makes contradict each other; get it anew.")
+        ModelError(.malformed, "The delta's header and the archive that it makes contradict each other; get it again.")
     }
 
     private static var wrongResult: ModelError {
         ModelError(
             .malformed,
-            "What the delta makes of the old archive is not the new one: the old model was changed, or the delta is wrong."
+            "The delta does not turn the old archive into the new one: the old model was changed, or the delta is wrong."
         )
     }
 
@@ -128,7 +128,7 @@ package struct DeltaFile: Sendable {
             guard storage.byteCount == file.byteCount else { throw Self.cutOff }
             return DeltaBody(storage, from: bodyOffset, scratch)
         }
-        guard let contentKey else { throw ModelError(.keyFetch, "The key of the new model is not at hand.") }
+        guard let contentKey else { throw ModelError(.keyFetch, "The key of the new model is not available.") }
         try record.check(contentKey)
         let count = file.byteCount - bodyOffset
         guard let plain = Cobblestone.byteCount(ofStored: count) else { throw Self.cutOff }

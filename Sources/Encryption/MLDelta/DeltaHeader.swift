@@ -86,7 +86,7 @@ package struct DeltaHeader: Sendable, Equatable {
         }
         guard ArchiveStart.byteCount...Self.largestPrefix ~= prefixByteCount,
             0...EncryptionRecord.largestText ~= recordByteCount, prefixByteCount <= new.byteCount
-        else { throw ModelError(.malformed, "The delta claims parts that are longer than they can be.") }
+        else { throw ModelError(.malformed, "The delta has parts that are too long.") }
     }
 
     /// Reads the members in the order of their names.

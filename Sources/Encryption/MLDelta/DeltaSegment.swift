@@ -69,7 +69,7 @@ package struct DeltaSegment {
     }
 
     static var malformed: ModelError {
-        ModelError(.malformed, "The delta describes a part of a file that cannot be; get the whole archive.")
+        ModelError(.malformed, "The delta describes a part of a file that cannot exist; get the whole archive.")
     }
 
     /// The range of whole elements of a segment.

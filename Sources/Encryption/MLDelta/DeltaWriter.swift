@@ -45,7 +45,7 @@ package enum DeltaWriter {
     ) throws(ModelError) -> Outcome {
         let record = try new.archive.record
         guard record == nil || new.contentKey != nil else {
-            throw ModelError(.keyFetch, "The key of the encrypted model is not at hand.", at: new.archive.path)
+            throw ModelError(.keyFetch, "The key of the encrypted model is not available.", at: new.archive.path)
         }
         let file = try OpenFile(new.archive.path)
         let start = try ArchiveStart(try file.bytes(at: 0, count: ArchiveStart.byteCount))

@@ -38,7 +38,7 @@ package struct CanonicalReader {
     ) throws(ModelError) -> R {
         try take("{", else: "an object was expected")
         let result = try body(&self)
-        try take("}", else: "a member stands here that is not known, or not at its place")
+        try take("}", else: "a member is unknown or out of order")
         return result
     }
 
@@ -111,7 +111,7 @@ package struct CanonicalReader {
             position += plain.count
             guard result.count <= limit else { throw error("the text is longer than \(limit) bytes") }
             guard let byte = peek else { throw error("the text ends inside quotes") }
-            guard byte >= 0x20 else { throw error("a control character stands in a text") }
+            guard byte >= 0x20 else { throw error("a text contains a control character") }
             position += 1
             if byte == UInt8(ascii: "\"") { break }
             result.append(try escape())
@@ -207,11 +207,11 @@ package struct CanonicalReader {
         guard let byte = peek else { throw error("the text ends inside quotes") }
         position += 1
         if let plain = CanonicalWriter.escapes.first(where: { $0.value == byte })?.key { return plain }
-        guard byte == UInt8(ascii: "u") else { throw error("an unknown escape stands in a text") }
+        guard byte == UInt8(ascii: "u") else { throw error("a text contains an unknown escape") }
         let digits = bytes[position...].prefix(4)
         guard digits.count == 4, let code = Hexadecimal.bytes(digits), code[0] == 0, code[1] < 0x20,
             CanonicalWriter.escapes[code[1]] == nil
-        else { throw error("an escape stands in a text that needs none") }
+        else { throw error("a text contains an escape that it does not need") }
         position += 4
         return code[1]
     }

@@ -138,7 +138,7 @@ package enum Cobblestone {
         guard constantTimeEqual(messageKey.commitment, start[saltByteCount...]) else {
             throw ModelError(
                 .decryption,
-                "The key is not the one that this file was encrypted with, or the file is another one than it was; "
+                "The key is not the one that this file was encrypted with, or the file was replaced; "
                     + "restore the model, or get its key."
             )
         }

@@ -54,7 +54,7 @@ package enum ContainedPath {
     private static func twin(_ path: String) -> ModelError {
         ModelError(
             .malformed,
-            "The path \"\(display(path))\" stands twice, but for the case of letters, or is both a file and a folder; do "
+            "The path \"\(display(path))\" occurs twice, but for the case of letters, or is both a file and a folder; do "
                 + "not use this file."
         )
     }

@@ -29,7 +29,7 @@ package struct VerifyingKey: Hashable, Sendable {
             case .ed25519: _ = try Curve25519.Signing.PublicKey(rawRepresentation: bytes)
             case .p256: _ = try P256.Signing.PublicKey(x963Representation: bytes)
             }
-        } catch { throw ModelError(.malformed, "These bytes are no public key of \(algorithm.rawValue).") }
+        } catch { throw ModelError(.malformed, "These bytes are not a public key of \(algorithm.rawValue).") }
         guard bytes.count == algorithm.publicKeyByteCount else {
             throw ModelError(.malformed, "A public key of \(algorithm.rawValue) has another length.")
         }
@@ -79,7 +79,7 @@ package struct IdentityKey: Sendable {
             case .ed25519: bytes = Array(try Self.ed25519(secret).publicKey.rawRepresentation)
             case .p256: bytes = Array(try Self.p256(secret).publicKey.x963Representation)
             }
-        } catch { throw ModelError(.malformed, "These bytes are no private key of \(algorithm.rawValue).") }
+        } catch { throw ModelError(.malformed, "These bytes are not a private key of \(algorithm.rawValue).") }
         self.algorithm = algorithm
         self.secret = secret
         publicKey = try VerifyingKey(algorithm, bytes)

@@ -14,7 +14,7 @@ package enum KeyFiles {
             guard file.byteCount <= ModelKey.largestText else {
                 throw ModelError(
                     .malformed,
-                    "A key has at most \(ModelKey.largestText) bytes, this file \(file.byteCount): no key."
+                    "A key has at most \(ModelKey.largestText) bytes, this file \(file.byteCount): it is not a key."
                 )
             }
             let key = try ErasedBytes.with(file.byteCount) { (buffer) throws(ModelError) in
@@ -58,7 +58,7 @@ package enum KeyFiles {
             throw ModelError(
                 .keyFetch,
                 "The key is secret, but others than its owner have access to the file (mode \(String(mode, radix: 8))); "
-                    + "say chmod 600, and make a new key if somebody may have read this one."
+                    + "run chmod 600, and make a new key if somebody may have read this one."
             )
         }
     }

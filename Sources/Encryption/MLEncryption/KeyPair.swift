@@ -13,7 +13,7 @@ package enum KeyPair {
             case .x25519: return Array(try x25519(secret).publicKey.rawRepresentation)
             case .aes: return nil
             }
-        } catch { throw ModelError(.malformed, "These bytes are no private key (\(error)).") }
+        } catch { throw ModelError(.malformed, "These bytes are not a private key (\(error)).") }
     }
 
     /// Wraps `secret` for the holder of the private half of `key`, or of the same symmetric key.

@@ -105,7 +105,7 @@ package enum KeyProtection: Sendable {
         guard let recipient = recipients.first(where: { $0.keyID == own.keyID }) else {
             throw ModelError(
                 .keyFetch,
-                "The key \(own.keyID) is no recipient of \(key.keyID), which is for "
+                "The key \(own.keyID) is not a recipient of \(key.keyID), which is for "
                     + recipients.map(\.keyID.description).joined(separator: ", ") + "."
             )
         }
@@ -136,7 +136,7 @@ package enum KeyProtection: Sendable {
             server: key.server
         )
         guard opened.fingerprint == key.fingerprint else {
-            throw ModelError(.decryption, "What the key \(key.keyID) protects is another key; restore the file.")
+            throw ModelError(.decryption, "The key \(key.keyID) protects a different key; restore the file.")
         }
         return opened
     }
@@ -237,6 +237,6 @@ extension KeyProtection.Passphrase {
                     maxMemory: Self.mostMemory + (64 << 20)
                 )
             }
-        } catch { throw ModelError(.io, "The passphrase could not be worked on (\(error)): is there enough memory?") }
+        } catch { throw ModelError(.io, "The passphrase could not be processed (\(error)): is there enough memory?") }
     }
 }

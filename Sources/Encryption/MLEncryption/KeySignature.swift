@@ -64,7 +64,7 @@ package struct SigningKey: Sendable {
         do { key = try Curve25519.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self)) } catch {
             throw ModelError(
                 .malformed,
-                "This is no Ed25519 private key in PEM form; make one with coreml key create --signing, or with "
+                "This is not an Ed25519 private key in PEM form; make one with coreml key create --signing, or with "
                     + "openssl genpkey -algorithm ed25519."
             )
         }
@@ -90,7 +90,7 @@ package struct SigningKey: Sendable {
                 let key = try Curve25519.Signing.PublicKey(pemRepresentation: String(decoding: pem, as: UTF8.self))
                 bytes = Array(key.rawRepresentation)
             } catch {
-                throw ModelError(.malformed, "This is no Ed25519 public key in PEM form.")
+                throw ModelError(.malformed, "This is not an Ed25519 public key in PEM form.")
             }
         }
 

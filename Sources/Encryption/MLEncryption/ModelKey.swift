@@ -196,7 +196,7 @@ package struct ModelKey: Sendable {
         guard text.count <= Self.largestText else {
             throw ModelError(
                 .malformed,
-                "A key has at most \(Self.largestText) bytes, this file \(text.count): no key."
+                "A key has at most \(Self.largestText) bytes, this file \(text.count): it is not a key."
             )
         }
         self = try CanonicalReader.read(text) { (reader) throws(ModelError) in

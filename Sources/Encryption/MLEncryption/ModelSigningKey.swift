@@ -37,7 +37,7 @@ package struct ModelSigningKey: Sendable {
         } else {
             throw ModelError(
                 .malformed,
-                "This is no private key of P-256, P-384 or P-521 in PEM form; make one with coreml key create --kind "
+                "This is not a private key of P-256, P-384 or P-521 in PEM form; make one with coreml key create --kind "
                     + "model-signing, or with openssl ecparam -name prime256v1 -genkey -noout."
             )
         }
@@ -100,7 +100,7 @@ package struct ModelSigningKey: Sendable {
             } else if let key = try? P521.Signing.PublicKey(pemRepresentation: text) {
                 self.key = .p521(key)
             } else {
-                throw ModelError(.malformed, "This is no public key of P-256, P-384 or P-521 in PEM form.")
+                throw ModelError(.malformed, "This is not a public key of P-256, P-384 or P-521 in PEM form.")
             }
         }
 

@@ -118,10 +118,10 @@ package final class Vault: ModelVault {
         try withErrorContext(path) { () throws(ModelError) in
             try withErrorContext(ModelVaults.encryptionName) { () throws(ModelError) in
                 guard let file = try files.stored(ModelVaults.encryptionName) else {
-                    throw ModelError(.malformed, "This is no file; copy the model again.")
+                    throw ModelError(.malformed, "This is not a file; copy the model again.")
                 }
                 guard file.byteCount <= EncryptionRecord.largestText else {
-                    throw ModelError(.malformed, "The file is larger than it can be; copy the model again.")
+                    throw ModelError(.malformed, "The file is too large; copy the model again.")
                 }
                 return try EncryptionRecord(text: file.bytes())
             }

@@ -102,7 +102,7 @@ package enum ArchivePackaging {
         ModelError(
             .unsupported,
             "\(ModelSignature.fileName) lists files that others can hash, and those of an encrypted model are for key holders "
-                + "alone: sign the archive (--sign) in place of the model.",
+                + "alone: sign the archive (--sign) instead of the model.",
             at: path
         )
     }

@@ -98,7 +98,9 @@ struct EngineBuilder {
                 "the model is a block of '\(serialized.identifier)', which only its maker can read"
             )
         case let type:
-            guard let type else { throw ModelError(.malformed, "the file says no model type; it is empty or damaged") }
+            guard let type else {
+                throw ModelError(.malformed, "the file states no model type; it is empty or damaged")
+            }
             guard let engine = try ClassicModels.engine(for: model) else {
                 throw ModelError(.unsupported, "models of type '\(ClassicModels.kind(of: type))' cannot predict yet")
             }
@@ -129,7 +131,7 @@ struct EngineBuilder {
 
     private func linked(_ link: SpecLinkedModel, _ name: String?) throws(ModelError) -> any ModelEngine {
         guard case .linkedModelFile(let target)? = link.linkType else {
-            throw ModelError(.invalidModel, "the linked model says no file")
+            throw ModelError(.invalidModel, "the linked model states no file")
         }
         var file = target.linkedModelFileName.defaultValue
         var searchPath = target.linkedModelSearchPath.defaultValue

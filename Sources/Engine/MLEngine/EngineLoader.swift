@@ -47,9 +47,9 @@ package enum EngineLoader {
         case let other?:
             throw ModelError(
                 .unsupported,
-                "a model of type '\(ClassicModels.kind(of: other))' is no graph; neural networks and ML programs are"
+                "a model of type '\(ClassicModels.kind(of: other))' is not a graph; neural networks and ML programs are"
             )
-        case nil: throw ModelError(.malformed, "the file says no model type; it is empty or damaged")
+        case nil: throw ModelError(.malformed, "the file states no model type; it is empty or damaged")
         }
     }
 }

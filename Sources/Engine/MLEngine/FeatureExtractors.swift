@@ -30,7 +30,7 @@ package enum FeatureExtractors {
             throw ModelError(
                 .unsupported,
                 "the model needs the network \(kind) of Apple's systems, whose weights are not in the file; "
-                    + "register a model of your own for it with FeatureExtractors.register of CoreMLExtras"
+                    + "register your own model for it with FeatureExtractors.register of CoreMLExtras"
             )
         }
         return try RenamedEngine(engine, model.description_p)
@@ -42,14 +42,14 @@ package enum FeatureExtractors {
             switch print.visionFeaturePrintType {
             case .scene(let scene)?: return .visionScene(version: scene.version.rawValue)
             case .objects(let objects)?: return .visionObjects(version: objects.version.rawValue)
-            case nil: throw ModelError(.invalidModel, "the vision feature print says no kind")
+            case nil: throw ModelError(.invalidModel, "the vision feature print states no kind")
             }
         case .audioFeaturePrint(let print)?:
             switch print.audioFeaturePrintType {
             case .sound(let sound)?: return .audioSound(version: sound.version.rawValue)
-            case nil: throw ModelError(.invalidModel, "the audio feature print says no kind")
+            case nil: throw ModelError(.invalidModel, "the audio feature print states no kind")
             }
-        default: throw ModelError(.invalidModel, "the model is no feature print")
+        default: throw ModelError(.invalidModel, "the model is not a feature print")
         }
     }
 }

@@ -55,7 +55,7 @@ extension ImageBuffer {
         let shape = tensor.shape
         let channels = layout.channelCount
         guard shape.count >= 2, tensor.count == channels * shape.suffix(2).elementCount else {
-            throw ModelError(.invalidModel, "a tensor of shape \(shape) is no image of \(channels) channels")
+            throw ModelError(.invalidModel, "a tensor of shape \(shape) is not an image of \(channels) channels")
         }
         let (height, width) = (shape[shape.count - 2], shape[shape.count - 1])
         let format: PixelFormat = layout == .grayFloat16 ? .gray16Float : channels == 1 ? .gray8 : .bgra8

@@ -17,7 +17,7 @@ extension LoweredModel {
         var coded: [Features.Input] = []
         for input in inputs {
             guard let place = places[input.value] else {
-                throw ModelError(.invalidModel, "the input '\(input.name)' is no input of the graph")
+                throw ModelError(.invalidModel, "the input '\(input.name)' is not an input of the graph")
             }
             coded.append(Features.Input(input, place: place))
         }
@@ -51,7 +51,7 @@ extension LoweredModel {
             operatorTypes: Catalogue.writtenOperators,
             constant: constant
         )
-        guard reader.isAtEnd else { throw BinaryReader.broken("bytes are left behind the graph") }
+        guard reader.isAtEnd else { throw BinaryReader.broken("bytes are left after the graph") }
         try features.check(graph)
         self.init(
             graph: graph,

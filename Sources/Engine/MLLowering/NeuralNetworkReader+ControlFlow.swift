@@ -114,7 +114,7 @@ extension NeuralNetworkReader {
         var limit: ValueID?
         if let name = layer.input.first {
             guard let blob = blobs[name] else {
-                throw ModelError(.invalidModel, "the number of turns '\(name)' is given by no earlier layer")
+                throw ModelError(.invalidModel, "the number of iterations '\(name)' is given by no earlier layer")
             }
             limit = blob.value
         }
@@ -181,7 +181,7 @@ extension NeuralNetworkReader {
                 guard next[index].rank == types[index].rank else {
                     throw ModelError(
                         .unsupported,
-                        "a turn of the loop changes the rank of '\(index < names.count ? names[index] : "")'"
+                        "an iteration of the loop changes the rank of '\(index < names.count ? names[index] : "")'"
                     )
                 }
                 let shape: Shape = zip(types[index].shape, next[index].shape).map { $0 == $1 ? $0 : .unknown }
@@ -190,7 +190,7 @@ extension NeuralNetworkReader {
             }
             if isStable { return types }
         }
-        throw ModelError(.unsupported, "the shapes in the loop do not settle")
+        throw ModelError(.unsupported, "the shapes in the loop do not converge")
     }
 
     private mutating func enter(_ names: [String], _ types: [ValueType]) -> ValueID {
@@ -252,7 +252,7 @@ extension NeuralNetworkReader {
     // MARK: Break and continue
 
     mutating func interrupt(_ kind: Interruption) throws(ModelError) {
-        guard let loop = loops.last else { throw ModelError(.invalidModel, "the layer stands in no loop") }
+        guard let loop = loops.last else { throw ModelError(.invalidModel, "the layer is not inside a loop") }
         let one = Blob(value: builder.constant(Tensor([1] as [Float], shape: [1])), isFolded: false)
         assign(loop.stopFlag, one)
         if kind == .breaks { assign(loop.breakFlag, one) }

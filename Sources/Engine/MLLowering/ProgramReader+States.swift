@@ -11,7 +11,7 @@ extension ProgramReader {
             throw ModelError(.invalidModel, "'\(operation.type)' names no state of its function")
         }
         guard let type = states.type(name), let contents = states.contents(name) else {
-            throw ModelError(.invalidModel, "'\(name)' is no state of its function")
+            throw ModelError(.invalidModel, "'\(name)' is not a state of its function")
         }
         let state = Operands.Operand(type: type)
         guard operation.type != "read_state" else {

@@ -46,7 +46,7 @@ package enum NumpyArchive {
             return Array(packed)
         case 8:
             // DEFLATE cannot expand more than about a thousandfold.
-            guard size <= packed.count * 1100 + 64 else { throw broken(name, "the entry lies about its size") }
+            guard size <= packed.count * 1100 + 64 else { throw broken(name, "the entry states a wrong size") }
             var failed = false
             let content = [UInt8](unsafeUninitializedCapacity: size) { target, initialized in
                 failed = packed.withUnsafeBufferPointer {

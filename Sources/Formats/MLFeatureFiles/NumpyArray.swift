@@ -27,7 +27,7 @@ package enum NumpyArray {
         guard !type.isEmpty else { throw broken(name, "the header names no type") }
         let code = type.drop { "<>|=".contains($0) }
         if code.first == "U" {
-            guard let length = Int(code.dropFirst()), length >= 0 else { throw broken(name, "\(type) is no type") }
+            guard let length = Int(code.dropFirst()), length >= 0 else { throw broken(name, "\(type) is not a type") }
             let body = bytes[(start + headerLength)...]
             return try strings(body, shape, length, isBigEndian: type.first == ">", isFortran: isFortran, name)
         }
@@ -87,7 +87,7 @@ package enum NumpyArray {
                 let bytes = isBigEndian ? Array(body[place..<place + 4]) : body[place..<place + 4].reversed()
                 let value = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
                 guard let scalar = Unicode.Scalar(value) else {
-                    throw broken(name, "text \(index) holds \(value), which is no character")
+                    throw broken(name, "text \(index) holds \(value), which is not a character")
                 }
                 if value == 0 {
                     zeros += 1
@@ -106,7 +106,10 @@ package enum NumpyArray {
     package static func write(_ tensor: Tensor) throws(ModelError) -> [UInt8] {
         if tensor.scalarType == .string { return write(tensor.strings, shape: tensor.shape) }
         guard let code = scalarTypes.first(where: { $0.value == tensor.scalarType })?.key else {
-            throw ModelError(.unsupported, "a tensor of \(tensor.scalarType.milName) has no form as a NumPy array")
+            throw ModelError(
+                .unsupported,
+                "a tensor of \(tensor.scalarType.milName) cannot be written as a NumPy array"
+            )
         }
         let header = header("\(tensor.scalarType.bitWidth == 8 ? "|" : "<")\(code)", tensor.shape)
         return withExtendedLifetime(tensor) {
@@ -167,7 +170,7 @@ package enum NumpyArray {
         for part in text[..<close].dropFirst().split(separator: ",") {
             let digits = part.filter { $0 != " " }
             if digits.isEmpty { continue }
-            guard let extent = Int(digits), extent >= 0 else { throw broken(name, "'\(digits)' is no extent") }
+            guard let extent = Int(digits), extent >= 0 else { throw broken(name, "'\(digits)' is not an extent") }
             shape.append(extent)
         }
         return shape

@@ -36,7 +36,7 @@ package enum SampleFeatures {
         case .imageType(let image)?:
             let isGray = image.colorSpace == .grayscale || image.colorSpace == .grayscaleFloat16
             guard image.width > 0, image.height > 0, image.width < 1 << 20, image.height < 1 << 20 else {
-                throw ModelError(.invalidModel, "an image of \(image.width) × \(image.height) is none")
+                throw ModelError(.invalidModel, "an image of \(image.width) × \(image.height) is not valid")
             }
             try MemoryLimit.require([Int(image.width), Int(image.height)], bitWidth: 32)
             let buffer = ImageBuffer(

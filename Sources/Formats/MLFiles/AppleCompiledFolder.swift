@@ -27,7 +27,7 @@ enum AppleCompiledFolder {
         guard let specification else {
             throw ModelError(
                 .unsupported,
-                "This folder was compiled by Apple's tools and holds \(kind(in: folder)), whose compiled form is not "
+                "This folder was compiled by Apple's tools and holds \(kind(in: folder)), whose compiled format is not "
                     + "published; open the .mlmodel or .mlpackage that it was made from.",
                 at: folder
             )

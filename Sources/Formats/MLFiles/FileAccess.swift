@@ -204,7 +204,7 @@ package enum FileAccess {
             case EACCES, EPERM: "check the permissions"
             case ENOSPC, EDQUOT: "free some space"
             case EMFILE, ENFILE: "close files or raise the limit of open files"
-            case ENOTDIR, EISDIR: "a file stands where a folder is meant, or the other way round"
+            case ENOTDIR, EISDIR: "a file is where a folder is expected, or the reverse"
             default: "errno \(number)"
             }
         return ModelError(.io, "Cannot \(action): \(reason) (\(remedy)).", at: path)

@@ -53,7 +53,7 @@ package struct JSONReader {
             skipSpace()
             guard peek == UInt8(ascii: "\"") else { throw error("a member's name in quotes was expected") }
             let name = try string()
-            guard names.insert(name).inserted else { throw error("the member \"\(name)\" stands twice") }
+            guard names.insert(name).inserted else { throw error("the member \"\(name)\" occurs twice") }
             skipSpace()
             guard take(":") else { throw error("a colon was expected after \"\(name)\"") }
             members.append(JSONValue.Member(name, try value(depth: depth + 1)))
@@ -112,7 +112,7 @@ package struct JSONReader {
                 }
                 return text
             case UInt8(ascii: "\\"): result += try escape()
-            case 0..<0x20: throw error("a control character stands in a text")
+            case 0..<0x20: throw error("a text contains a control character")
             default: result.append(byte)
             }
         }
@@ -138,7 +138,7 @@ package struct JSONReader {
             }
             guard let scalar = Unicode.Scalar(code) else { throw error("half of a surrogate pair is missing") }
             return Array(String(scalar).utf8)
-        default: throw error("an unknown escape stands in a text")
+        default: throw error("a text contains an unknown escape")
         }
     }
 
@@ -169,7 +169,7 @@ package struct JSONReader {
         let column = before.count - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
         return ModelError(
             .malformed,
-            "The JSON is broken: \(what).  Mend or restore the text.",
+            "The JSON is broken: \(what).  Correct or restore the text.",
             at: "line \(line), column \(column)"
         )
     }

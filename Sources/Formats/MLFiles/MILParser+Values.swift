@@ -50,7 +50,7 @@ extension MILParser {
             type.stateType.wrappedType = try self.type(depth: depth + 1)
             try expect(">")
         default:
-            guard let dataType = MILDataType(milName: name) else { throw error("\(name) is no type") }
+            guard let dataType = MILDataType(milName: name) else { throw error("\(name) is not a type") }
             type.tensorType.dataType = dataType
         }
         return type
@@ -58,7 +58,7 @@ extension MILParser {
 
     private mutating func dataType() throws(ModelError) -> MILDataType {
         let name = try identifier("an element type")
-        guard let dataType = MILDataType(milName: name) else { throw error("\(name) is no element type") }
+        guard let dataType = MILDataType(milName: name) else { throw error("\(name) is not an element type") }
         return dataType
     }
 
@@ -71,7 +71,7 @@ extension MILParser {
             dimension.unknown = MILDimension.UnknownDimension()
         } else {
             let digits = try number()
-            guard let size = UInt64(digits) else { throw error("\(digits) is no extent") }
+            guard let size = UInt64(digits) else { throw error("\(digits) is not an extent") }
             dimension.constant.size = size
         }
         return dimension
@@ -92,7 +92,7 @@ extension MILParser {
             try expect(name: "offset")
             try expect("=")
             let digits = try reference(.uint64)
-            guard let offset = UInt64(digits) else { throw error("\(digits) is no offset") }
+            guard let offset = UInt64(digits) else { throw error("\(digits) is not an offset") }
             value.blobFileValue.offset = offset
             try expect(")")
         } else {
@@ -206,7 +206,7 @@ extension MILParser {
         func numbers<T>(_ make: (String) -> T?) throws(ModelError) -> [T] {
             var result: [T] = []
             for word in words {
-                guard let number = make(word) else { throw error("\(word) is no value of type \(dataType.milName)") }
+                guard let number = make(word) else { throw error("\(word) is not a value of type \(dataType.milName)") }
                 result.append(number)
             }
             return result

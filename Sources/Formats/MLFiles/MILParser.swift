@@ -34,7 +34,7 @@ package struct MILParser {
         while try !take("}") {
             try expect(name: "func")
             let name = try identifier("the name of a function")
-            guard program.functions[name] == nil else { throw error("the function \(name) stands twice") }
+            guard program.functions[name] == nil else { throw error("the function \(name) occurs twice") }
             program.functions[name] = try function()
         }
         guard token == .end else { throw unexpected("the end of the text") }
@@ -97,7 +97,7 @@ package struct MILParser {
         if try !take(")") {
             repeat {
                 let name = try identifier("the name of an operand")
-                guard operation.inputs[name] == nil else { throw error("the operand \(name) stands twice") }
+                guard operation.inputs[name] == nil else { throw error("the operand \(name) occurs twice") }
                 try expect("=")
                 operation.inputs[name] = try argument()
             } while try take(",")
@@ -144,7 +144,7 @@ package struct MILParser {
         if try take("]") { return attributes }
         repeat {
             let name = try identifier("the name of an attribute")
-            guard attributes[name] == nil else { throw error("the attribute \(name) stands twice") }
+            guard attributes[name] == nil else { throw error("the attribute \(name) occurs twice") }
             try expect("=")
             attributes[name] = try value()
         } while try take(",")
@@ -200,7 +200,7 @@ extension MILParser {
     }
 
     func unexpected(_ expected: String) -> ModelError {
-        error("\(expected) was expected, but \(token.description.prefix(80)) stands there")
+        error("\(expected) was expected, but \(token.description.prefix(80)) was found")
     }
 
     func error(_ what: String) -> ModelError {

@@ -8,7 +8,7 @@ extension ModelFile {
     /// The tensor of a MIL constant; elements in a weight file stay in place.
     package func tensor(of value: MILValue) throws(ModelError) -> Tensor {
         guard case .tensorType(let type)? = value.type.type else {
-            throw ModelError(.unsupported, "The constant is no tensor; lists, tuples and dictionaries hold tensors.")
+            throw ModelError(.unsupported, "The constant is not a tensor; lists, tuples and dictionaries hold tensors.")
         }
         let shape = try Self.shape(of: type)
         switch value.value {
@@ -17,7 +17,7 @@ extension ModelFile {
             return try Self.retyped(try blob.tensor(shape: shape), type)
         case .immediateValue(let immediate)?:
             guard case .tensor(let values)? = immediate.value else {
-                throw ModelError(.malformed, "The value is no tensor though its type is; convert the model again.")
+                throw ModelError(.malformed, "The value is not a tensor though its type is; convert the model again.")
             }
             return try Self.tensor(values, try Self.scalarType(of: type), shape)
         case nil: throw ModelError(.malformed, "The constant has no value; convert the model again.")

@@ -37,7 +37,7 @@ extension ModelFile {
             }
             throw ModelError(
                 .malformed,
-                "The folder is no model: it has neither \(PackageManifest.fileName) (a package) "
+                "The folder is not a model: it has neither \(PackageManifest.fileName) (a package) "
                     + "nor \(compiledSpecificationName) (a compiled model).",
                 at: path
             )
@@ -133,7 +133,7 @@ extension ModelFile {
         guard FileAccess.kind(of: path) == .file else {
             throw ModelError(
                 .malformed,
-                "The root model \"\(root.name)\" is no file; save the package again.",
+                "The root model \"\(root.name)\" is not a file; save the package again.",
                 at: folder,
                 PackageManifest.fileName,
                 root.identifier
@@ -181,7 +181,7 @@ extension ModelFile {
                     throw ModelError(.malformed, "The specification is empty; copy the file again.")
                 }
                 if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
-                    throw ModelError(.malformed, "This is a ZIP archive; unpack it and open what is inside.")
+                    throw ModelError(.malformed, "This is a ZIP archive; unpack it and open its contents.")
                 }
                 let model = try SpecificationReader.decode(bytes)
                 try SpecificationReader.validate(model)

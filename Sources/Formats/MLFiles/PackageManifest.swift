@@ -35,9 +35,9 @@ package struct PackageManifest: Sendable {
     /// Parses the text of a manifest.
     package init(json bytes: [UInt8]) throws(ModelError) {
         let json = try JSONReader.read(bytes)
-        guard case .object = json else { throw Self.broken("the manifest is no object", "Manifest") }
+        guard case .object = json else { throw Self.broken("the manifest is not an object", "Manifest") }
         guard let version = json["fileFormatVersion"]?.string else {
-            throw Self.broken("no text stands there", "fileFormatVersion")
+            throw Self.broken("a text is expected", "fileFormatVersion")
         }
         guard version.split(separator: ".").first == "1" else {
             throw ModelError(
@@ -47,13 +47,13 @@ package struct PackageManifest: Sendable {
             )
         }
         guard case .object(let entries)? = json["itemInfoEntries"] else {
-            throw Self.broken("no object stands there", "itemInfoEntries")
+            throw Self.broken("an object is expected", "itemInfoEntries")
         }
         items = []
         for entry in entries {
-            guard case .object = entry.value else { throw Self.broken("no object stands there", entry.name) }
+            guard case .object = entry.value else { throw Self.broken("an object is expected", entry.name) }
             guard let path = entry.value["path"]?.string else {
-                throw Self.broken("no text stands there", entry.name, "path")
+                throw Self.broken("a text is expected", entry.name, "path")
             }
             guard Self.isInside(path) else {
                 throw Self.broken("\"\(path)\" leads out of the package", entry.name, "path")
@@ -71,7 +71,7 @@ package struct PackageManifest: Sendable {
         switch json["rootModelIdentifier"] {
         case .string(let identifier)?: rootIdentifier = identifier
         case nil: rootIdentifier = nil
-        default: throw Self.broken("no text stands there", "rootModelIdentifier")
+        default: throw Self.broken("a text is expected", "rootModelIdentifier")
         }
     }
 

@@ -35,7 +35,7 @@ package struct SectionFile: Sendable {
         }
         let size = storage.byteCount
         guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.mark) }) else {
-            throw broken("This is no file of sections")
+            throw broken("This is not a file of sections")
         }
         version = Int(integer(UInt32.self, at: 8))
         let count = Int(integer(UInt32.self, at: 12))
@@ -47,7 +47,7 @@ package struct SectionFile: Sendable {
             throw broken("The table of sections lies outside the file")
         }
         guard Self.hash(storage, table, size - table) == integer(UInt64.self, at: 24) else {
-            throw broken("The table of sections is not what was written")
+            throw broken("The table of sections differs from the written one")
         }
         var sections: [String: Section] = [:]
         var position = table
@@ -83,7 +83,7 @@ package struct SectionFile: Sendable {
         guard section.hash == Self.hash(storage, section.offset, section.byteCount) else {
             throw ModelError(
                 .malformed,
-                "The section '\(name)' is not what was written: the file is damaged; compile the model again.",
+                "The section '\(name)' differs from the written one: the file is damaged; compile the model again.",
                 at: path
             )
         }

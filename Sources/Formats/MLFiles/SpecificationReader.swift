@@ -32,7 +32,7 @@ package enum SpecificationReader {
             throw ModelError(
                 .unsupported,
                 "The specification takes more than 2 GB, which its format cannot hold; "
-                    + "save the model as a package, whose weights lie in a file of their own."
+                    + "save the model as a package, whose weights are in a separate file."
             )
         }
     }
@@ -43,7 +43,7 @@ package enum SpecificationReader {
         guard version >= 1 else {
             throw ModelError(
                 .malformed,
-                "The specification version is \(version), so this is no Core ML model; check what the file is.",
+                "The specification version is \(version), so this is not a Core ML model; check the file.",
                 at: "specificationVersion"
             )
         }

@@ -15,8 +15,8 @@ package enum UpdatableModel {
             throw ModelError(
                 .invalidModel,
                 last.isUpdatable
-                    ? "the last model of the pipeline is updatable, but the pipeline does not say so"
-                    : "the pipeline says that it is updatable, but its last model is not"
+                    ? "the last model of the pipeline is updatable, but the pipeline is not marked updatable"
+                    : "the pipeline is marked updatable, but its last model is not"
             )
         }
         guard model.isUpdatable else { return }
@@ -256,7 +256,7 @@ package enum UpdatableModel {
                 throw ModelError(.invalidModel, "the allowed values of the \(name) must be \(least) or more")
             }
             guard set.values.contains(value) else {
-                throw ModelError(.invalidModel, "the \(name) is \(value), which is none of its values \(set.values)")
+                throw ModelError(.invalidModel, "the \(name) is \(value), which is not one of its values \(set.values)")
             }
         case nil:
             guard value >= least else { throw ModelError(.invalidModel, "the \(name) is \(value), below \(least)") }
@@ -269,7 +269,7 @@ package enum UpdatableModel {
         isGiven: Bool = true
     ) throws(ModelError) {
         guard isGiven else { throw ModelError(.invalidModel, "the parameter \(name) is missing") }
-        guard parameter.defaultValue.isFinite else { throw ModelError(.invalidModel, "the \(name) is no number") }
+        guard parameter.defaultValue.isFinite else { throw ModelError(.invalidModel, "the \(name) is not a number") }
         if case .range(let range)? = parameter.allowedValues,
             !(range.minValue <= parameter.defaultValue && parameter.defaultValue <= range.maxValue)
         {

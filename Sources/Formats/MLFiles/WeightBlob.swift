@@ -47,7 +47,7 @@ extension Array where Element == Int {
         for extent in self {
             let (product, overflow) = count.multipliedReportingOverflow(by: extent)
             guard extent >= 0, !overflow, product <= 1 << 48 else {
-                throw ModelError(.malformed, "The shape \(self) is no shape of a tensor.")
+                throw ModelError(.malformed, "The shape \(self) is not a shape of a tensor.")
             }
             count = product
         }

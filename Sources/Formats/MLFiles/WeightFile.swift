@@ -59,11 +59,11 @@ package struct WeightFile: Sendable {
         let start = Int(offset)
         let mark = Self.integer(UInt32.self, storage, start)
         guard mark == Self.mark else {
-            throw broken("mark", offset, "0x\(String(mark, radix: 16)) stands where 0xdeadbeef should: not a blob")
+            throw broken("mark", offset, "0x\(String(mark, radix: 16)) was found instead of 0xdeadbeef: not a blob")
         }
         let typeNumber = Self.integer(UInt32.self, storage, start + 4)
         guard let type = BlobDataType(rawValue: typeNumber) else {
-            throw broken("dataType", offset, "the number \(typeNumber) is no known type")
+            throw broken("dataType", offset, "the number \(typeNumber) is not a known type")
         }
         let byteCount = Self.integer(UInt64.self, storage, start + 8)
         let dataOffset = Self.integer(UInt64.self, storage, start + 16)
@@ -73,7 +73,7 @@ package struct WeightFile: Sendable {
             throw broken(
                 "sizeInBytes",
                 offset,
-                "\(byteCount) bytes at \(dataOffset) do not lie in a file of \(size) bytes"
+                "\(byteCount) bytes at \(dataOffset) are not inside a file of \(size) bytes"
             )
         }
         let bits = byteCount * 8
@@ -81,7 +81,7 @@ package struct WeightFile: Sendable {
             throw broken(
                 type.bitWidth < 8 ? "paddingInBits" : "sizeInBytes",
                 offset,
-                "\(byteCount) bytes without their last \(unusedBits) bits are no whole number of \(type.milName) elements"
+                "\(byteCount) bytes without their last \(unusedBits) bits are not a whole number of \(type.milName) elements"
             )
         }
         return WeightBlob(

@@ -42,7 +42,7 @@ struct WireDiagnosis {
                 name += "[\(index)]"
             }
             func finding(_ reason: String) -> Finding { Finding(path: [name], offset: start, reason: reason) }
-            guard number > 0, number < 1 << 29 else { return finding("\(number) is no number of a field") }
+            guard number > 0, number < 1 << 29 else { return finding("\(number) is not a number of a field") }
             switch tag & 7 {
             case 0:
                 guard varint(&position, range.upperBound) != nil else {
@@ -75,7 +75,7 @@ struct WireDiagnosis {
                 guard skipGroup(number, &position, range.upperBound, depth: depth) else {
                     return finding("a group starts that does not end")
                 }
-            default: return finding("\(tag & 7) is no wire type")
+            default: return finding("\(tag & 7) is not a wire type")
             }
         }
         return nil
@@ -90,9 +90,9 @@ struct WireDiagnosis {
             let text = UnsafeRawBufferPointer(rebasing: bytes[body])
             return String(validating: text, as: UTF8.self) == nil ? finding("the text is not UTF-8") : nil
         case .fixed32 where isRepeated && body.count % 4 != 0:
-            return finding("\(body.count) bytes are no whole number of 4-byte values")
+            return finding("\(body.count) bytes are not a whole number of 4-byte values")
         case .fixed64 where isRepeated && body.count % 8 != 0:
-            return finding("\(body.count) bytes are no whole number of 8-byte values")
+            return finding("\(body.count) bytes are not a whole number of 8-byte values")
         case .varint where isRepeated:
             var position = body.lowerBound
             while position < body.upperBound {

@@ -152,7 +152,7 @@ struct GeneratedFeature {
             if case .int64Type? = sequence.type { return (.sequence(.integer), "A list of integers") }
             return (.sequence(.string), "A list of texts")
         case .stateType?:
-            throw ModelError(.invalidModel, "A state stands among the inputs or outputs; convert the model again.")
+            throw ModelError(.invalidModel, "A state is listed among the inputs or outputs; convert the model again.")
         case nil:
             throw ModelError(.invalidModel, "The feature has no type that is known; convert the model again.")
         }

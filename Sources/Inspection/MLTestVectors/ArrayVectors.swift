@@ -237,7 +237,7 @@ struct ArrayVectors {
         guard tensor.scalarType != .string, names.count == tensor.count else {
             throw ModelError(
                 .invalidInput,
-                "'\(feature.name)' is a dictionary: \(tensor.count) values need as many keys in '\(feature.name).labels'"
+                "'\(feature.name)' is a dictionary: \(tensor.count) values need the same number of keys in '\(feature.name).labels'"
             )
         }
         return .scores(labels: names, values: tensor.values)
@@ -255,7 +255,10 @@ struct ArrayVectors {
             var integers: [Int64: Double] = [:]
             for (label, value) in zip(labels, values) {
                 guard let key = Int64(label) else {
-                    throw ModelError(.invalidInput, "'\(label)' is no integer, as the keys of '\(feature.name)' are")
+                    throw ModelError(
+                        .invalidInput,
+                        "'\(label)' is not an integer, as the keys of '\(feature.name)' are"
+                    )
                 }
                 integers[key] = value
             }

@@ -281,6 +281,6 @@ private struct ObjectVectors {
     }
 
     private func unknown(_ field: String, _ known: String) -> ModelError {
-        ModelError(.invalidInput, "'\(field)' is no field that is known; there are \(known)")
+        ModelError(.invalidInput, "'\(field)' is not a field that is known; there are \(known)")
     }
 }

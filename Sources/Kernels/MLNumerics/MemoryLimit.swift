@@ -22,7 +22,7 @@ package enum MemoryLimit {
         for extent in extents {
             let (product, overflow) = count.multipliedReportingOverflow(by: max(extent, 1))
             guard extent >= 0 else {
-                throw ModelError(.invalidModel, "\(extents) is no shape: extent \(extent) is negative")
+                throw ModelError(.invalidModel, "\(extents) is not a shape: extent \(extent) is negative")
             }
             guard !overflow, product / 8 <= valueByteCount / max(bitWidth, 1) else {
                 throw ModelError(

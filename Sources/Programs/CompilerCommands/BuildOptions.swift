@@ -16,13 +16,13 @@ struct BuildOptions: ParsableArguments {
     var deploymentTarget: String?
     @Option(help: "Where the compiled model goes: bundle-resources is the only container.")
     var container: Container?
-    @Option(help: ArgumentHelp("Taken from build systems and not looked at: no SDK is needed.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Accepted for build systems and ignored: no SDK is needed.", valueName: "folder"))
     var sdkroot: String?
     @Option(
         help: ArgumentHelp("With yes, print the paths that would be written and write nothing.", valueName: "yes|no")
     )
     var dryRun: DryRun = .no
-    @Flag(help: "Taken from build systems; messages have no categories.")
+    @Flag(help: "Accepted for build systems and ignored: messages have no categories.")
     var printDiagnosticCategories = false
 
     enum Container: String, ExpressibleByArgument, CaseIterable {
@@ -42,7 +42,7 @@ struct BuildOptions: ParsableArguments {
             )
         }
         guard SystemVersion(deploymentTarget) != nil else {
-            throw ValidationError("'\(deploymentTarget)' is no version of a system, such as 17.0")
+            throw ValidationError("'\(deploymentTarget)' is not a version of a system, such as 17.0")
         }
     }
 

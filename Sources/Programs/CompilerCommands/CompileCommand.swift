@@ -24,7 +24,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     @Argument(help: "A .mlmodel file or a .mlpackage.")
     var model: String
     @Argument(
-        help: "The compiled model, when the name ends in .mlmodelc; otherwise the folder that takes it, by default '.'."
+        help: "The compiled model, when the name ends in .mlmodelc; otherwise its folder, by default '.'."
     )
     var folder: String?
     @Option(name: [.short, .long], help: "The same as the second argument.")
@@ -33,7 +33,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     var encrypt: String?
     @Option(
         help: ArgumentHelp(
-            "Write what the app's Info.plist has to say of the model, which is nothing: an empty dictionary.",
+            "Write the model's entries for the app's Info.plist: an empty dictionary.",
             valueName: "file"
         )
     )

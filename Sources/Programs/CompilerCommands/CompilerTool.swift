@@ -5,7 +5,7 @@ package struct CompilerTool<Encryption: EncryptedCompiling>: ParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "coremlc",
-            abstract: "Compile Core ML models, and write the Swift classes that stand for them.",
+            abstract: "Compile Core ML models and generate Swift classes for them.",
             discussion: """
                 Examples:
                   coremlc compile Flowers.mlpackage build/ --platform ios --deployment-target 17.0

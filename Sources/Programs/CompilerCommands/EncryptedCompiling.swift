@@ -24,7 +24,7 @@ package enum WithoutEncryption: EncryptedCompiling {
         throw ModelError(
             .unsupported,
             "This tool was built without encryption; run `coreml compile` or `coremlc-encrypting compile` with the same arguments, or in a package use "
-                + "the plugin CoreMLEncryptionPlugin in place of CoreMLPlugin.",
+                + "the plugin CoreMLEncryptionPlugin instead of CoreMLPlugin.",
             at: file.path
         )
     }

@@ -7,11 +7,11 @@ package struct GenerateCommand: ParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "generate",
-            abstract: "Write the Swift class that stands for a model in an app.",
+            abstract: "Generate the Swift class for using a model in an app.",
             discussion: """
-                Written are the class that loads the model and predicts, its input and output, and for models that learn or
-                keep a state what they learn from and the state.  The source imports CoreML alone and compiles on Apple's
-                systems as well.  A source that would not change is left as it is.
+                The source has a class that loads the model and predicts, classes for its input and output, and for models
+                that can be updated or have a state classes for training inputs and the state.  It imports only CoreML and
+                also compiles on Apple's systems.  A file whose contents would not change is not written.
 
                 Examples:
                   coreml generate Flowers.mlpackage Sources/App/     writes Sources/App/Flowers.swift
@@ -24,7 +24,7 @@ package struct GenerateCommand: ParsableCommand {
 
     @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var model: String
-    @Argument(help: "The source, when the name ends in .swift; otherwise the folder that takes it, by default '.'.")
+    @Argument(help: "The output file, when the name ends in .swift; otherwise its folder, by default '.'.")
     var folder: String = "."
     @Option(help: "The language: Swift.")
     var language: Language = .swift
@@ -39,15 +39,20 @@ package struct GenerateCommand: ParsableCommand {
     var publicAccess = false
     @Option(
         help: """
-            Where the class looks for the compiled model by itself: class (Bundle(for:), on Linux beside the program) or \
-            module (Bundle.module, the resources of a package's target, as the build plugin says).
+            The bundle in which the class finds the compiled model: class (Bundle(for:), on Linux beside the program) or \
+            module (Bundle.module, the resources of a package's target, as with the build plugin).
             """
     )
     var bundle: Bundle = .class
-    @Flag(name: .customLong("globalmodule"), help: "Classes of Objective-C, which Linux does not have: an error.")
+    @Flag(name: .customLong("globalmodule"), help: "Objective-C only; an error here, because Linux has no Objective-C.")
     var globalModule = false
     @OptionGroup var build: BuildOptions
-    @Option(help: ArgumentHelp("Taken from build systems and left to compile.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Accepted for build systems and ignored: compile writes the property list.",
+            valueName: "file"
+        )
+    )
     var outputPartialInfoPlist: String?
 
     enum Language: String, ExpressibleByArgument, CaseIterable {
@@ -69,7 +74,7 @@ package struct GenerateCommand: ParsableCommand {
                     throw ModelError(
                         .unsupported,
                         "Linux has no Objective-C, so only Swift is written here; leave out "
-                            + (globalModule ? "--globalmodule." : "--language Objective-C, or say --language Swift.")
+                            + (globalModule ? "--globalmodule." : "--language Objective-C, or pass --language Swift.")
                     )
                 }
                 return try write()

@@ -7,9 +7,9 @@ package struct MetadataCommand: ParsableCommand {
     package static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "metadata",
-            abstract: "Print what metadata.json says of a model, as JSON.",
+            abstract: "Print a model's metadata.json.",
             discussion: """
-                Of a compiled folder it is the file that lies there; of other models what compiling would write.
+                For a compiled folder this is the file in it, for other models the file that compiling would write.
 
                 Examples:
                   coreml metadata Flowers.mlpackage

@@ -35,7 +35,7 @@ struct ReleaseDeltas {
         do throws(ModelError) { isReadable = try DeltaPackaging.isReadable(file) } catch {
             throw Failure(error.description)
         }
-        guard isReadable || releases.isEmpty else { return tell("\(file): no deltas, as its key is not at hand") }
+        guard isReadable || releases.isEmpty else { return tell("\(file): no deltas, as its key is not available") }
         var seen: Set = [hash]
         for release in releases {
             guard let old = release.models.first(where: { $0.name == name })?.archive, seen.insert(old).inserted else {
@@ -56,7 +56,7 @@ struct ReleaseDeltas {
         do throws(ModelError) { outcome = try DeltaPackaging.write(request, to: file) } catch {
             // With a public key alone, deltas are made by `coreml archive --delta-from` before the model is encrypted.
             guard error.code == .keyFetch else { throw Failure(error.description) }
-            return tell("\(file): no delta from \(title), as a key is not at hand")
+            return tell("\(file): no delta from \(title), as a key is not available")
         }
         guard outcome.isWritten else {
             return tell(

@@ -6,7 +6,7 @@ public struct DeployCommand: ParsableCommand {
     /// The command's name, help text and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "deploy",
-        abstract: "Deliver collections of models to devices, from a server of your own (coreml-server).",
+        abstract: "Deliver collections of models to devices, from your own server (coreml-server).",
         discussion: """
             Examples:
               coreml deploy login http://127.0.0.1:8080/sign-in/…
@@ -56,11 +56,11 @@ struct Login: ParsableCommand {
 
     @Argument(help: "The link, or the server's address together with --token.") var link: String
     @Option(help: "A token that was made in the dashboard.") var token: String?
-    @Option(help: "The address of your account: its password is asked for.") var account: String?
-    @Option(help: "A file with the password; else it is asked for; with --account.") var passwordFile: String?
+    @Option(help: "The address of your account; prompts for its password.") var account: String?
+    @Option(help: "A file with the password, for --account; otherwise prompts for it.") var passwordFile: String?
     @Option(help: "The code of your authenticator, or a recovery code, if you have one; with --account.")
     var code: String?
-    @Option(help: "The token that the identity provider of a job of CI has made for it.") var workloadToken: String?
+    @Option(help: "The token that its identity provider issued to a CI job.") var workloadToken: String?
     @Option(help: "The team that trusts the job; with --workload-token.") var team: String?
 
     private struct Session: Codable { let text: String }
@@ -78,10 +78,10 @@ struct Login: ParsableCommand {
 
     func run() throws {
         guard let url = URL(string: link), let scheme = url.scheme, let host = url.host else {
-            throw ValidationError("\"\(link)\" is no link")
+            throw ValidationError("\"\(link)\" is not a link")
         }
         let server = "\(scheme)://\(host)" + (url.port.map { ":\($0)" } ?? "")
-        guard let address = URL(string: server) else { throw ValidationError("\"\(link)\" is no link") }
+        guard let address = URL(string: server) else { throw ValidationError("\"\(link)\" is not a link") }
         var text = token
         if let workloadToken, let team {
             let body = ["team": team, "token": workloadToken]
@@ -132,11 +132,11 @@ struct TeamCommand: ParsableCommand {
 struct TeamCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a team, with keys of its own."
+        abstract: "Make a team with its own keys."
     )
 
     @Argument(help: "A name of letters a–z, digits and hyphens.") var id: String
-    @Option(help: "What people call it.") var name: String?
+    @Option(help: "The display name.") var name: String?
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -171,10 +171,10 @@ struct AppCreate: ParsableCommand {
 
     @Argument(help: "A name of letters a–z, digits and hyphens, unique on the server.") var id: String
     @Option(help: "The team.") var team: String
-    @Option(help: "What people call it.") var name: String?
+    @Option(help: "The display name.") var name: String?
     @Option(
         name: .customLong("environment"),
-        help: "An environment, such as production or staging; may be given again. By default production."
+        help: "An environment, such as production or staging; may be repeated. By default production."
     )
     var environments: [String] = []
     @OptionGroup var server: ServerOptions
@@ -229,8 +229,8 @@ struct CollectionCreate: ParsableCommand {
 
     @Argument(help: "The identifier that the app's code uses.") var id: String
     @Option(help: "The app.") var app: String
-    @Option(name: .customLong("model"), help: "The name of a model; given again for each.") var models: [String]
-    @Option(help: "What it is for.") var description: String?
+    @Option(name: .customLong("model"), help: "The name of a model; may be repeated.") var models: [String]
+    @Option(help: "The purpose.") var description: String?
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable {

@@ -9,9 +9,9 @@ struct ReleaseCommand: ParsableCommand {
         commandName: "release",
         abstract: "Make a release: an archive for each model of a collection.",
         discussion: """
-            Files are uploaded first; what was uploaded before can be named by its hash.  Where it saves devices of the last \
-            releases a good deal, a delta from their archives is made and uploaded, too; of encrypted archives only where their \
-            keys are on this machine (else coreml archive --delta-from makes them, and coreml deploy upload takes them).
+            Files are uploaded first; an archive that was uploaded before can be named by its hash.  Where a delta from the \
+            archives of recent releases is much smaller than the new archive, it is made and uploaded too.  For encrypted \
+            archives this needs their keys on this machine; elsewhere use coreml archive --delta-from and coreml deploy upload.
 
             Examples:
               coreml deploy release --app shop --collection FlowerModels \\
@@ -31,18 +31,18 @@ struct ReleaseCommand: ParsableCommand {
         )
     )
     var selfTests: [String] = []
-    @Option(help: "How far answers may lie from the stored ones, absolutely and relatively.") var tolerance: Double?
+    @Option(help: "The absolute and relative tolerance of answers.") var tolerance: Double?
     @Option(
         help: ArgumentHelp(
-            "A model with a self-test that takes more than this many times as long as the one that a device has is given up "
-                + "there, as a wrong one is; 0: however long it takes.",
+            "A device rejects a model whose self-test takes more than this many times as long as that of its current model; "
+                + "0 for no limit.",
             valueName: "factor"
         )
     )
     var slowdown = 3.0
     @Option(help: "The oldest runtime that can load the models.") var minimumRuntime: String?
     @Option(help: "What is new.") var note: String?
-    @Option(help: "From how many releases before this one deltas are made.") var deltas = 3
+    @Option(help: "The number of earlier releases to make deltas from.") var deltas = 3
     @OptionGroup var server: ServerOptions
 
     private struct Model: Encodable {
@@ -136,10 +136,10 @@ struct Create: ParsableCommand {
 
     @OptionGroup var place: CollectionOptions
     @Option(help: "The environment.") var environment = "production"
-    @Option(help: "What people call it.") var name: String?
-    @Option(name: .customLong("default"), help: "What devices get that no rule matches.") var fallback: String?
+    @Option(help: "The display name.") var name: String?
+    @Option(name: .customLong("default"), help: "The release for devices that no rule matches.") var fallback: String?
     @Option(help: "How many devices get the default, in per cent.") var percentage: Double?
-    @Option(help: "What the others get: bundled, unless this says something else.") var rest: String?
+    @Option(help: "The release for the other devices; bundled by default.") var rest: String?
     @Option(help: "How many devices are held out for comparison, in per cent.") var holdout: Double?
     @Option(
         help: ArgumentHelp(
@@ -151,12 +151,11 @@ struct Create: ParsableCommand {
     @Option(help: "How long each step lasts at least; 24 hours by default.") var hours: Double?
     @Option(help: "How many devices must run the release before the next step.") var devices: Int?
     @Flag(help: "Somebody must let each step pass: coreml deploy set ID release-gate.") var manual = false
-    @Option(help: "What happens when too many devices fail: previous (by default), keep or bundled.") var onHalt:
-        String?
+    @Option(help: "The action when too many devices fail: previous (by default), keep or bundled.") var onHalt: String?
     @Option(help: "Go live by itself at this date, such as 2026-11-24T08:00:00Z.") var start: String?
-    @Option(name: .customLong("rule"), help: "A rule; may be given again.") var rules: [String] = []
+    @Option(name: .customLong("rule"), help: "A rule; may be repeated.") var rules: [String] = []
     @Option(help: "A JSON file with the whole definition, instead of the options above.") var definition: String?
-    @Flag(help: "Make it what devices get, at once.") var activate = false
+    @Flag(help: "Activate it at once.") var activate = false
     @OptionGroup var server: ServerOptions
 
     private struct Made: Decodable {
@@ -165,7 +164,7 @@ struct Create: ParsableCommand {
     }
 
     func validate() throws {
-        guard (definition == nil) != (fallback == nil) else { throw ValidationError("say --default, or --definition") }
+        guard (definition == nil) != (fallback == nil) else { throw ValidationError("pass --default or --definition") }
         guard steps != nil || (hours == nil && devices == nil && !manual && onHalt == nil) else {
             throw ValidationError("--hours, --devices, --manual and --on-halt belong to --steps")
         }
@@ -204,7 +203,7 @@ struct Create: ParsableCommand {
         let shares = steps.split(separator: ",").map { String($0).trimmingCharacters(in: .whitespaces) }
         var ramp: [String: Any] = [
             "steps": try shares.map { text -> [String: Any] in
-                guard let share = Double(text) else { throw ValidationError("\"\(text)\" is no percentage") }
+                guard let share = Double(text) else { throw ValidationError("\"\(text)\" is not a percentage") }
                 var step: [String: Any] = ["percentage": share]
                 if let hours { step["hours"] = hours }
                 if let devices { step["devices"] = devices }
@@ -220,12 +219,12 @@ struct Create: ParsableCommand {
 
     private static func rule(_ text: String, number: Int) throws -> [String: Any] {
         guard let colon = text.lastIndex(of: ":") else {
-            throw ValidationError("\"\(text)\" does not say after a colon what matching devices get")
+            throw ValidationError("\"\(text)\" lacks a colon and the release for matching devices")
         }
         let words = text[..<colon].split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let attribute = Attribute(name: words[0]), let relation = Operator(rawValue: words[1])
         else {
-            throw ValidationError("\"\(text)\" is no rule: ATTRIBUTE OPERATOR VALUE: RELEASE")
+            throw ValidationError("\"\(text)\" is not a rule: ATTRIBUTE OPERATOR VALUE: RELEASE")
         }
         let values = words[2].split(separator: ",").map { value -> any Sendable in
             let value = String(value).trimmingCharacters(in: .whitespaces)
@@ -250,15 +249,15 @@ struct Operate: ParsableCommand {
         commandName: "set",
         abstract: "Approve, activate, pause, resume, halt or roll back a deployment.",
         discussion: """
-            approve               say that a deployment is right that somebody else made
-            withdraw              take an approval, or a date, back
-            activate              make it what devices get: at once, or at its date
-            pause, resume         freeze what each device has, and go on
+            approve               approve a deployment that somebody else made
+            withdraw              withdraw an approval or a start date
+            activate              deliver it to devices: at once, or at its start date
+            pause, resume         keep each device's models as they are, and continue
             halt                  the emergency stop: all devices go back to the models of the app
-            roll-back             give devices what they had before
+            roll-back             give devices their previous models
             roll-back-to-bundled  give devices the models of the app
             advance               go to the next step of a rollout, when its gate allows it
-            release-gate          let a gate pass that waits for somebody
+            release-gate          open a gate that waits for a person
             skip-gate             go to the next step although the gate does not allow it
 
             Examples:
@@ -268,7 +267,7 @@ struct Operate: ParsableCommand {
     )
 
     @Argument(help: "The deployment.") var deployment: String
-    @Argument(help: "What is to be done, as above.") var operation: String
+    @Argument(help: "The operation, as above.") var operation: String
     @OptionGroup var server: ServerOptions
 
     private struct Made: Decodable {

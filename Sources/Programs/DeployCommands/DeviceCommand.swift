@@ -6,9 +6,9 @@ import Foundation
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Say what this device has of a collection, and why.",
+        abstract: "Show which models of a collection this device has, and why.",
         discussion: """
-            Reads the store that an app keeps on this device, and asks nobody.  The server's side of the question, for a device that is \
+            Reads the store that an app keeps on this device, without contacting a server.  The server's side of the question, for a device that is \
             only described, is coreml deploy explain.
 
             Examples:
@@ -28,7 +28,7 @@ struct DeviceStoreOptions: ParsableArguments {
     func folders() throws -> [String] {
         if let store {
             guard Self.isStore(store) else {
-                throw ValidationError("\(store) is no store: it has no folder \"collections\".")
+                throw ValidationError("\(store) is not a store: it has no folder \"collections\".")
             }
             return [store]
         }
@@ -54,7 +54,7 @@ struct DeviceStoreOptions: ParsableArguments {
 struct DeviceStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say which release each collection has, and how the last check went."
+        abstract: "Show the release of each collection and the result of the last check."
     )
 
     @OptionGroup var stores: DeviceStoreOptions
@@ -77,7 +77,7 @@ struct DeviceStatus: ParsableCommand {
 struct DeviceExplain: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say why this device has the models that it has: rules, bucket, checks and what failed."
+        abstract: "Explain why this device has its models: rules, bucket, checks and failures."
     )
 
     @OptionGroup var stores: DeviceStoreOptions
@@ -93,7 +93,7 @@ struct DeviceExplain: ParsableCommand {
             }
         }
         guard isFound else {
-            throw ValidationError("No app has asked for the collection \"\(collection ?? "")\" on this device.")
+            throw ValidationError("No app has used the collection \"\(collection ?? "")\" on this device.")
         }
     }
 }

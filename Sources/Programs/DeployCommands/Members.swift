@@ -39,7 +39,7 @@ struct TeamOptions: ParsableArguments {
 struct RoleOptions: ParsableArguments {
     @Option(
         name: .customLong("role"),
-        help: "owner, admin, publisher, deployer, approver, keyCustodian, auditor or viewer; may be given again."
+        help: "owner, admin, publisher, deployer, approver, keyCustodian, auditor or viewer; may be repeated."
     )
     var roles: [String]
 }
@@ -68,7 +68,7 @@ struct MemberList: ParsableCommand {
                 table.add(member.email, member.name, member.roles.joined(separator: ", "), member.id)
             }
             table.print(
-                empty: "Nobody is a member yet: coreml deploy member invite ADDRESS --team \(team.team) --role ROLE"
+                empty: "There are no members yet: coreml deploy member invite ADDRESS --team \(team.team) --role ROLE"
             )
         }
     }
@@ -79,13 +79,13 @@ struct MemberInvite: ParsableCommand {
         commandName: "invite",
         abstract: "Ask somebody to join a team; prints a link to pass on.",
         discussion: """
-            The link works once, within seven days, and is not shown again.  Whoever has an account on the server already \
-            opens it while signed in.
+            The link works once, within seven days, and is not shown again.  Users who have an account on the server \
+            open it while signed in.
             """
     )
 
     @Argument(help: "The address.") var email: String
-    @Option(help: "What people call them.") var name: String?
+    @Option(help: "The display name.") var name: String?
     @OptionGroup var roles: RoleOptions
     @OptionGroup var team: TeamOptions
     @OptionGroup var server: ServerOptions
@@ -110,7 +110,7 @@ struct MemberInvite: ParsableCommand {
 struct MemberInvitations: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "invitations",
-        abstract: "List who was asked to join and has not yet."
+        abstract: "List open invitations."
     )
 
     @OptionGroup var team: TeamOptions

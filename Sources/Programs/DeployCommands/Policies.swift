@@ -30,7 +30,7 @@ struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract:
-            "Say why a device gets the models that it gets: the rule that matches, its bucket, and why not the others.",
+            "Explain why a device gets its models: the rule that matches, its bucket, and why other rules do not match.",
         discussion: """
             The policy is fetched and evaluated here, by what devices evaluate it with.  Without --deployment it is the one that \
             devices fetch now.
@@ -49,7 +49,7 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: "A JSON file with the device's attributes; - for standard input.") var device: String?
     @Option(
         name: .customLong("attribute"),
-        help: ArgumentHelp("An attribute; may be given again.", valueName: "name=value")
+        help: ArgumentHelp("An attribute; may be repeated.", valueName: "name=value")
     )
     var attributes: [String] = []
     @Option(help: "The device's install ID, which percentages are drawn by.") var installID: String?
@@ -103,7 +103,7 @@ struct ExplainCommand: ParsableCommand {
     private static func attribute(_ text: String) throws -> (Attribute, Any) {
         guard let sign = text.firstIndex(of: "="), let attribute = Attribute(name: String(text[..<sign])) else {
             let names = Attribute.standard.map(\.name).joined(separator: ", ")
-            throw Failure("\"\(text)\" is no attribute: NAME=VALUE with \(names) or custom.NAME.")
+            throw Failure("\"\(text)\" is not an attribute: NAME=VALUE with \(names) or custom.NAME.")
         }
         let value = String(text[text.index(after: sign)...])
         switch attribute.kind {
@@ -140,7 +140,7 @@ struct ExplainCommand: ParsableCommand {
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Print what changes for devices from one deployment to another.",
+        abstract: "Print the changes for devices from one deployment to another.",
         discussion: """
             Examples:
               coreml deploy diff 4k2m… 9x1c…
@@ -191,7 +191,7 @@ struct CloneCommand: ParsableCommand {
     )
 
     @Argument(help: "The deployment.") var deployment: String
-    @Option(help: "What people call the new one.") var name: String?
+    @Option(help: "The display name of the new one.") var name: String?
     @Option(help: "The environment of the new one; the same by default.") var environment: String?
     @OptionGroup var server: ServerOptions
 

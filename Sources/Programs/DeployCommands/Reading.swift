@@ -8,7 +8,7 @@ import Foundation
 struct ArchivesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "archives",
-        abstract: "List the archives of a team, or print what one says of itself.",
+        abstract: "List the archives of a team, or print the description of one.",
         discussion: """
             Examples:
               coreml deploy archives --team acme
@@ -177,7 +177,7 @@ struct ReleasesCommand: ParsableCommand {
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Print what was live when.",
+        abstract: "Print which deployment was live at which time.",
         discussion: """
             Examples:
               coreml deploy history --app shop --collection FlowerModels
@@ -187,7 +187,7 @@ struct HistoryCommand: ParsableCommand {
 
     @OptionGroup var place: CollectionOptions
     @Option(help: "The environment.") var environment = "production"
-    @Option(help: "A time: what was live then.") var at: String?
+    @Option(help: "A time; prints the deployment that was live then.") var at: String?
     @OptionGroup var server: ServerOptions
 
     private struct Entry: Codable {
@@ -244,9 +244,9 @@ struct HistoryCommand: ParsableCommand {
 struct AuditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Print who did what in a team, and what was refused to whom.",
+        abstract: "Print a team's audit log: actions and refusals.",
         discussion: """
-            --verify computes the chain of hashes anew, over the whole log of the server.  Keep the number and the hash that it \
+            --verify computes the chain of hashes again, over the whole log of the server.  Keep the number and the hash that it \
             prints: --expect NUMBER:HASH tells later whether anything up to there was rewritten.
 
             Examples:
@@ -258,15 +258,15 @@ struct AuditCommand: ParsableCommand {
     )
 
     @OptionGroup var team: TeamOptions
-    @Option(help: "The beginning of the action, such as deployment or access.denied.") var action: String?
+    @Option(help: "The prefix of the action, such as deployment or access.denied.") var action: String?
     @Option(help: "A part of the actor's name.") var actor: String?
     @Option(help: "A part of the subject or of the details.") var text: String?
-    @Option(help: "The first time.") var from: String?
-    @Option(help: "The time after the last.") var until: String?
+    @Option(help: "Only entries from this time on.") var from: String?
+    @Option(help: "Only entries before this time.") var until: String?
     @Option(help: "Only entries before this number.") var before: Int?
-    @Option(help: "How many entries, at most 1000.") var limit = 50
+    @Option(help: "The maximum number of entries, up to 1000.") var limit = 50
     @Flag(help: "Check that the log is as the server wrote it.") var verify = false
-    @Option(help: ArgumentHelp("What an earlier --verify printed.", valueName: "number:hash")) var expect: String?
+    @Option(help: ArgumentHelp("The output of an earlier --verify.", valueName: "number:hash")) var expect: String?
     @OptionGroup var server: ServerOptions
 
     private struct Verification: Decodable {
@@ -329,7 +329,7 @@ struct AuditCommand: ParsableCommand {
     private func check(_ expected: String, _ client: ServerClient) throws {
         let parts = expected.split(separator: ":")
         guard parts.count == 2, let number = Int(parts[0]) else {
-            throw Failure("--expect takes what --verify prints: a number, a colon and a hash.")
+            throw Failure("--expect takes the output of --verify: a number, a colon and a hash.")
         }
         let data = try client.get(team.path + "/audit", ["before": "\(number + 1)", "limit": "1"])
         let entry = try ServerClient.decode([Entry].self, data).first

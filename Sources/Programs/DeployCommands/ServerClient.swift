@@ -11,9 +11,9 @@ struct Failure: Error, CustomStringConvertible {
 
 /// The server and the token that a command uses.
 struct ServerOptions: ParsableArguments {
-    @Option(help: "The server's address; else COREML_SERVER, or the one that coreml deploy login was given.")
+    @Option(help: "The server's address; otherwise COREML_SERVER, or the one given to coreml deploy login.")
     var server: String?
-    @Option(help: "A token; else COREML_TOKEN, or the one that coreml deploy login has got.")
+    @Option(help: "A token; otherwise COREML_TOKEN, or the one from coreml deploy login.")
     var token: String?
     @Flag(help: "Print the server's JSON.")
     var json = false
@@ -23,10 +23,10 @@ struct ServerOptions: ParsableArguments {
         let stored = try Credentials.stored()
         guard let address = server ?? environment["COREML_SERVER"] ?? stored?.server, let url = URL(string: address)
         else {
-            throw Failure("Which server? Sign in with coreml deploy login LINK, or say --server URL.")
+            throw Failure("The server is not known. Sign in with coreml deploy login LINK, or pass --server URL.")
         }
         guard let token = token ?? environment["COREML_TOKEN"] ?? stored?.token else {
-            throw Failure("Sign in with coreml deploy login LINK, or say --token mlk_….")
+            throw Failure("Sign in with coreml deploy login LINK, or pass --token mlk_….")
         }
         return ServerClient(server: url, token: token)
     }
@@ -121,7 +121,7 @@ struct ServerClient {
         var request = try request("GET", "", [:])
         var parts = URLComponents(url: server, resolvingAgainstBaseURL: false)
         parts?.path = (server.path == "/" ? "" : server.path) + path
-        guard let url = parts?.url else { throw Failure("\(server) is no address of a server.") }
+        guard let url = parts?.url else { throw Failure("\(server) is not an address of a server.") }
         request.url = url
         request.setValue(nil, forHTTPHeaderField: "Authorization")
         let message = request
@@ -153,7 +153,7 @@ struct ServerClient {
         if !query.isEmpty {
             parts?.queryItems = query.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0, value: $1) }
         }
-        guard let url = parts?.url else { throw Failure("\(server) is no address of a server.") }
+        guard let url = parts?.url else { throw Failure("\(server) is not an address of a server.") }
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.timeoutInterval = 600

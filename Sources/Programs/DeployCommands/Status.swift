@@ -8,7 +8,7 @@ struct Status: ParsableCommand {
         commandName: "status",
         abstract: "Show how far a rollout is, and how its release fares on devices.",
         discussion: """
-            Devices report in anonymous counts, with their checks.  Exit status 2 says that the rollout was halted, for scripts \
+            Devices report in anonymous counts, with their checks.  Exit status 2 means that the rollout was halted, for scripts \
             that wait for one.
 
             Examples:
@@ -18,7 +18,7 @@ struct Status: ParsableCommand {
     )
 
     @Argument(help: "The deployment.") var deployment: String
-    @Option(help: "Count what was reported in so many hours.") var hours = 24
+    @Option(help: "The number of hours whose reports are counted.") var hours = 24
     @OptionGroup var server: ServerOptions
 
     private struct Deployment: Decodable {
@@ -119,7 +119,7 @@ struct Status: ParsableCommand {
 struct ApprovalsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "Say in which environments of an app somebody else must approve deployments.",
+        abstract: "Set the environments of an app in which a second person must approve deployments.",
         discussion: """
             Examples:
               coreml deploy approvals --app shop production
@@ -147,9 +147,9 @@ struct ApprovalsCommand: ParsableCommand {
 struct WebhookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhook",
-        abstract: "Tell other programs what happens in a team.",
+        abstract: "Notify other programs of events in a team.",
         discussion: """
-            Every entry of the audit log is sent to the address, signed as Standard Webhooks says \
+            Every entry of the audit log is sent to the address, signed according to Standard Webhooks \
             (https://www.standardwebhooks.com), until it answers with a status of 2xx.
 
             Examples:
@@ -172,7 +172,7 @@ struct WebhookCreate: ParsableCommand {
     @Option(help: "The team.") var team: String
     @Option(
         name: .customLong("action"),
-        help: "The beginning of what it is told, such as deployment or key.revoke; may be given again. All by default."
+        help: "The prefix of the actions to send, such as deployment or key.revoke; may be repeated. All by default."
     )
     var actions: [String] = []
     @OptionGroup var server: ServerOptions

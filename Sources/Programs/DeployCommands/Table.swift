@@ -49,7 +49,7 @@ enum Words {
     static func date(_ text: String) throws -> Date {
         let full = text.count == 10 ? text + "T00:00:00Z" : text
         guard let date = try? Date(full, strategy: .iso8601) else {
-            throw Failure("\"\(text)\" is no time such as 2026-11-23 or 2026-11-23T14:00:00Z.")
+            throw Failure("\"\(text)\" is not a time such as 2026-11-23 or 2026-11-23T14:00:00Z.")
         }
         return date
     }

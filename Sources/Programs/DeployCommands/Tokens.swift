@@ -25,10 +25,10 @@ struct TokenCreate: ParsableCommand {
     )
 
     @OptionGroup var team: TeamOptions
-    @Option(help: "What it is for.") var name: String
+    @Option(help: "The purpose.") var name: String
     @OptionGroup var roles: RoleOptions
-    @Option(help: "The one app that it is good for; all of the team's by default.") var app: String?
-    @Option(help: "For how many days.") var days = 90
+    @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
+    @Option(help: "The number of days that it is valid.") var days = 90
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable {
@@ -87,7 +87,7 @@ struct TokenList: ParsableCommand {
 }
 
 struct TokenRevoke: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Revoke a token, at once.")
+    static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Revoke a token immediately.")
 
     @Argument(help: "The token, as coreml deploy token list names it.") var token: String
     @OptionGroup var team: TeamOptions
@@ -103,7 +103,7 @@ struct KeyCommand: ParsableCommand {
         commandName: "key",
         abstract: "Write, list, rotate and revoke the keys that a team's models are encrypted with.",
         discussion: """
-            The file can encrypt and cannot decrypt: it may lie in a repository.  The private half stays on the server, which \
+            The file can encrypt and cannot decrypt: it may be stored in a repository.  The private half stays on the server, which \
             gives devices the keys of single models.
 
             Examples:
@@ -164,11 +164,11 @@ struct KeyList: ParsableCommand {
         let storage = try ServerClient.decode(Storage.self, try client.get(team.path + "/key-storage"))
         print(
             storage.isApart
-                ? "The private halves lie with a key service of its own, at \(storage.address ?? "?"): \(storage.rest)"
-                : "The private halves lie on the server: \(storage.rest)"
+                ? "The private halves are in a separate key service, at \(storage.address ?? "?"): \(storage.rest)"
+                : "The private halves are on the server: \(storage.rest)"
         )
         if storage.holdsEnrolment {
-            print("Who may enrol is decided there: coreml-server keys token, on that machine.")
+            print("Enrolment is controlled there: coreml-server keys token, on that machine.")
         }
     }
 }
@@ -194,7 +194,7 @@ struct KeyRotate: ParsableCommand {
 struct KeyRevoke: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke a key: nothing that was encrypted with it is opened for devices any more."
+        abstract: "Revoke a key: devices can no longer open models encrypted with it."
     )
 
     @Argument(help: "The key: 32 hexadecimal digits.") var key: String
@@ -203,7 +203,7 @@ struct KeyRevoke: ParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func validate() throws {
-        guard yes else { throw ValidationError("models that were encrypted with the key stop working: say --yes") }
+        guard yes else { throw ValidationError("models that were encrypted with the key stop working: pass --yes") }
     }
 
     func run() throws {
@@ -218,7 +218,7 @@ struct KeyRevoke: ParsableCommand {
 struct EnrolmentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enrolment",
-        abstract: "Say which devices may have keys: conditions of an app, and tokens that devices enrol with.",
+        abstract: "Control which devices may have keys: an app's conditions, and enrolment tokens.",
         discussion: """
             Examples:
               coreml deploy enrolment --app shop
@@ -248,7 +248,7 @@ private struct Conditions: Codable {
 struct EnrolmentShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Print on what conditions devices of an app enrol."
+        abstract: "Print the conditions for enrolling devices of an app."
     )
 
     @Option(help: "The app.") var app: String
@@ -262,12 +262,12 @@ struct EnrolmentShow: ParsableCommand {
 struct EnrolmentSet: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change on what conditions devices of an app enrol; those that have stay."
+        abstract: "Change the conditions for enrolling devices of an app; enrolled devices stay enrolled."
     )
 
     @Option(help: "The app.") var app: String
     @Flag(inversion: .prefixedNo, help: "Whether a device has to show an enrolment token.") var requiresToken = false
-    @Option(help: "The most devices; any number by default.") var deviceLimit: Int?
+    @Option(help: "The maximum number of devices; unlimited by default.") var deviceLimit: Int?
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -283,9 +283,9 @@ struct EnrolmentTokenCreate: ParsableCommand {
     )
 
     @OptionGroup var team: TeamOptions
-    @Option(help: "The one app that it is good for; all of the team's by default.") var app: String?
-    @Option(help: "How many devices may enrol with it; any number by default.") var uses: Int?
-    @Option(help: "For how many days.") var days = 90
+    @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
+    @Option(help: "The maximum number of devices that enrol with it; unlimited by default.") var uses: Int?
+    @Option(help: "The number of days that it is valid.") var days = 90
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable {
@@ -415,12 +415,12 @@ struct WorkloadTrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "trust", abstract: "Trust workloads.")
 
     @OptionGroup var team: TeamOptions
-    @Option(help: "What people call them.") var name: String
+    @Option(help: "The display name.") var name: String
     @Option(help: "The provider's address, as its tokens name it.") var issuer: String
-    @Option(help: "Whom the tokens must be made for.") var audience: String
+    @Option(help: "The required audience of the tokens.") var audience: String
     @Option(help: "Which workloads; * stands for any text.") var subject: String
     @OptionGroup var roles: RoleOptions
-    @Option(help: "The one app that they may work on; all of the team's by default.") var app: String?
+    @Option(help: "The only app that they may work on; all of the team's apps by default.") var app: String?
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable {

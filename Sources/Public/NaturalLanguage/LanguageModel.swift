@@ -64,7 +64,7 @@ struct LanguageModel: Sendable {
         var length = 0
         guard let text = clm_model(&length) else { preconditionFailure("the program has no model of languages") }
         guard let bytes = Data(base64Encoded: Data(bytes: text, count: length)) else {
-            preconditionFailure("the model of languages is no base64")
+            preconditionFailure("the model of languages is not base64")
         }
         var reader = Reader(bytes: [UInt8](bytes))
         return LanguageModel(&reader)

@@ -36,7 +36,9 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
         guard let engine = model.engine as? WordEmbedding else {
             throw MLModelError(
                 .generic,
-                userInfo: [NSLocalizedDescriptionKey: "\(url.path) is no word embedding; make one with MLWordEmbedding"]
+                userInfo: [
+                    NSLocalizedDescriptionKey: "\(url.path) is not a word embedding; make one with MLWordEmbedding"
+                ]
             )
         }
         self.init(engine.vectors, language: NLLanguage(tag: engine.language), revision: Int(TextParameters.revision))

@@ -19,7 +19,7 @@ open class NLGazetteer: NSObject, @unchecked Sendable {
         language = NLLanguage(tag: specification.gazetteer.language)
         (engine, data) = try TextModelFiles.translating {
             guard case .gazetteer(let parameters)? = specification.type else {
-                throw ModelError(.invalidInput, "the model is no gazetteer; make one with MLGazetteer")
+                throw ModelError(.invalidInput, "the model is not a gazetteer; make one with MLGazetteer")
             }
             let engine = try Gazetteer(parameters, specification.description_p)
             return (engine, Data(try SpecificationReader.encode(specification)))

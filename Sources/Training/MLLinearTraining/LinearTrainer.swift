@@ -426,7 +426,7 @@ extension LinearTrainer {
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = StateReader(state)
         guard try reader.integer() == Self.mark else {
-            throw ModelError(.malformed, "the bytes are no state of a linear fit")
+            throw ModelError(.malformed, "the bytes are not the state of a linear fit")
         }
         guard try reader.integer() == fingerprint else {
             throw ModelError(.invalidInput, "the state belongs to a fit of other examples or other settings")

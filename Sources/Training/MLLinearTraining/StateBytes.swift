@@ -16,7 +16,7 @@ struct StateWriter {
 /// Reads what `StateWriter` wrote, from untrusted bytes.
 struct StateReader {
     static var malformed: ModelError {
-        ModelError(.malformed, "the state of a linear fit is damaged; start the fit anew")
+        ModelError(.malformed, "the state of a linear fit is damaged; start the fit again")
     }
 
     private let bytes: [UInt8]

@@ -19,7 +19,7 @@ package struct SeriesSet: Sendable {
         guard channelCount > 0, length > 0, !values.isEmpty, values.count % (channelCount * length) == 0 else {
             throw ModelError(
                 .invalidInput,
-                "\(values.count) numbers are no series of \(channelCount) channels and \(length) points; check the shape"
+                "\(values.count) numbers are not series of \(channelCount) channels and \(length) points; check the shape"
             )
         }
         self.values = values
@@ -31,7 +31,7 @@ package struct SeriesSet: Sendable {
             throw ModelError(
                 .invalidInput,
                 "series \(place / size) is \(values[place]) in channel \(place % size / length) at point "
-                    + "\(place % length); fill or remove what is missing"
+                    + "\(place % length); fill or remove missing values"
             )
         }
     }

@@ -30,12 +30,12 @@ struct TrainingState {
             return bytes[position..<position + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
         guard bytes.starts(with: kind.utf8), let found = integer(), let passes = integer(), passes < 1 << 40 else {
-            throw ModelError(.malformed, "the checkpoint is no state of this training; delete it and train anew")
+            throw ModelError(.malformed, "the checkpoint is not a state of this training; delete it and train again")
         }
         guard found == fingerprint else {
             throw ModelError(
                 .invalidInput,
-                "the checkpoint belongs to other training data or settings; give the same ones, or train anew"
+                "the checkpoint belongs to other training data or settings; give the same ones, or train again"
             )
         }
         var arrays: [[Float]] = []
@@ -53,7 +53,7 @@ struct TrainingState {
             )
             position += length * 4
             guard arrays[arrays.count - 1].allSatisfy(\.isFinite) else {
-                throw ModelError(.malformed, "a number of the checkpoint is not finite; delete it and train anew")
+                throw ModelError(.malformed, "a number of the checkpoint is not finite; delete it and train again")
             }
         }
         guard position == bytes.count else {

@@ -98,7 +98,7 @@ package struct TreeTrainer: Sendable {
         guard trees.isEmpty, grown.count % objective.outputCount == 0 else {
             throw ModelError(
                 .invalidInput,
-                "\(grown.count) trees cannot be gone on from: rounds have \(objective.outputCount) trees"
+                "\(grown.count) trees cannot be continued: rounds have \(objective.outputCount) trees"
             )
         }
         for tree in grown {

@@ -166,7 +166,7 @@ private final class WatchedVault: ModelVault {
         try await withModel { url, service in
             let failures: [(any Error, String)] = [
                 (ModelKeyError.unreachable("no network"), "cannot be fetched now: no network.  Try again"),
-                (ModelKeyError.refused("revoked"), "gives this machine no key"),
+                (ModelKeyError.refused("revoked"), "refuses this machine the key"),
                 (CocoaError(.fileNoSuchFile), "could not be fetched"),
             ]
             for (failure, part) in failures {

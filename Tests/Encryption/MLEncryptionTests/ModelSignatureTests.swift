@@ -108,7 +108,7 @@ import Testing
         try refuse(statement(resources: #"{"algorithm":"sha256","digest":"00","name":"a"}"#), "a hash is none")
         let twice = #"{"algorithm":"sha256","digest":"\#(String(repeating: "0", count: 64))","name":"a"}"#
         try refuse(statement(resources: twice + "," + twice), "twice")
-        try refuse("{}", "no in-toto statement")
+        try refuse("{}", "not an in-toto statement")
         try refuse("[", "")
     }
 

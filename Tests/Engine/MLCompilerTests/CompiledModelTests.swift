@@ -197,7 +197,7 @@ struct CompiledModelTests {
 
     @Test(arguments: [0, 1, 63, 64, 4096, 5000]) func aFileCutOffIsRefused(length: Int) throws {
         let path = try changing { $0.removeLast($0.count - min(length, $0.count - 1)) }
-        expectError(path, length < 64 ? "no file of sections" : "cut off")
+        expectError(path, length < 64 ? "not a file of sections" : "cut off")
     }
 
     @Test func anotherSpecificationIsNoticed() throws {

@@ -115,7 +115,7 @@ struct OtherModelTests {
         #expect(abs(draws.reduce(0, +) / 4000 - expected) < 0.02 && Set(draws).count > 3900)
         parameters.bias.precision = 0
         spec.bayesianProbitRegressor = parameters
-        #expect(message { () throws(ModelError) in try MLModelsTests.engine(spec) }.contains("no distribution"))
+        #expect(message { () throws(ModelError) in try MLModelsTests.engine(spec) }.contains("not a distribution"))
     }
 
     @Test func itemSimilarity() throws {
@@ -304,7 +304,7 @@ struct OtherModelTests {
             }.contains("no state 'total'")
         )
         let twins = [stages[0], Pipeline.Stage(name: "twin", engine: Accumulator("total", from: "y", to: "z"))]
-        #expect(message { () throws(ModelError) in try Pipeline(twins, interface) }.contains("names of their own"))
+        #expect(message { () throws(ModelError) in try Pipeline(twins, interface) }.contains("different names"))
     }
 
     private var interfaceOnly: SpecModelDescription {

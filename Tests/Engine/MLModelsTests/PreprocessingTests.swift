@@ -131,7 +131,7 @@ struct PreprocessingTests {
         #expect(try Self.run(tolerant, ["x": .string("q")])?.numbers == [-1])
         parameters.strValue = "?"
         let mixed = model([("x", .string)], [("y", .integer)], .categoricalMapping(parameters))
-        #expect(message { () throws(ModelError) in try engine(mixed) }.contains("string for what is unknown"))
+        #expect(message { () throws(ModelError) in try engine(mixed) }.contains("string for unknown values"))
         var back = SpecCategoricalMapping()
         back.int64ToStringMap.map = [1: "a"]
         back.strValue = "?"

@@ -18,13 +18,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "line 1, column 1"), ("[]", "no object"), ("{\"fileFormatVersion\": 1}", "fileFormatVersion"),
+        ("", "line 1, column 1"), ("[]", "not an object"), ("{\"fileFormatVersion\": 1}", "fileFormatVersion"),
         ("{\"fileFormatVersion\": \"2.0.0\"}", "2.0.0"), ("{\"fileFormatVersion\": \"1.0.0\"}", "itemInfoEntries"),
         (manifest("{\"A\": 1}"), "A"), (manifest("{\"A\": {}}"), "A › path"),
         (manifest("{\"A\": {\"path\": \"../x\"}}"), "leads out"),
         (manifest("{\"A\": {\"path\": \"x\"}}", root: "\"B\""), "B is not among the 1 items"),
         (manifest("{\"A\": {\"path\": \"x\"}}", root: "7"), "rootModelIdentifier"),
-        (manifest("{\"A\": {\"path\": \"x\"}, \"A\": {\"path\": \"x\"}}"), "stands twice"),
+        (manifest("{\"A\": {\"path\": \"x\"}, \"A\": {\"path\": \"x\"}}"), "occurs twice"),
     ])
     func brokenTextIsNamed(_ text: String, _ expected: String) {
         #expect(failure { _ = try PackageManifest(json: Array(text.utf8)).root() }.contains(expected))

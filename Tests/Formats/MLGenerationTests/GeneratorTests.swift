@@ -120,7 +120,7 @@ struct GeneratorTests {
         #expect(message([untyped]).contains("x: The feature has no type"))
         var state = untyped
         state.type.stateType.arrayType.dataType = .float16
-        #expect(message([state]).contains("A state stands among the inputs"))
+        #expect(message([state]).contains("A state is listed among the inputs"))
         var array = untyped
         array.type.multiArrayType.shape = [1]
         #expect(message([array]).contains("no type that is known (0)"))

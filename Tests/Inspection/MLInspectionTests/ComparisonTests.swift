@@ -65,7 +65,7 @@ struct ComparisonTests {
         let comparison = compare(M.network(), half)
         #expect(comparison.moved.isEmpty && !comparison.isIdentical)
         #expect(comparison.weights.first { $0.name == "first.weights" }?.otherStorage.description == "float16")
-        #expect(comparison.summary.contains("no tensor moved, 1 stored otherwise"), "\(comparison.summary)")
+        #expect(comparison.summary.contains("no tensor moved, 1 stored differently"), "\(comparison.summary)")
         half.neuralNetwork.layers[0].innerProduct.weights = .with {
             $0.rawValue = SpecBytes.field([0b0101_0101, 0b0101_0101, 0b0101_0110])
             $0.quantization.numberOfBits = 2

@@ -53,7 +53,7 @@ struct ValidationTests {
         Defect(place: "dataType", message: "does not say the type") {
             $0.description_p.input[0].type.multiArrayType.dataType = .invalidArrayDataType
         },
-        Defect(place: "dataType", message: "77 is no type") {
+        Defect(place: "dataType", message: "77 is not a type") {
             $0.description_p.input[0].type.multiArrayType.dataType = .UNRECOGNIZED(77)
         },
         Defect(place: "shapeRange[0]", message: "from 5 to 2 is empty") {
@@ -112,13 +112,13 @@ struct ValidationTests {
             ]
             $0.description_p.defaultFunctionName = "second"
         },
-        Defect(place: "specificationVersion", message: "what it uses came with 4", severity: .warning) {
+        Defect(place: "specificationVersion", message: "its features came with 4", severity: .warning) {
             $0.specificationVersion = 1
         },
-        Defect(place: "metadata", message: "\"balloon\" is no kind of preview", severity: .warning) {
+        Defect(place: "metadata", message: "\"balloon\" is not a kind of preview", severity: .warning) {
             $0.description_p.metadata.userDefined["com.apple.coreml.model.preview.type"] = "balloon"
         },
-        Defect(place: "metadata", message: "no object in JSON", severity: .warning) {
+        Defect(place: "metadata", message: "not an object in JSON", severity: .warning) {
             $0.description_p.metadata.userDefined["com.apple.coreml.model.preview.parameters"] = "{"
         },
         Defect(place: "metadata", message: "2 labels, but 1 colors", severity: .warning) {
@@ -181,7 +181,7 @@ struct ValidationTests {
             $0.isUpdatable = true
             $0.description_p.trainingInput = $0.description_p.input
         },
-        Defect(place: "trainingInput", message: "what a training example holds") { $0.isUpdatable = true },
+        Defect(place: "trainingInput", message: "features of a training example") { $0.isUpdatable = true },
     ]
 
     @Test(arguments: interfaceDefects + networkDefects)

@@ -158,7 +158,7 @@ struct VectorTests {
 
     @Test func whatJSONCannotMeanIsNamed() throws {
         for (text, part) in [
-            ("[]", "no cases"), ("{", "JSON"), (#"{"case": []}"#, "'case' is no field"),
+            ("[]", "no cases"), ("{", "JSON"), (#"{"case": []}"#, "'case' is not a field"),
             (#"{"tolerance": 1}"#, "no list 'cases'"),
             (#"[{"inputs": {"q": 1}}]"#, "no input 'q'"),
             (#"[{"inputs": {"x": 1}, "outputs": {"q": 1}}]"#, "no output 'q'"),

@@ -140,7 +140,7 @@ struct CheckCommandTests {
             (["test", model, "--vectors", good, "--tolerance", "wide"], 64, "wide"),
             (
                 ["test", model, "--vectors", try folder.write(#"[{"inputs": {"x": [1, 2]}}]"#, "no.json")], 2,
-                "what is expected"
+                "has an expected output"
             ),
         ])
     }

@@ -57,7 +57,7 @@ private let digits = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             (["--updatable", "linear_1", "--momentum", "0.5", "--optimizer", "adam"], "momentum belongs to"),
             (["--updatable", "linear_1", "--epochs", "3:4,5"], "the epochs is 3"),
             (["--rename", "picture=image"], "there is no input or output 'picture'"),
-            (["--neighbors", "3"], "no nearest-neighbours classifier"),
+            (["--neighbors", "3"], "not a nearest-neighbours classifier"),
         ] {
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
                 .path

@@ -204,7 +204,7 @@ struct NumberCommandTests {
             #expect(run.output == "{\"x\":\(answer)}\n", "\(run.errors)")
         }
         for (given, part) in [
-            ("x=\"3.5\"", "takes number, not \"3.5\""), ("x=[1]", "not a list of 1"), ("x=1.5.2", "is no value for"),
+            ("x=\"3.5\"", "takes number, not \"3.5\""), ("x=[1]", "not a list of 1"), ("x=1.5.2", "is not a value for"),
         ] {
             run = try coreml("predict", scalar, "-i", given)
             #expect(run.status == 1 && run.errors.contains(part), "\(given): \(run.errors)")

@@ -84,7 +84,7 @@ struct PredictSubjectTests {
             (start + ["--items", "z"], 1, "'z'"),
             (["predict", numbered, "--items", "a=b"], 1, "--items a=b"),
             (start + ["--windows"], 1, "--windows says nothing"),
-            (start + ["--k", "3"], 64, "--k goes with"),
+            (start + ["--k", "3"], 64, "--k needs"),
             (start + ["--items", "a", "-o", folder.path("a.csv"), "--k", "3", "--", "x.csv"], 1, "takes no file"),
         ])
     }

@@ -167,7 +167,7 @@ struct TrainActivityCommandTests {
             (start + ["--annotation-file", "none.csv"], 1, "no such file"),
             (start + columns + times + ["--delimiter", ";"], 1, "--delimiter"),
             (start + ["--time-stamp", "ms"], 64, "--annotation-file"),
-            (["train", "activity", held] + columns + times, 1, "is no folder"),
+            (["train", "activity", held] + columns + times, 1, "is not a folder"),
             (
                 start + columns + ["--label-start-time", "from", "--label-end-time", "to"], 1,
                 "no column 'time'; its columns are ms, x, y; name the column with --time-stamp"
@@ -204,7 +204,7 @@ struct TrainActivityCommandTests {
         kill(process.processIdentifier, SIGINT)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 128 + SIGINT)
-        #expect(String(decoding: try folder.data("errors"), as: UTF8.self).contains("go on from"))
+        #expect(String(decoding: try folder.data("errors"), as: UTF8.self).contains("continue from"))
         #expect(!FileManager.default.fileExists(atPath: folder.path("Resumed.mlmodel")))
         let rest = try coreml(arguments: arguments("Resumed.mlmodel") + session)
         #expect(rest.status == 0, "\(rest.errors)")

@@ -191,7 +191,7 @@ struct TrainTextCommandTests {
             (
                 start + [data, "--text", "body", "--label", "topic", "--algorithm", "transfer", "--embedding", model],
                 1,
-                "no word embedding"
+                "not a word embedding"
             ),
             (["evaluate", model, data], 1, "name the column with --text"),
             (["evaluate", model, data, "--recording", "x"], 1, "--recording"),

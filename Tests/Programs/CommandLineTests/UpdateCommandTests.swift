@@ -147,7 +147,7 @@ struct UpdateCommandTests {
         #expect(process.terminationReason == .exit && process.terminationStatus == 128 + signal)
         #expect(try bytes("Net.mlmodel") == before)
         let next = try coreml("update", model, data, "--checkpoint", path("state"), "--time-budget", "0.2")
-        #expect(next.status == 75 && next.errors.contains("going on in epoch"), "\(next.errors)")
+        #expect(next.status == 75 && next.errors.contains("continuing in epoch"), "\(next.errors)")
     }
 
     /// A file that may not grow stands for a full disk.

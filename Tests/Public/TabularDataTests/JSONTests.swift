@@ -36,7 +36,9 @@ struct JSONTests {
         #expect(error("{}").hasPrefix("a table in JSON is a list"))
         #expect(error("[1]").hasPrefix("a table in JSON is a list"))
         #expect(error("[{\"a\":1},{\"a\":\"x\"}]") == "the values of column 'a' are of different types")
-        #expect(error("[{\"a\":1},{\"a\":\"x\"}]", types: ["a": .integer]) == "row 1, column 'a': x is no integer")
+        #expect(
+            error("[{\"a\":1},{\"a\":\"x\"}]", types: ["a": .integer]) == "row 1, column 'a': x is not of type integer"
+        )
         #expect(
             error("[{\"a\":\"x\"}]", types: ["a": .date]) == "row 0, column 'a': 'x' cannot be read as date"
         )

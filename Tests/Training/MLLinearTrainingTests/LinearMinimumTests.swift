@@ -239,7 +239,7 @@ import Testing
         #expect(abs(model.offsets[0] - 5) < 1e-10)
     }
 
-    /// An example with the weight 2 is an example that is there twice.
+    /// An example with the weight 2 is an example that occurs twice.
     @Test(arguments: allObjectives)
     func weightsCountExamples(objective: LinearObjective) throws {
         var noise = Noise(state: 53)

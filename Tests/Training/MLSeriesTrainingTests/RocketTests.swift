@@ -289,7 +289,7 @@ private func message(_ body: () throws(ModelError) -> Void) -> String {
                     channels: [],
                     biases: []
                 )
-            }.contains("no parameters")
+            }.contains("not parameters")
         )
     }
 }

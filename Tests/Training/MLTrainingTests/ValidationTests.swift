@@ -48,7 +48,7 @@ import Testing
                 { $0.neuralNetwork.updateParams.lossLayers[0].categoricalCrossEntropyLossLayer.input = "q" }
             ),
             (
-                "may not stand between",
+                "may not be between",
                 { $0.neuralNetwork.layers[1].activation.softplus = SpecActivationSoftplus() }
             ),
             ("optimiser", { $0.neuralNetwork.updateParams.clearOptimizer() }),
@@ -70,7 +70,7 @@ import Testing
                 "default 0.1 of 'learningRate'",
                 { $0.neuralNetwork.updateParams.optimizer.sgdOptimizer.learningRate.range.minValue = 0.2 }
             ),
-            ("no neural network", { $0.glmRegressor = SpecGLMRegressor() }),
+            ("not a neural network", { $0.glmRegressor = SpecGLMRegressor() }),
         ]
         for (expected, change) in cases {
             let message = Self.message(Self.changed(change))

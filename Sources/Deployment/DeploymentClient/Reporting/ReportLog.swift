@@ -103,7 +103,7 @@ package struct ReportLog: Sendable, Equatable {
         let json = try JSONReader.read(text)
         guard json["format"] == .integer(Self.format), case .array(let noted)? = json["noted"],
             case .array(let waiting)? = json["waiting"]
-        else { throw ModelError(.malformed, "This is no log of reports.") }
+        else { throw ModelError(.malformed, "This is not a log of reports.") }
         self.noted = noted.compactMap(\.string)
         self.waiting = try waiting.map { try DeviceReport.Count(json: $0) }
         sending = try json["sending"].map { try DeviceReport(json: $0) }

@@ -96,7 +96,7 @@ package struct CollectionState: Sendable, Equatable {
         let json = try JSONReader.read(text)
         guard json["format"] == .integer(Self.format), case .bool(let accessed)? = json["accessed"],
             case .integer(let version)? = json["policyVersion"], case .array(let failed)? = json["failed"]
-        else { throw ModelError(.malformed, "This is no state of a collection.") }
+        else { throw ModelError(.malformed, "This is not a state of a collection.") }
         isAccessed = accessed
         policyVersion = Int(version)
         self.failed = failed.compactMap(\.string)
@@ -120,7 +120,7 @@ extension CollectionState.Installed {
     fileprivate init(_ json: JSONValue) throws(ModelError) {
         guard case .integer(let number)? = json["number"], case .integer(let counter)? = json["counter"],
             let deployment = json["deployment"]?.string
-        else { throw ModelError(.malformed, "This is no state of a collection.") }
+        else { throw ModelError(.malformed, "This is not a state of a collection.") }
         self.init(
             release: json["release"]?.string,
             number: Int(number),

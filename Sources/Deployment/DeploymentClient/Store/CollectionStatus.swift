@@ -21,14 +21,14 @@ package struct CollectionStatus: Sendable, CustomStringConvertible {
         var lines = ["\(identifier): \(Self.name(state.current)) now"]
         if let next = state.next { lines.append("  from the next launch on: \(Self.name(next))") }
         if let previous = state.previous {
-            lines.append("  before: \(Self.name(previous)), which serves again if this fails")
+            lines.append("  before: \(Self.name(previous)), which is used again if this fails")
         }
-        if let trial = state.trial { lines.append("  on trial, begun \(trial.attempts) times") }
+        if let trial = state.trial { lines.append("  on trial, started \(trial.attempts) times") }
         if !state.failed.isEmpty {
-            lines.append("  given up here: \(state.failed.count) releases, which are not tried again")
+            lines.append("  failed here: \(state.failed.count) releases, which are not tried again")
         }
         if !state.isAccessed { lines.append("  the app has ended its access") }
-        guard let check else { return (lines + ["  the server was never asked"]).joined(separator: "\n") }
+        guard let check else { return (lines + ["  the server was never contacted"]).joined(separator: "\n") }
         lines.append("  asked \(check.date): \(check.result.rawValue)\(check.code.map { " (\($0))" } ?? "")")
         if let message = check.message { lines.append("    \(message)") }
         if let next = check.next { lines.append("  asks again about \(next)") }

@@ -124,7 +124,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
             state.failures[identifier] = DeploymentError(
                 .damaged,
                 "",
-                "The server packs its answer, which nobody asked for."
+                "The server compressed its answer, which was not requested."
             )
         }
         completionHandler(isPacked ? .cancel : .allow)
@@ -138,7 +138,7 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
                 return (nil, nil)
             }
             guard data.count <= transfer.limit - transfer.arrived else {
-                let message = "The server sends more than the \(transfer.limit) bytes that this can have."
+                let message = "The server sends more than the \(transfer.limit) bytes that are allowed here."
                 state.failures[identifier] = DeploymentError(.damaged, "", message)
                 return (nil, nil)
             }

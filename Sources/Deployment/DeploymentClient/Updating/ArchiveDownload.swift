@@ -87,7 +87,7 @@ struct ArchiveDownload {
         _ header: ArchiveHeader
     ) throws(DeploymentError) -> (pieces: [Piece], payloadStart: Int) {
         guard header.files.isEmpty || start.payloadStart + header.payloadByteCount == byteCount else {
-            throw DeploymentError(.damaged, hash, "The archive's header tells of another archive.")
+            throw DeploymentError(.damaged, hash, "The archive's header describes another archive.")
         }
         var pieces: [Piece] = []
         for entry in header.files {

@@ -49,7 +49,7 @@ package struct CheckRecord: Sendable, Equatable {
         let json = try JSONReader.read(text)
         guard json["format"] == .integer(Self.format), let date = json["date"]?.string.flatMap({ PolicyDate($0) }),
             let result = json["result"]?.string.flatMap({ Result(rawValue: $0) })
-        else { throw ModelError(.malformed, "This is no record of a check.") }
+        else { throw ModelError(.malformed, "This is not a record of a check.") }
         self.init(date: date, result: result)
         code = json["code"]?.string
         message = json["message"]?.string

@@ -61,7 +61,7 @@ struct DeltaDownload {
 
     private func fetch(_ hash: String, _ byteCount: Int) async throws(DeploymentError) {
         guard let bytes = Hashes.bytes(hash) else {
-            throw DeploymentError(.releaseMalformed, hash, "This is no hash.")
+            throw DeploymentError(.releaseMalformed, hash, "This is not a hash.")
         }
         let file = try PartialFile(store.partialPath(hash), byteCount: byteCount)
         let whole = ArchivePiece(range: 0..<byteCount, hash: bytes)
@@ -83,7 +83,7 @@ struct DeltaDownload {
         let file = try reading { () throws(ModelError) in try DeltaFile(store.partialPath(delta.delta.sha256)) }
         guard Hexadecimal.text(file.header.old.hash) == delta.from, Hexadecimal.text(file.header.new.hash) == archive,
             file.header.new.byteCount == model.archive.length
-        else { throw DeploymentError(.damaged, delta.delta.sha256, "The delta is one of other archives.") }
+        else { throw DeploymentError(.damaged, delta.delta.sha256, "The delta is for other archives.") }
         let old = try await oldModel(delta.from)
         let contentKey = try await newKey(file, workFolder)
         try reading { () throws(ModelError) in try file.apply(to: old, contentKey: contentKey, path: result) }

@@ -33,14 +33,14 @@ extension TransportAnswer {
             return DeploymentError(
                 .busy,
                 url.absoluteString,
-                "The server has too much to do; it will be asked again later.",
+                "The server is overloaded; the request will be repeated later.",
                 retryAfter: seconds
             )
         case 300..<400, 200..<300:
             return DeploymentError(
                 .server,
                 url.absoluteString,
-                "Something else than the server answered (\(status)): a proxy, or a page to sign in to a network."
+                "Something other than the server answered (\(status)): a proxy, or a page to sign in to a network."
             )
         default:
             return DeploymentError(.server, url.absoluteString, "The server answered \(status).", retryAfter: seconds)
@@ -55,7 +55,7 @@ struct MetadataSource: MetadataFetcher {
 
     func fetch(_ path: String, limit: Int) async throws -> [UInt8]? {
         guard let url = URL(string: base.absoluteString + path) else {
-            throw DeploymentError(.server, path, "This is no part of an address.")
+            throw DeploymentError(.server, path, "This is not part of an address.")
         }
         let answer = try await transport.send(TransportRequest(url, limit: limit + 1))
         switch answer.status {
@@ -114,7 +114,7 @@ struct BlobSource {
                 throw DeploymentError(
                     .damaged,
                     url.absoluteString,
-                    "The bytes that arrived are not those that were signed."
+                    "The received bytes are not those that were signed."
                 )
             }
             return answer.body
@@ -153,7 +153,7 @@ private final class RangeTransfer: Sendable {
         case 206:
             try check(answer.headers, wanted)
             guard arrived == range.count else {
-                throw damaged("The server sent \(arrived) bytes in place of the \(range.count) that were asked for.")
+                throw damaged("The server sent \(arrived) bytes instead of the \(range.count) requested ones.")
             }
         case 200 where wanted == range && range.lowerBound == 0 && answer.body.count == range.count:
             try take(answer.body)
@@ -161,7 +161,7 @@ private final class RangeTransfer: Sendable {
             throw DeploymentError(
                 .server,
                 url.absoluteString,
-                "The server does not answer for parts of files (Range), which downloads need; or it is a page to sign in to a "
+                "The server does not support parts of files (Range), which downloads need; or it is a page to sign in to a "
                     + "network that answers."
             )
         case 404: throw DeploymentError(.releaseMissing, url.absoluteString, "The server does not have the file.")
@@ -172,12 +172,12 @@ private final class RangeTransfer: Sendable {
     private func check(_ headers: [String: String], _ wanted: Range<Int>) throws(DeploymentError) {
         let place = headers["content-range"] ?? ""
         guard place.hasPrefix("bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/") else {
-            throw damaged("The server sent other bytes (\(place)) than those asked for.")
+            throw damaged("The server sent other bytes (\(place)) than those requested.")
         }
     }
 
     private func take(_ bytes: [UInt8]) throws(DeploymentError) {
-        guard bytes.count <= range.count - arrived else { throw damaged("The server sends more than was asked for.") }
+        guard bytes.count <= range.count - arrived else { throw damaged("The server sends more than was requested.") }
         try receive(bytes)
         count.add(bytes.count, ordering: .acquiringAndReleasing)
     }

@@ -175,7 +175,7 @@ package struct Updater: Sendable {
                 throw DeploymentError(
                     .policyMalformed,
                     policy.collection,
-                    "The policy names a release and does not say where it is."
+                    "The policy names a release without its location."
                 )
             }
             do throws(DeploymentError) {
@@ -336,8 +336,8 @@ package struct Updater: Sendable {
                 throw UpdateError(
                     .threshold,
                     role,
-                    "the team's metadata does not name who signs policies",
-                    remedy: "Make the app anew on the server"
+                    "the team's metadata names no signer of policies",
+                    remedy: "Make the app again on the server"
                 )
             }
             let document = try SignedDocument(parsing: bytes, role: role)
@@ -361,7 +361,7 @@ package struct Updater: Sendable {
             throw DeploymentError(
                 .policyExpired,
                 collection,
-                "The policy was good until \(policy.expires), and it is \(start): the server has not signed it anew, or somebody "
+                "The policy was good until \(policy.expires), and it is \(start): the server has not signed it again, or somebody "
                     + "holds back what it signs."
             )
         }
@@ -445,7 +445,7 @@ package struct Updater: Sendable {
             throw DeploymentError(
                 .releaseMissing,
                 reference.target,
-                "The policy names a release that its publisher does not vouch for: whoever signs policies is not who signs models."
+                "The policy names a release that its publisher has not signed: policies and models have different signers."
             )
         }
         guard target.hashes.sha256 == reference.sha256, target.length == reference.length else {

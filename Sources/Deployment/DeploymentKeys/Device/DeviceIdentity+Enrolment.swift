@@ -187,7 +187,7 @@ extension DeviceIdentity {
         return DeploymentKeyError(
             .unavailable,
             at: error.culprit,
-            "Somebody who cannot prove to be the key service says \"\(error.code.rawValue)\": \(error.message)"
+            "A sender that is not proven to be the key service reports \"\(error.code.rawValue)\": \(error.message)"
         )
     }
 }

@@ -174,7 +174,7 @@ extension DeviceIdentity {
             throw DeploymentKeyError(
                 .leaseRevoked,
                 at: "lease \(terms.serial)",
-                "The service has taken the lease back."
+                "The service has revoked the lease."
             )
         }
         let contentKey = ContentKey(

@@ -50,7 +50,7 @@ enum PrivateFiles {
         guard FileAccess.kind(of: path) != nil else { return nil }
         let file = try OpenFile(path)
         guard file.byteCount <= limit else {
-            throw ModelError(.malformed, "The file is larger than it can be; restore it.", at: path)
+            throw ModelError(.malformed, "The file is too large; restore it.", at: path)
         }
         return try file.bytes(at: 0, count: file.byteCount)
     }

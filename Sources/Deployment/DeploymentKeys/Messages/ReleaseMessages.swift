@@ -220,7 +220,7 @@ public struct ReleaseResponse: SignedMessage {
         time = try reader.time("time")
         try reader.type(Self.type)
         guard contentKey.count == suite.wrappedByteCount else {
-            throw reader.error("the wrapped key has not the length that it has with this suite")
+            throw reader.error("the wrapped key does not have the length that this suite requires")
         }
     }
 

@@ -92,7 +92,7 @@ public struct DeviceRecord: Sendable, Hashable {
             return DeploymentKeyError(
                 .clockSkew,
                 at: "time",
-                "The device's clock says \(request.time), and it is \(now); ask again with the challenge."
+                "The device's clock shows \(request.time), but it is \(now); ask again with the challenge."
             )
         }
         guard request.counter > counter else {
@@ -124,13 +124,13 @@ public struct DeviceRecord: Sendable, Hashable {
             DeploymentKeyError(
                 .revoked,
                 at: "device \(device)",
-                "The device was revoked; ask who runs the service."
+                "The device was revoked; ask the operator of the service."
             )
         case .cloned:
             DeploymentKeyError(
                 .cloned,
                 at: "device \(device)",
-                "Two machines use the identity of this device; each has to enrol with one of its own."
+                "Two machines use the identity of this device; each has to enrol with its own identity."
             )
         }
     }

@@ -133,7 +133,7 @@ extension KeyService {
                 throw DeploymentKeyError(
                     .tokenInvalid,
                     at: "attestation",
-                    "The enrolment token is unknown, has ended, is for another app or was not used by who has it."
+                    "The enrolment token is unknown, has ended, is for another app or was not used by its holder."
                 )
             }
             return .token
@@ -213,7 +213,7 @@ extension KeyService {
             throw DeploymentKeyError(
                 .deviceLimit,
                 at: "app \(record.app)",
-                "The app has as many devices as it may have, or takes no new ones."
+                "The app has reached its device limit, or accepts no new devices."
             )
         case .tokenUsedUp:
             throw DeploymentKeyError(.tokenUsedUp, at: "attestation", "The enrolment token is used up; get another.")

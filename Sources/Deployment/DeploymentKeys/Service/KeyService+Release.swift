@@ -19,7 +19,7 @@ extension KeyService {
         call.event.keyID = request.keyID
         call.event.content = request.content
         guard request.keyID.description == keyID else {
-            throw DeploymentKeyError(.malformed, at: "keyID", "The address names another key than the request.")
+            throw DeploymentKeyError(.malformed, at: "keyID", "The address names a different key than the request.")
         }
         try check(certificate, ring, at: call.now)
         guard request.isSigned else { throw Self.notSigned }
@@ -111,7 +111,7 @@ extension KeyService {
             throw DeploymentKeyError(
                 .deviceLimit,
                 at: "content \(request.content)",
-                "As many devices as may have it hold the key of this model."
+                "The maximum number of devices already hold the key of this model."
             )
         }
     }

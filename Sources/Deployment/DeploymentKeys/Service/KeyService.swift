@@ -117,7 +117,7 @@ public struct KeyService: Sendable {
                 throw DeploymentKeyError(
                     .unavailable,
                     at: "key service",
-                    "The service cannot look up what it has to; try again later."
+                    "The service cannot look up the records that it needs; try again later."
                 )
             }
         }
@@ -175,7 +175,7 @@ public struct KeyService: Sendable {
             throw DeploymentKeyError(
                 .challengeRefused,
                 at: "challenge",
-                "The challenge is too old, or of another service; ask for a new one."
+                "The challenge is too old, or of another service; request a new one."
             )
         }
     }

@@ -41,7 +41,7 @@ enum SealedRing {
     }
 
     static func ring(_ text: [UInt8], _ vault: ModelKey) throws(ModelError) -> TeamKeyRing {
-        guard text.count <= largestText else { throw ModelError(.malformed, "The text is larger than it can be.") }
+        guard text.count <= largestText else { throw ModelError(.malformed, "The text is too large.") }
         let (ring, code) = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (object) throws(ModelError) in try read(&object, vault) }
         }

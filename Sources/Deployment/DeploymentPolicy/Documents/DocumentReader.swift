@@ -13,7 +13,7 @@ struct DocumentValue {
             throw PolicyError(.tooLarge, at: "", message)
         }
         guard bytes.first != 0xEF else {
-            throw PolicyError(.malformed, at: "", "The document begins with a byte order mark; leave it away.")
+            throw PolicyError(.malformed, at: "", "The document begins with a byte order mark; remove it.")
         }
         do { json = try JSONReader.read(Array(bytes)) } catch {
             throw PolicyError(.malformed, at: "", "\(error)")
@@ -86,13 +86,13 @@ struct DocumentValue {
     func date() throws(PolicyError) -> PolicyDate {
         let text = try text()
         if let date = PolicyDate(text) { return date }
-        throw error(.badDate, "\"\(text)\" is no date such as 2026-11-23T14:00:00Z.")
+        throw error(.badDate, "\"\(text)\" is not a date such as 2026-11-23T14:00:00Z.")
     }
 
     func version() throws(PolicyError) -> VersionNumber {
         let text = try text()
         if let version = VersionNumber(text) { return version }
-        throw error(.badVersion, "\"\(text)\" is no version such as 17.4.1 or 2.0-beta3.")
+        throw error(.badVersion, "\"\(text)\" is not a version such as 17.4.1 or 2.0-beta3.")
     }
 
     /// The value as one of the raw values of an enumeration; `outOfRange` for any other text.
@@ -100,7 +100,7 @@ struct DocumentValue {
         let text = try text()
         if let word = Word(rawValue: text) { return word }
         let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        throw error(.outOfRange, "\"\(text)\" is none of \(known).")
+        throw error(.outOfRange, "\"\(text)\" is not one of \(known).")
     }
 
     /// The value as a number, which documents write as a whole number or, with a fraction, as text.
@@ -110,7 +110,7 @@ struct DocumentValue {
         case .integer: throw error(.outOfRange, "The number lies outside -(2^53-1) to 2^53-1.")
         case .string(let text):
             if let value = Decimals.value(text) { return value }
-            throw error(.badText, "\"\(text)\" is no number such as 0.25.")
+            throw error(.badText, "\"\(text)\" is not a number such as 0.25.")
         default: throw wrongType("a whole number, or a number in quotes")
         }
     }

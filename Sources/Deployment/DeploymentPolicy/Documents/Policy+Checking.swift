@@ -142,7 +142,7 @@ extension Condition.BucketRange {
 extension Condition.Comparison {
     func check() throws(PolicyError) {
         guard attribute.isNamed else {
-            throw PolicyError(.unknownAttribute, at: "attribute", "\"\(attribute.name)\" is no attribute's name.")
+            throw PolicyError(.unknownAttribute, at: "attribute", "\"\(attribute.name)\" is not an attribute's name.")
         }
         try checkFit()
         guard `operator`.valueCount.contains(values.count) else {
@@ -186,7 +186,7 @@ extension Condition.Comparison {
         let isWhole = [.is, .isNot, .in, .notIn].contains(`operator`)
         if attribute == .deviceClass, isWhole, DeviceClass(rawValue: text) == nil {
             let known = DeviceClass.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PolicyError(.outOfRange, at: path, "\"\(text)\" is none of \(known).")
+            throw PolicyError(.outOfRange, at: path, "\"\(text)\" is not one of \(known).")
         }
         if attribute.kind == .language {
             let isTag =
@@ -195,7 +195,7 @@ extension Condition.Comparison {
                     (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == 0x2D
                 }
             guard isTag || `operator` == .matches && text == "*" else {
-                throw PolicyError(.badText, at: path, "\"\(text)\" is no language such as en or zh-Hant-TW.")
+                throw PolicyError(.badText, at: path, "\"\(text)\" is not a language such as en or zh-Hant-TW.")
             }
         }
     }
@@ -320,7 +320,7 @@ enum Check {
         let hasControl = text.utf8.contains { byte in
             byte < 0x20 && !(lines && (byte == 0x0A || byte == 0x09)) || byte == 0x7F
         }
-        guard !hasControl else { throw PolicyError(.badText, at: path, "A control character stands in the text.") }
+        guard !hasControl else { throw PolicyError(.badText, at: path, "The text contains a control character.") }
     }
 
     static func salt(_ text: String, at path: String) throws(PolicyError) {
@@ -349,7 +349,7 @@ enum Check {
     /// Checks a collection's identifier, which becomes part of paths: `[A-Za-z0-9._-]{1,128}`, but not `.` or `..`.
     static func collection(_ text: String, at path: String) throws(PolicyError) {
         try name(text, limit: 128, at: path)
-        guard text != ".", text != ".." else { throw PolicyError(.badText, at: path, "\"\(text)\" is no name.") }
+        guard text != ".", text != ".." else { throw PolicyError(.badText, at: path, "\"\(text)\" is not a name.") }
     }
 
     /// Checks for a SHA-256 in lower-case hexadecimal digits.

@@ -15,7 +15,7 @@ extension Policy {
             throw PolicyError(
                 .unsupported,
                 at: "_type",
-                "The document is no policy.  Give one whose _type is \"policy\"."
+                "The document is not a policy.  Give one whose _type is \"policy\"."
             )
         }
         let specification = try root.member("spec_version")
@@ -252,7 +252,7 @@ struct PolicyReader {
                 throw element.error(.badHash, "A member has 32 lower-case hexadecimal digits.")
             }
             guard members.insert(bytes).inserted else {
-                throw element.error(.duplicate, "The member stands twice; remove one.")
+                throw element.error(.duplicate, "The member occurs twice; remove one.")
             }
         }
         return Segment(
@@ -292,7 +292,7 @@ extension Outcome {
         case .string("holdout"): self = .holdout
         case .string("keep"): self = .keep
         case .string(let word):
-            throw value.error(.outOfRange, "\"\(word)\" is none of bundled, holdout, keep and the number of a release.")
+            throw value.error(.outOfRange, "\"\(word)\" is neither bundled, holdout, keep nor the number of a release.")
         default: throw value.wrongType("the number of a release, or a word")
         }
     }

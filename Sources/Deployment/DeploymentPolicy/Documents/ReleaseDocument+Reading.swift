@@ -114,7 +114,7 @@ extension ReleaseDocument {
     }
 
     private func checkModels() throws(PolicyError) {
-        guard !models.isEmpty else { throw PolicyError(.badValues, at: "models", "A release has one model at least.") }
+        guard !models.isEmpty else { throw PolicyError(.badValues, at: "models", "A release has at least one model.") }
         try Check.count(models.count, Limits.models, at: "models")
         var names: Set<[UInt8]> = []
         for (index, model) in models.enumerated() {

@@ -141,7 +141,11 @@ public struct ReleaseDocument: Sendable, Hashable {
     public func check(against reference: ReleaseReference, of policy: Policy) throws(PolicyError) {
         func agree(_ isEqual: Bool, _ path: String, _ here: String, _ there: String) throws(PolicyError) {
             guard !isEqual else { return }
-            throw PolicyError(.mismatch, at: path, "The release says \(here), the policy \(there).  Publish both anew.")
+            throw PolicyError(
+                .mismatch,
+                at: path,
+                "The release says \(here), the policy \(there).  Publish both again."
+            )
         }
         try agree(app == policy.app, "app", app, policy.app)
         try agree(collection == policy.collection, "collection", collection, policy.collection)

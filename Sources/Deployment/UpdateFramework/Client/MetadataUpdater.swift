@@ -283,7 +283,7 @@ public struct MetadataUpdater: Sendable {
                 .network,
                 role,
                 "\(path) cannot be fetched",
-                remedy: "Try again later; what was trusted stays",
+                remedy: "Try again later; the trusted metadata is unchanged",
                 cause: error
             )
         }
@@ -313,7 +313,7 @@ public struct MetadataUpdater: Sendable {
 
     private static func storage(_ role: String, _ error: any Error) -> UpdateError {
         if let error = error as? UpdateError { return error }
-        return UpdateError(.storage, role, "the store failed", remedy: "See to the disk and try again", cause: error)
+        return UpdateError(.storage, role, "the store failed", remedy: "Check the disk and try again", cause: error)
     }
 
     private static func missing(_ role: String, _ path: String) -> UpdateError {

@@ -76,7 +76,7 @@ public struct TrustedMetadata: Sendable {
     /// Accepts a timestamp that was trusted in an earlier update, so that no older one can replace it; it may have
     /// expired.
     public mutating func restoreTimestamp(_ bytes: [UInt8]) throws(UpdateError) {
-        precondition(isRootFinal && timestamp == nil, "the stored timestamp comes first behind the root")
+        precondition(isRootFinal && timestamp == nil, "the stored timestamp comes first after the root")
         timestamp = try read(Timestamp.self, bytes, root.keys(of: .timestamp))
     }
 
@@ -86,7 +86,7 @@ public struct TrustedMetadata: Sendable {
     /// - Returns: whether it is newer than the trusted one.
     /// - Throws: `rollback`, `expired`, `threshold` or `malformed`.
     public mutating func updateTimestamp(_ bytes: [UInt8]) throws(UpdateError) -> Bool {
-        precondition(isRootFinal && snapshot == nil, "the timestamp comes behind the root and before the snapshot")
+        precondition(isRootFinal && snapshot == nil, "the timestamp comes after the root and before the snapshot")
         let new = try read(Timestamp.self, bytes, root.keys(of: .timestamp))
         if let old = timestamp {
             guard new.version >= old.version else { throw rollback("timestamp", from: old.version, to: new.version) }
@@ -259,7 +259,7 @@ public struct TrustedMetadata: Sendable {
             .expired,
             role,
             "it expired at \(expires), and it is \(start)",
-            remedy: "Publish it anew; if others get newer metadata, somebody may hold it back, or the clock is wrong"
+            remedy: "Publish it again; if others get newer metadata, somebody may hold it back, or the clock is wrong"
         )
     }
 

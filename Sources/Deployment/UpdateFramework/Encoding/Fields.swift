@@ -6,7 +6,7 @@ struct Fields {
     let place: String
 
     init(_ value: MetadataValue, role: String, place: String) throws(UpdateError) {
-        guard case .object(let members) = value else { throw .malformed(role, "\(place) is no object") }
+        guard case .object(let members) = value else { throw .malformed(role, "\(place) is not an object") }
         self.rest = members
         self.role = role
         self.place = place
@@ -57,7 +57,7 @@ struct Fields {
     }
 
     private func wrongKind(_ name: Name, _ kind: String) -> UpdateError {
-        error("\"\(name)\" of \(place) is not what it must be: \(kind)")
+        error("\"\(name)\" of \(place) is not valid: \(kind)")
     }
 
     private func error(_ message: String) -> UpdateError { .malformed(role, message) }

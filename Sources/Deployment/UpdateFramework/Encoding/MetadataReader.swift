@@ -45,10 +45,10 @@ struct MetadataReader {
             guard peek == UInt8(ascii: "\"") else { throw error("a member's name in quotes was expected") }
             let name = Name(try string())
             skipSpace()
-            guard take(":") else { throw error("a colon was expected behind a member's name") }
+            guard take(":") else { throw error("a colon was expected after a member's name") }
             let value = try value(depth: depth + 1)
             guard members.updateValue(value, forKey: name) == nil else {
-                throw error("the member \"\(name.text.prefix(80))\" stands twice")
+                throw error("the member \"\(name.text.prefix(80))\" occurs twice")
             }
             skipSpace()
             if take("}") { return .object(members) }
@@ -112,7 +112,7 @@ struct MetadataReader {
                 guard let text = String(validating: result, as: UTF8.self) else { throw error("a text is not UTF-8") }
                 return text
             case UInt8(ascii: "\\"): result += try escape()
-            case 0..<0x20: throw error("a control character stands in a text")
+            case 0..<0x20: throw error("a text contains a control character")
             default: result.append(byte)
             }
         }
@@ -130,7 +130,7 @@ struct MetadataReader {
         case UInt8(ascii: "r"): return [0x0D]
         case UInt8(ascii: "t"): return [0x09]
         case UInt8(ascii: "u"): return try unicodeEscape()
-        default: throw error("an unknown escape stands in a text")
+        default: throw error("a text contains an unknown escape")
         }
     }
 

@@ -18,7 +18,7 @@ enum SafeFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw UpdateError(.storage, path, "it is no file", remedy: "Remove it")
+            throw UpdateError(.storage, path, "it is not a file", remedy: "Remove it")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
@@ -125,7 +125,7 @@ enum SafeFile {
             case EACCES, EPERM, EROFS: "Check the permissions"
             case ENOSPC, EDQUOT: "Free some space"
             case ENOENT, ENOTDIR: "Check the path"
-            default: "See what the system says of errno \(number)"
+            default: "Look up the system's error number \(number)"
             }
         return UpdateError(.storage, path, "cannot \(action): \(String(cString: strerror(number)))", remedy: remedy)
     }

@@ -33,7 +33,7 @@ public struct SigningKey: Sendable {
             throw UpdateError(
                 .invalidKey,
                 "key",
-                "this is no private key of Ed25519 or P-256 in PEM form",
+                "this is not a private key of Ed25519 or P-256 in PEM form",
                 remedy: "Make one here, or with openssl genpkey -algorithm ed25519"
             )
         }
@@ -81,8 +81,8 @@ extension SigningKey {
             throw UpdateError(
                 .invalidKey,
                 path,
-                "others than its owner may read the private key (mode \(String(file.mode & 0o777, radix: 8)))",
-                remedy: "Say chmod 600, and make a new key if somebody may have read this one"
+                "users other than its owner may read the private key (mode \(String(file.mode & 0o777, radix: 8)))",
+                remedy: "Run chmod 600, and make a new key if somebody may have read this one"
             )
         }
         try self.init(pem: String(decoding: file.bytes, as: UTF8.self))

@@ -10,7 +10,7 @@ public struct FileHashes: Sendable {
         guard !members.isEmpty else { throw .malformed(role, "a file has no hashes") }
         var values: [Name: String] = [:]
         for (name, value) in members {
-            guard let text = value.string else { throw .malformed(role, "a hash is no text") }
+            guard let text = value.string else { throw .malformed(role, "a hash is not a text") }
             values[name] = text
         }
         self.values = values

@@ -18,7 +18,7 @@ public struct Header: Sendable {
         let role = fields.role
         let found = try fields.string("_type")
         guard let known = MetadataType.allCases.first(where: { Name($0.rawValue) == Name(found) }) else {
-            throw .malformed(role, "\"\(found.prefix(40))\" is no type of metadata")
+            throw .malformed(role, "\"\(found.prefix(40))\" is not a type of metadata")
         }
         guard known == type else {
             throw UpdateError(
@@ -33,7 +33,7 @@ public struct Header: Sendable {
         version = try fields.int("version", atLeast: 1)
         let expires = try fields.string("expires")
         guard let time = UTCTime(expires) else {
-            throw .malformed(role, "\"\(expires.prefix(40))\" is no date like 2026-11-23T14:00:00Z")
+            throw .malformed(role, "\"\(expires.prefix(40))\" is not a date like 2026-11-23T14:00:00Z")
         }
         self.expires = time
     }

@@ -91,7 +91,7 @@ struct RoleEntry: Sendable {
         keyIDs = try fields.strings("keyids")
         threshold = try fields.int("threshold", atLeast: 1)
         guard Set(keyIDs.map { Name($0) }).count == keyIDs.count else {
-            throw .malformed(fields.role, "a key of \(fields.place) stands twice")
+            throw .malformed(fields.role, "a key of \(fields.place) occurs twice")
         }
         other = fields.rest
     }

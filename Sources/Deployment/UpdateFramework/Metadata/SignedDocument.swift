@@ -51,7 +51,7 @@ public struct SignedDocument: Sendable {
     public init(parsing bytes: [UInt8], role: String) throws(UpdateError) {
         var fields = try Fields(try MetadataValue(parsing: bytes, role: role), role: role, place: "the file")
         signed = try fields.value("signed")
-        guard case .object = signed else { throw .malformed(role, "signed is no object") }
+        guard case .object = signed else { throw .malformed(role, "signed is not an object") }
         var seen: Set<Name> = []
         for value in try fields.array("signatures") {
             let signature = try Signature(value, role: role)

@@ -169,7 +169,9 @@ package struct ModelManifest: Sendable, Equatable {
     /// Reads a statement whose signature has been verified.
     package init(statement: [UInt8]) throws(ModelError) {
         let json = try JSONReader.read(statement)
-        guard json["_type"]?.string == Self.statementType else { throw Self.malformed("it is no in-toto statement") }
+        guard json["_type"]?.string == Self.statementType else {
+            throw Self.malformed("it is not an in-toto statement")
+        }
         guard json["predicateType"]?.string == Self.predicateType else {
             let name = json["predicateType"]?.string ?? ""
             throw ModelError(.unsupported, "The signature's statement is of the type \"\(name)\", which is not known.")
@@ -190,16 +192,16 @@ package struct ModelManifest: Sendable, Equatable {
 
     private static func ignored(_ serialization: JSONValue?) throws(ModelError) -> [String] {
         guard let method = serialization?["method"]?.string, let hash = serialization?["hash_type"]?.string else {
-            throw malformed("it does not say how the model was hashed")
+            throw malformed("it does not state how the model was hashed")
         }
         guard method == "files", hash == "sha256" else {
             throw ModelError(
                 .unsupported,
-                "The model was hashed by \(method) with \(hash), which this version does not do; verify it with model_signing."
+                "The model was hashed by \(method) with \(hash), which this version does not support; verify it with model_signing."
             )
         }
         guard let paths = serialization?["ignore_paths"] else { return [] }
-        guard case .array(let list) = paths else { throw malformed("what it ignores is no list") }
+        guard case .array(let list) = paths else { throw malformed("its list of ignored files is not a list") }
         return list.compactMap(\.string)
     }
 
@@ -214,7 +216,7 @@ extension ModelManifest.Resource {
             let digest = json["digest"]?.string
         else { throw ModelManifest.malformed("a file has no name or no hash") }
         guard algorithm == "sha256" else {
-            throw ModelError(.unsupported, "A file was hashed with \(algorithm), which this version does not do.")
+            throw ModelError(.unsupported, "A file was hashed with \(algorithm), which this version does not support.")
         }
         guard let hash = Hexadecimal.bytes(digest.utf8), hash.count == 32 else {
             throw ModelManifest.malformed("a hash is none")

@@ -49,10 +49,10 @@ package struct ModelSignature: Sendable {
 
     /// Reads a signature, and throws unless the holder of `key` made it.
     package init(_ text: [UInt8], by key: ModelSigningKey.Public) throws(ModelError) {
-        guard text.count <= Self.largest else { throw Self.malformed("it is larger than it can be") }
+        guard text.count <= Self.largest else { throw Self.malformed("it is too large") }
         let bundle = try JSONReader.read(text)
         guard bundle["mediaType"]?.string == Self.mediaType else {
-            throw Self.malformed("it is no Sigstore bundle of version 0.3")
+            throw Self.malformed("it is not a Sigstore bundle of version 0.3")
         }
         try Self.check(bundle["verificationMaterial"], key)
         let envelope = bundle["dsseEnvelope"]
@@ -76,7 +76,7 @@ package struct ModelSignature: Sendable {
                     + "model_signing."
             )
         }
-        guard let name = material?["publicKey"] else { throw malformed("it does not say what made it") }
+        guard let name = material?["publicKey"] else { throw malformed("it does not state its key") }
         guard let hint = name["hint"]?.string, !hint.isEmpty else { return }
         guard hint == key.hint else {
             throw ModelError(.malformed, "Another key made the signature: its name is \(hint), not \(key.hint).")
@@ -84,7 +84,7 @@ package struct ModelSignature: Sendable {
     }
 
     private static func malformed(_ reason: String) -> ModelError {
-        ModelError(.malformed, "This is no signature of a model: \(reason).")
+        ModelError(.malformed, "This is not a signature of a model: \(reason).")
     }
 
     /// Throws unless the model at `path` is the one that was signed; `place` is the path of the signature.

@@ -48,7 +48,7 @@ struct ConstantRecord: Hashable, Sendable {
     init(from reader: inout BinaryReader) throws(ModelError) {
         let name = try reader.text()
         guard let scalarType = ScalarType(milName: name) else {
-            throw BinaryReader.broken("'\(name)' is no scalar type")
+            throw BinaryReader.broken("'\(name)' is not a scalar type")
         }
         self.scalarType = scalarType
         var shape: [Int] = []
@@ -66,7 +66,7 @@ struct ConstantRecord: Hashable, Sendable {
             for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
             place = .strings(strings)
         case 3: place = .packedOnly
-        default: throw BinaryReader.broken("\(kind) is no place of a constant")
+        default: throw BinaryReader.broken("\(kind) is not a place of a constant")
         }
     }
 
@@ -109,7 +109,7 @@ struct ConstantRecord: Hashable, Sendable {
         let byteCount = scalarType.byteCount(of: shape.elementCount)
         guard scalarType != .string, offset <= range.count, byteCount <= range.count - offset,
             (Int(bitPattern: storage.address) + range.lowerBound + offset) % max(scalarType.bitWidth / 8, 1) == 0
-        else { throw BinaryReader.broken("a constant of \(byteCount) bytes does not lie in the file") }
+        else { throw BinaryReader.broken("a constant of \(byteCount) bytes is not inside the file") }
         return Tensor(
             scalarType: scalarType,
             shape: shape,

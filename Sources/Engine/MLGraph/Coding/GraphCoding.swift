@@ -161,7 +161,7 @@ package struct GraphDecoder {
         }
         var operations = BinaryReader(try reader.block())
         let outputs = try decoder.readBlock(&operations, depth: 0)
-        guard operations.isAtEnd else { throw BinaryReader.broken("bytes are left behind the last operation") }
+        guard operations.isAtEnd else { throw BinaryReader.broken("bytes are left after the last operation") }
         var names: [String] = []
         for _ in 0..<(try reader.count()) { names.append(try reader.text()) }
         guard reader.isAtEnd, names.count == outputs.count else {
@@ -176,7 +176,7 @@ package struct GraphDecoder {
     private func readOperator(_ reader: inout BinaryReader) throws(ModelError) -> any Operator {
         let name = try reader.text()
         guard let type = operatorTypes[name] else {
-            throw ModelError(.malformed, "'\(name)' is no operator known here: make the file again.")
+            throw ModelError(.malformed, "'\(name)' is not an operator known here; compile the model again.")
         }
         func decoded<O: Operator>(_: O.Type, _ tree: ValueTree) throws(ModelError) -> any Operator {
             try tree.decoded(as: O.self)
@@ -239,7 +239,7 @@ package struct GraphDecoder {
     }
 
     private func required(_ id: ValueID?) throws(ModelError) -> ValueID {
-        guard let id else { throw BinaryReader.broken("an output is no value") }
+        guard let id else { throw BinaryReader.broken("an output is not a value") }
         return id
     }
 
@@ -247,7 +247,7 @@ package struct GraphDecoder {
         let code = try reader.byte()
         let name = try reader.text()
         guard let kind = ValueType.Kind(code: code), let scalarType = ScalarType(milName: name) else {
-            throw BinaryReader.broken("'\(name)' of kind \(code) is no type")
+            throw BinaryReader.broken("'\(name)' of kind \(code) is not a type")
         }
         var shape: Shape = []
         for _ in 0..<(try reader.count()) {

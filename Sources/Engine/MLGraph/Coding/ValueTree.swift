@@ -62,7 +62,7 @@ package enum ValueTree: Hashable, Sendable {
                 fields[name] = try ValueTree(from: &reader, depth: depth + 1)
             }
             self = .record(fields)
-        case let kind: throw BinaryReader.broken("\(kind) is no kind of value")
+        case let kind: throw BinaryReader.broken("\(kind) is not a kind of value")
         }
     }
 }

@@ -27,14 +27,14 @@ extension SpecModelDescription {
 
     func outputFeature(named name: String, for role: String) throws(ModelError) -> SpecFeatureDescription {
         guard let feature = output.first(where: { $0.name == name }) else {
-            throw ModelError(.invalidModel, "the \(role) '\(name)' is no output of the model's interface")
+            throw ModelError(.invalidModel, "the \(role) '\(name)' is not an output of the model's interface")
         }
         return feature
     }
 
     func inputFeature(named name: String, for role: String) throws(ModelError) -> SpecFeatureDescription {
         guard let feature = input.first(where: { $0.name == name }) else {
-            throw ModelError(.invalidModel, "the \(role) '\(name)' is no input of the model's interface")
+            throw ModelError(.invalidModel, "the \(role) '\(name)' is not an input of the model's interface")
         }
         return feature
     }

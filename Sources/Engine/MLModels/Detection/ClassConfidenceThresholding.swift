@@ -35,7 +35,7 @@ package struct ClassConfidenceThresholding: ColumnEngine {
                     )
                 }
                 guard (values + thresholds).allSatisfy({ $0.isFinite && $0 >= 0 }) else {
-                    throw ModelError(.invalidModel, "the \(name) of curve \(index) holds values that are no fractions")
+                    throw ModelError(.invalidModel, "the \(name) of curve \(index) holds values that are not fractions")
                 }
             }
         }

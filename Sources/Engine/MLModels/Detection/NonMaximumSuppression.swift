@@ -118,7 +118,7 @@ package struct NonMaximumSuppression: ModelEngine {
             throw ModelError(
                 .invalidInput,
                 "'\(names.confidence)' is \(confidence.shape) and '\(names.coordinates)' \(coordinates.shape); "
-                    + "they have as many rows, and coordinates have 4 columns"
+                    + "they have the same number of rows, and coordinates have 4 columns"
             )
         }
         let overlap = try number(inputs, names.overlapThreshold) ?? overlapThreshold

@@ -52,7 +52,7 @@ package struct BayesianProbitRegressor: ModelEngine {
                 let key = Key(feature: feature.featureID, value: weight.featureValue)
                 let place = "the weight of feature \(feature.featureID), value \(weight.featureValue),"
                 guard weights.updateValue(try Self.moments(weight.featureWeight, place), forKey: key) == nil else {
-                    throw ModelError(.invalidModel, "\(place) is there twice")
+                    throw ModelError(.invalidModel, "\(place) occurs twice")
                 }
             }
         }
@@ -81,7 +81,7 @@ package struct BayesianProbitRegressor: ModelEngine {
         guard gaussian.precision > 0, gaussian.mean.isFinite else {
             throw ModelError(
                 .invalidModel,
-                "\(place) has the mean \(gaussian.mean) and the precision \(gaussian.precision), which is no distribution"
+                "\(place) has the mean \(gaussian.mean) and the precision \(gaussian.precision), which is not a distribution"
             )
         }
         return (gaussian.mean, 1 / gaussian.precision)

@@ -57,7 +57,7 @@ package struct Pipeline: ModelEngine {
                 if let other = keepers.updateValue(stage.name, forKey: state.name) {
                     throw ModelError(
                         .invalidModel,
-                        "it keeps a state '\(state.name)', and so does '\(other)'; give the states names of their own",
+                        "it keeps a state '\(state.name)', and so does '\(other)'; give the states different names",
                         at: stage.name
                     )
                 }

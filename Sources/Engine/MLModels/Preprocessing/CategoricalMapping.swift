@@ -26,7 +26,7 @@ package struct CategoricalMapping: ColumnEngine {
             switch parameters.valueOnUnknown {
             case .int64Value(let value)?: unknown = value
             case .strValue?:
-                throw ModelError(.invalidModel, "the mapping gives integers, but a string for what is unknown")
+                throw ModelError(.invalidModel, "the mapping gives integers, but a string for unknown values")
             case nil: break
             }
             table = .toInteger(map.map, unknown: unknown)
@@ -35,7 +35,7 @@ package struct CategoricalMapping: ColumnEngine {
             switch parameters.valueOnUnknown {
             case .strValue(let value)?: unknown = value
             case .int64Value?:
-                throw ModelError(.invalidModel, "the mapping gives strings, but an integer for what is unknown")
+                throw ModelError(.invalidModel, "the mapping gives strings, but an integer for unknown values")
             case nil: break
             }
             table = .toString(map.map, unknown: unknown)

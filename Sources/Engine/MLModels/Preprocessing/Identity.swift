@@ -15,7 +15,7 @@ package struct Identity: ColumnEngine {
             let isRenamed = interface.input.count == 1 && interface.output.count == 1
             guard let input = isRenamed ? interface.input[0] : interface.input.first(where: { $0.name == output.name })
             else {
-                throw ModelError(.invalidModel, "the output '\(output.name)' of the identity is none of its inputs")
+                throw ModelError(.invalidModel, "the output '\(output.name)' of the identity is not one of its inputs")
             }
             guard input.kind == output.kind else {
                 throw ModelError(

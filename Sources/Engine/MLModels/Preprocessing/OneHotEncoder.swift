@@ -52,7 +52,7 @@ package struct OneHotEncoder: ColumnEngine {
                 }
             throw ModelError(
                 .invalidInput,
-                "the input '\(input)' is \(value), which is none of the model's \(categories.count) categories"
+                "the input '\(input)' is \(value), which is not one of the model's \(categories.count) categories"
             )
         }
         guard let dense else {

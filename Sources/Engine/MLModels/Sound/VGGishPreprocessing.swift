@@ -28,7 +28,7 @@ package struct VGGishPreprocessing: ColumnEngine {
 
     package init(_ parameters: SpecSoundAnalysisPreprocessing, _ interface: SpecModelDescription) throws(ModelError) {
         guard case .vggish? = parameters.soundAnalysisPreprocessingType else {
-            throw ModelError(.invalidModel, "the sound preprocessing says no kind")
+            throw ModelError(.invalidModel, "the sound preprocessing states no kind")
         }
         self.interface = interface
         let source = try interface.soleInput()

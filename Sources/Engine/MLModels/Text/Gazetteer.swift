@@ -32,7 +32,7 @@ package struct Gazetteer: ColumnEngine {
                 throw ModelError(.malformed, "the term \"\(term)\" has label \(place), but there are \(labels.count)")
             }
             guard places.updateValue(place, forKey: term) == nil else {
-                throw ModelError(.malformed, "the term \"\(term)\" is there twice")
+                throw ModelError(.malformed, "the term \"\(term)\" occurs twice")
             }
         }
         try reader.end()

@@ -40,7 +40,7 @@ package enum TextParameters {
             throw ModelError(
                 .unsupported,
                 "its parameters are a block of Apple's Natural Language framework (revision \(revision)), "
-                    + "whose form is not published; train the model here, or keep a graph that does the same"
+                    + "whose format is not published; train the model here, or keep a graph that does the same"
             )
         }
         var reader = ByteReader(bytes, at: mark.count)
@@ -107,7 +107,7 @@ struct ByteReader {
         let length = try count(of: 1)
         let slice = try take(length)
         guard let text = String(validating: slice, as: UTF8.self) else {
-            throw ModelError(.malformed, "the text at byte \(position - length) of the parameters is no UTF-8")
+            throw ModelError(.malformed, "the text at byte \(position - length) of the parameters is not UTF-8")
         }
         return text
     }
@@ -147,10 +147,13 @@ struct ByteReader {
             }
         }
         for index in keys.indices.dropFirst() where keys[index - 1] >= keys[index] {
-            throw ModelError(.malformed, "key \(index) before byte \(position) of the parameters does not rise")
+            throw ModelError(
+                .malformed,
+                "key \(index) before byte \(position) of the parameters is not in ascending order"
+            )
         }
         guard let table = KeyTable(keys) else {
-            throw ModelError(.malformed, "a key before byte \(position) of the parameters is there twice")
+            throw ModelError(.malformed, "a key before byte \(position) of the parameters occurs twice")
         }
         return table
     }

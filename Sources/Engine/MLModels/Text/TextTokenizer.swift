@@ -52,7 +52,7 @@ package final class TextTokenizer: Sendable {
         guard language.utf8.count <= 100, language.utf8.allSatisfy(Self.isTagByte) else {
             throw ModelError(
                 .invalidInput,
-                "\"\(language)\" is no language: give a BCP 47 tag such as \"en\" or \"zh-Hans\""
+                "\"\(language)\" is not a language: give a BCP 47 tag such as \"en\" or \"zh-Hans\""
             )
         }
         self.language = language

@@ -30,11 +30,11 @@ package struct WordVectors: Sendable {
             guard vector.allSatisfy(\.isFinite) else {
                 throw ModelError(
                     .invalidInput,
-                    "the vector of \"\(word)\" has a value that is no finite float32 number"
+                    "the vector of \"\(word)\" has a value that is not a finite float32 number"
                 )
             }
             guard places.updateValue(place, forKey: word) == nil else {
-                throw ModelError(.invalidInput, "the word \"\(word)\" is there twice")
+                throw ModelError(.invalidInput, "the word \"\(word)\" occurs twice")
             }
             values += vector
         }
@@ -53,7 +53,7 @@ package struct WordVectors: Sendable {
         for place in 0..<count {
             let word = try reader.string()
             guard places.updateValue(place, forKey: word) == nil else {
-                throw ModelError(.malformed, "the word \"\(word)\" is there twice")
+                throw ModelError(.malformed, "the word \"\(word)\" occurs twice")
             }
             words.append(word)
             values += try reader.finiteFloats(dimensions)

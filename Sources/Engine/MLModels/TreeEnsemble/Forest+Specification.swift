@@ -87,7 +87,7 @@ private struct TreeLayout {
         places.reserveCapacity(members.count)
         for index in members {
             guard places.updateValue(index, forKey: source[index].nodeID) == nil else {
-                throw ModelError(.invalidModel, "the node \(source[index].nodeID) is there twice")
+                throw ModelError(.invalidModel, "the node \(source[index].nodeID) occurs twice")
             }
         }
         var children: Set<UInt64> = []

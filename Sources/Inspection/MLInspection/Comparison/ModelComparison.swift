@@ -75,7 +75,7 @@ package struct ModelComparison: Sendable {
                 parts.append("\(moved) of \(weights.count) tensors moved" + whereMoved)
             }
             let repacked = weights.count { $0.storage != $0.otherStorage }
-            if repacked > 0 { parts.append("\(repacked) stored otherwise") }
+            if repacked > 0 { parts.append("\(repacked) stored differently") }
         }
         if !unpaired.isEmpty { parts.append("\(unpaired.count) tensors without a partner") }
         return parts.joined(separator: ", ")

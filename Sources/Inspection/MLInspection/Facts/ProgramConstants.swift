@@ -101,7 +101,7 @@ struct ProgramConstants: Sendable {
                 switch binding.binding {
                 case .name(let source)?:
                     guard let inner = makers[source] else {
-                        throw ModelError(.invalidModel, "its argument '\(name)' is no constant")
+                        throw ModelError(.invalidModel, "its argument '\(name)' is not a constant")
                     }
                     let id = try value(source, inner, &builder, depth: depth + 1)
                     values.append(bind(id, builder))

@@ -113,7 +113,7 @@ enum InterfaceCheck {
         case .sequenceType(let sequence)?:
             if sequence.type == nil { list.error("the sequence does not say the type of its elements") }
         case .stateType?:
-            list.error("a state stands among the \(isInput ? "inputs" : "outputs"); list it under 'state'")
+            list.error("a state is listed among the \(isInput ? "inputs" : "outputs"); list it under 'state'")
         case .int64Type?, .doubleType?, .stringType?: break
         }
     }
@@ -122,7 +122,7 @@ enum InterfaceCheck {
         switch array.dataType {
         case .float16, .float32, .double, .int32, .int8: break
         case .invalidArrayDataType: list.error("the array does not say the type of its elements", at: "dataType")
-        case .UNRECOGNIZED(let number): list.error("\(number) is no type of elements that is known", at: "dataType")
+        case .UNRECOGNIZED(let number): list.error("\(number) is not a type of elements that is known", at: "dataType")
         }
         checkExtents(array.shape, "shape", &list)
         switch array.shapeFlexibility {
@@ -155,7 +155,7 @@ enum InterfaceCheck {
 
     private static func checkExtents(_ extents: [Int64], _ field: String, _ list: inout FindingList) {
         if let bad = extents.first(where: { $0 <= 0 }) {
-            list.error("\(extents) is no shape: extent \(bad) is not positive", at: field)
+            list.error("\(extents) is not a shape: extent \(bad) is not positive", at: field)
         } else if (try? extents.map { Int(clamping: $0) }.checkedElementCount()) == nil {
             list.error("\(extents) is larger than any array can be", at: field)
         }
@@ -163,12 +163,12 @@ enum InterfaceCheck {
 
     private static func check(_ image: SpecImageFeatureType, _ list: inout FindingList) {
         if image.width <= 0 || image.height <= 0 {
-            list.error("an image of \(image.width) × \(image.height) is none")
+            list.error("an image of \(image.width) × \(image.height) is not valid")
         }
         switch image.colorSpace {
         case .rgb, .bgr, .grayscale, .grayscaleFloat16: break
         case .invalidColorSpace: list.error("the image does not say its colors", at: "colorSpace")
-        case .UNRECOGNIZED(let number): list.error("\(number) is no color space that is known", at: "colorSpace")
+        case .UNRECOGNIZED(let number): list.error("\(number) is not a color space that is known", at: "colorSpace")
         }
         switch image.sizeFlexibility {
         case nil: break

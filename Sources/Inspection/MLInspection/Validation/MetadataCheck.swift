@@ -17,11 +17,11 @@ enum MetadataCheck {
             let custom = metadata.userDefined
             if let type = custom[previewType], !knownPreviews.contains(type) {
                 let names = knownPreviews.sorted().joined(separator: ", ")
-                list.warning("\"\(type)\" is no kind of preview that is known; those are \(names)", at: previewType)
+                list.warning("\"\(type)\" is not a kind of preview that is known; those are \(names)", at: previewType)
             }
             guard let text = custom[previewParameters] else { return }
             guard let json = try? JSONReader.read(Array(text.utf8)), case .object = json else {
-                list.warning("the text is no object in JSON", at: previewParameters)
+                list.warning("the text is not an object in JSON", at: previewParameters)
                 return
             }
             if case .array(let labels)? = json["labels"], case .array(let colors)? = json["colors"],

@@ -73,7 +73,7 @@ package enum ModelValidation {
         let needed = SpecificationVersion.minimum(model)
         if needed > model.specificationVersion {
             list.warning(
-                "the model says specification \(model.specificationVersion), but what it uses came with \(needed); "
+                "the model states specification \(model.specificationVersion), but its features came with \(needed); "
                     + "systems of the older one may refuse it: state \(needed)",
                 at: "specificationVersion"
             )
@@ -91,7 +91,11 @@ package enum ModelValidation {
 
     private static func checkUpdate(_ model: SpecModel, _ list: inout FindingList) {
         if model.description_p.trainingInput.isEmpty {
-            list.error("an updatable model lists what a training example holds", at: "description", "trainingInput")
+            list.error(
+                "an updatable model lists the features of a training example",
+                at: "description",
+                "trainingInput"
+            )
         }
         list.inside("update") { list in
             _ = list.catching { () throws(ModelError) in

@@ -71,7 +71,7 @@ private struct LayerWalk {
                 if layer.name.isEmpty { list.warning("the layer has no name") }
                 if !layer.name.isEmpty, !names.insert(layer.name).inserted { list.warning("two layers have this name") }
                 for input in layer.input where !known.contains(input) {
-                    list.error("its input '\(input)' is made by no layer before it and is no input of the model")
+                    list.error("its input '\(input)' is made by no layer before it and is not an input of the model")
                 }
                 checkKind(layer, &list)
                 checkWeights(layer, &list)
@@ -93,7 +93,7 @@ private struct LayerWalk {
         case .loop(let loop)?:
             let turns = loop.maxLoopIterations
             if loop.conditionNetwork.layers.isEmpty, turns == 0, loop.conditionVar.isEmpty {
-                list.error("the loop has neither a condition nor a number of turns")
+                list.error("the loop has neither a condition nor a number of iterations")
             }
             check(loop.conditionNetwork.layers, &list)
             check(loop.bodyNetwork.layers, &list)
@@ -132,7 +132,7 @@ private struct LayerWalk {
                 continue
             }
             if SpecBytes.count(weights.float16Value) % 2 != 0 {
-                list.error("an odd number of bytes is no list of half-precision numbers", at: field.name)
+                list.error("an odd number of bytes is not a list of half-precision numbers", at: field.name)
             }
             if weights.floatValue.contains(where: { !$0.isFinite }) {
                 list.warning("some of the values are not finite", at: field.name)
@@ -154,7 +154,7 @@ private struct LayerWalk {
     private func checkCount(_ weights: SpecWeightParams, _ field: LayerWeightField, _ list: inout FindingList) {
         guard let shape = field.shape, !shape.isEmpty else { return }
         guard let needed = try? shape.map({ Int(clamping: $0) }).checkedElementCount() else {
-            list.error("\(shape) is no shape of weights", at: field.name)
+            list.error("\(shape) is not a shape of weights", at: field.name)
             return
         }
         let found = weights.valueCount(expecting: needed)

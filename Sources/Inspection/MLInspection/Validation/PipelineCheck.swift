@@ -76,7 +76,7 @@ enum PipelineCheck {
             if given.shapeFlexibility == nil, taken.shapeFlexibility == nil, !given.shape.isEmpty, !taken.shape.isEmpty,
                 given.shape.filter({ $0 != 1 }) != taken.shape.filter({ $0 != 1 })
             {
-                list.warning("it takes \(input.typeText), but what is given is \(source.typeText)", at: place)
+                list.warning("it takes \(input.typeText), but \(source.typeText) is given", at: place)
             }
         case (.imageType?, .imageType?), (.stringType?, .stringType?), (.stateType?, .stateType?): break
         case (.dictionaryType(let given)?, .dictionaryType(let taken)?):
@@ -87,7 +87,7 @@ enum PipelineCheck {
         default: if !isNumber(source.type) || !isNumber(input.type) { mismatch() }
         }
         func mismatch() {
-            list.error("it takes \(input.typeText), but what is given is \(source.typeText)", at: place)
+            list.error("it takes \(input.typeText), but \(source.typeText) is given", at: place)
         }
     }
 }

@@ -40,15 +40,15 @@ package struct PageAccess: Sendable {
         if let site = request.headers["sec-fetch-site"], !["same-origin", "none"].contains(site) {
             // The link may be anywhere, such as in a chat; other pages may request nothing else.
             guard request.method == .get, request.path == "/", request.headers["sec-fetch-mode"] == "navigate" else {
-                throw PageRequest.Refusal(403, "Other pages may not ask.")
+                throw PageRequest.Refusal(403, "Requests from other pages are refused.")
             }
         }
         if let origin = request.headers["origin"] {
             guard hosts.contains(where: { origin.lowercased() == "http://\($0)" }) else {
-                throw PageRequest.Refusal(403, "Other pages may not ask.")
+                throw PageRequest.Refusal(403, "Requests from other pages are refused.")
             }
         } else if request.method == .post, !isDirect {
-            throw PageRequest.Refusal(403, "The request does not say which page it comes from.")
+            throw PageRequest.Refusal(403, "The request does not state the page that it comes from.")
         }
     }
 

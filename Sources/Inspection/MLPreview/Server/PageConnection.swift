@@ -59,7 +59,7 @@ package final class PageConnection: Sendable {
 
     /// Reads a body of a known length.
     func body(_ rest: [UInt8], length: Int, seconds: Double) throws(PageRequest.Refusal) -> [UInt8] {
-        guard rest.count <= length else { throw PageRequest.Refusal(400, "The body is longer than it says.") }
+        guard rest.count <= length else { throw PageRequest.Refusal(400, "The body is longer than its stated length.") }
         let end = Self.now + seconds
         var bytes = rest
         bytes.reserveCapacity(length)

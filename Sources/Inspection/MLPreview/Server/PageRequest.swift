@@ -34,9 +34,9 @@ package struct PageRequest: Sendable, Equatable {
         let lines = try Self.lines(head)
         guard let first = lines.first else { throw Refusal(400, "The request is empty.") }
         let words = first.split(separator: 32, omittingEmptySubsequences: false)
-        guard words.count == 3 else { throw Refusal(400, "The request line has not three parts.") }
+        guard words.count == 3 else { throw Refusal(400, "The request line does not have three parts.") }
         guard words[2].elementsEqual("HTTP/1.1".utf8) || words[2].elementsEqual("HTTP/1.0".utf8) else {
-            throw Refusal(505, "Only HTTP/1.1 is spoken here.")
+            throw Refusal(505, "Only HTTP/1.1 is supported.")
         }
         guard let method = Method(rawValue: String(decoding: words[0], as: UTF8.self)) else {
             throw Refusal(405, "Only GET and POST are answered.")
@@ -44,7 +44,7 @@ package struct PageRequest: Sendable, Equatable {
         self.method = method
         (path, query) = try Self.target(words[1])
         headers = try Self.headers(lines.dropFirst())
-        guard headers["transfer-encoding"] == nil else { throw Refusal(501, "Bodies in chunks are not read.") }
+        guard headers["transfer-encoding"] == nil else { throw Refusal(501, "Chunked bodies are not supported.") }
         contentLength = try Self.length(headers["content-length"], method)
     }
 
@@ -64,7 +64,7 @@ package struct PageRequest: Sendable, Equatable {
 
     private static func target(_ word: ArraySlice<UInt8>) throws(Refusal) -> (String, [String: String]) {
         guard word.first == UInt8(ascii: "/"), word.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-            throw Refusal(400, "The path is none.")
+            throw Refusal(400, "The path is not valid.")
         }
         let parts = word.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard !parts[0].contains(UInt8(ascii: "%")) else { throw Refusal(404, "There is no such page.") }
@@ -74,7 +74,7 @@ package struct PageRequest: Sendable, Equatable {
             let name = String(decoding: sides[0], as: UTF8.self)
             guard
                 query.updateValue(sides.count > 1 ? String(decoding: sides[1], as: UTF8.self) : "", forKey: name) == nil
-            else { throw Refusal(400, "A part of the query stands twice.") }
+            else { throw Refusal(400, "A part of the query occurs twice.") }
         }
         return (String(decoding: parts[0], as: UTF8.self), query)
     }
@@ -89,7 +89,7 @@ package struct PageRequest: Sendable, Equatable {
             let value = line[(colon + 1)...].trimming { $0 == 32 || $0 == 9 }
             let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
             guard headers.updateValue(String(decoding: value, as: UTF8.self), forKey: name) == nil else {
-                throw Refusal(400, "The header '\(name)' stands twice.")
+                throw Refusal(400, "The header '\(name)' occurs twice.")
             }
         }
         return headers
@@ -107,12 +107,12 @@ package struct PageRequest: Sendable, Equatable {
 
     private static func length(_ text: String?, _ method: Method) throws(Refusal) -> Int {
         guard let text else {
-            guard method == .get else { throw Refusal(411, "The request does not say how long its body is.") }
+            guard method == .get else { throw Refusal(411, "The request does not state the length of its body.") }
             return 0
         }
         guard !text.isEmpty, text.utf8.count <= 15, text.utf8.allSatisfy({ (48...57).contains($0) }),
             let length = Int(text)
-        else { throw Refusal(400, "The length of the body is no number.") }
+        else { throw Refusal(400, "The length of the body is not a number.") }
         return length
     }
 }

@@ -153,7 +153,9 @@ package final class PageServer: Sendable {
             load.bodyBytes += length
             return true
         }
-        guard isReserved else { throw PageRequest.Refusal(503, "Too much is being sent at once; try again.") }
+        guard isReserved else {
+            throw PageRequest.Refusal(503, "Too much data is being sent at the same time; try again.")
+        }
     }
 
     /// Runs `body` on a new thread.

@@ -50,7 +50,11 @@ package struct BytePairs: Sendable {
         where !line.hasPrefix("#version") {
             let parts = line.split(separator: " ")
             guard parts.count == 2 else {
-                throw ModelError(.malformed, "The line \(JSONValue.quoted(String(line))) is no pair.", at: "merges.txt")
+                throw ModelError(
+                    .malformed,
+                    "The line \(JSONValue.quoted(String(line))) is not a pair.",
+                    at: "merges.txt"
+                )
             }
             ranks[Pair(first: String(parts[0]), second: String(parts[1]))] = ranks.count
         }

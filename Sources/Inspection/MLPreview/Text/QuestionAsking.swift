@@ -55,7 +55,7 @@ package struct QuestionAsking: Sendable {
         guard asked.count + 8 <= length else {
             throw ModelError(
                 .invalidInput,
-                "The question is too long: \(asked.count) pieces, where the model takes \(length) with the text."
+                "The question is too long: \(asked.count) pieces, but the model takes \(length) including the text."
             )
         }
         guard !asked.isEmpty, !read.isEmpty else { return [] }

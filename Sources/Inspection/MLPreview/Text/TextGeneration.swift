@@ -39,7 +39,7 @@ package struct TextGeneration: Sendable {
     package init(_ plan: PreviewPlan, _ interface: SpecModelDescription) throws(ModelError) {
         guard let input = interface.input.first(where: { $0.name == plan.roles[.tokens] }),
             let output = plan.roles[.tokenScores]
-        else { throw ModelError(.invalidModel, "The model does not go on with texts.") }
+        else { throw ModelError(.invalidModel, "The model does not continue texts.") }
         self.input = input
         self.output = output
         let array = input.type.multiArrayType
@@ -53,7 +53,7 @@ package struct TextGeneration: Sendable {
             length = UsageLines.sampleShape(array).max() ?? 0
         }
         guard length > 1 else {
-            throw ModelError(.invalidModel, "The model takes one token at a time, and keeps none.")
+            throw ModelError(.invalidModel, "The model takes one token at a time and remembers no earlier ones.")
         }
     }
 

@@ -7,7 +7,7 @@ struct Edit: ParsableCommand {
         commandName: "edit",
         abstract: "Change a model: make it updatable, rename inputs and outputs, set metadata.",
         discussion: """
-            A number is written VALUE, VALUE:MIN...MAX (what an app may choose) or, for whole numbers, VALUE:A,B,C.
+            A number is written VALUE, VALUE:MIN...MAX (the values that an app may choose) or, for whole numbers, VALUE:A,B,C.
 
             Examples:
               coreml edit Digits.mlmodel --updatable linear_0,linear_1 --optimizer adam --learning-rate 0.001:0...0.1 \\
@@ -69,7 +69,7 @@ struct Edit: ParsableCommand {
         if !editor.trainingInputs.isEmpty { print("  examples \(editor.trainingInputs.joined(separator: ", "))") }
         if !foreign.isEmpty {
             let note =
-                "note: Apple's systems carry no gradients through \(editor.layersOfThisSystemText): "
+                "note: Apple's systems do not propagate gradients through \(editor.layersOfThisSystemText): "
                 + "the model can be updated here only\n"
             FileHandle.standardError.write(Data(note.utf8))
         }

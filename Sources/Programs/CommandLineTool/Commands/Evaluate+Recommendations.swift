@@ -18,8 +18,8 @@ extension Evaluate {
     ) throws -> Int {
         guard let observed else {
             throw Failure(
-                "a recommender goes by what users chose before: name the table of that with --observed; "
-                    + "\(data) has what they chose then"
+                "a recommender needs the users' earlier choices: name their table with --observed; "
+                    + "\(data) has the later ones"
             )
         }
         let recommender = Recommender(engine, model.itemSimilarityRecommender)

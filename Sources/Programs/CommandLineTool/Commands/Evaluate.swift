@@ -133,7 +133,7 @@ struct Evaluate: ParsableCommand {
                 ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
             ] + cutting.given
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
-            throw Failure("\(option.0) says nothing about this model's data; see 'coreml evaluate --help'")
+            throw Failure("\(option.0) does not apply to this model's data; see 'coreml evaluate --help'")
         }
         var report = TrainingReport(title: "\(source.model) on \(data)")
         let count: Int

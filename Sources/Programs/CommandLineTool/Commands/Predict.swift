@@ -26,7 +26,7 @@ struct Predict: ParsableCommand {
             prediction of a file is the mean over its windows, for activities there is one for each sample; with --windows
             there is one for each window, divided as in 'coreml evaluate'.
 
-            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with as many rows; the
+            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with that number of rows; the
             values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder
             of images. Images of other formats are PNG files beside them, represented by their paths; without --output
             they are written to the working folder, named after the output.
@@ -111,10 +111,10 @@ struct Predict: ParsableCommand {
                 ("--text", !text.isEmpty), ("--windows", windows),
             ] + cutting.given + recommending.given
         if let option = given.first(where: { $0.1 && !subject.options.contains($0.0) })?.0 {
-            throw Failure("\(option) says nothing about this model; see 'coreml predict --help'")
+            throw Failure("\(option) does not apply to this model; see 'coreml predict --help'")
         }
         if files.isEmpty, let option = given.first(where: { $0.1 && Self.optionsOfFiles.contains($0.0) })?.0 {
-            throw Failure("\(option) goes with files that are cut into windows; name them after the model")
+            throw Failure("\(option) applies to files that are cut into windows; name them after the model")
         }
         if !files.isEmpty, let kind = subject.files, let answers = try answers(about: kind, subject, file) {
             return answers
@@ -123,7 +123,7 @@ struct Predict: ParsableCommand {
         let predictor = Predictor(engine: engine, repetitions: repetitions)
         if let csv {
             guard repetitions == 1 else {
-                throw Failure("--repeat does not go with --csv; 'coreml bench' measures batches")
+                throw Failure("--repeat cannot be combined with --csv; 'coreml bench' measures batches")
             }
             return TableRowAnswers(engine: engine, path: csv, delimiter: cells.delimiter)
         }
@@ -168,7 +168,7 @@ struct Predict: ParsableCommand {
         func model() throws -> (MLModel, FileList) {
             guard inputs.input.isEmpty else { throw Failure("the files bring all inputs; leave out --input") }
             guard repetitions == 1 else {
-                throw Failure("--repeat goes with one prediction, not with windows of files")
+                throw Failure("--repeat applies to one prediction, not to windows of files")
             }
             return (try MLModel(file, configuration: MLModelConfiguration()), try FileList(files, kind))
         }

@@ -56,7 +56,9 @@ struct TestModel: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard vectors != nil || record != nil else { throw ValidationError("--vectors says what to check") }
+        guard vectors != nil || record != nil else {
+            throw ValidationError("--vectors is missing: it names the cases to check")
+        }
         guard record == nil || junit == nil else {
             throw ValidationError("--record compares nothing; leave out --junit")
         }
@@ -85,7 +87,7 @@ struct TestModel: ParsableCommand {
         }
         guard let read else { return nil }
         guard read.cases.contains(where: { $0.steps.contains { !$0.outputs.isEmpty } }) else {
-            throw Failure("\(vectors ?? ""): no case says what is expected of an output")
+            throw Failure("\(vectors ?? ""): no case has an expected output")
         }
         let run = VectorRun(engine, read, tolerances: try tolerances())
         var results: [CaseResult] = []
@@ -159,7 +161,7 @@ struct TestModel: ParsableCommand {
             let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
             guard (1...2).contains(parts.count), let first = parts[0], first >= 0,
                 parts.count == 1 || (parts[1] ?? -1) >= 0
-            else { throw ValidationError("'\(text)' is no value of \(option); one or two numbers from 0 are") }
+            else { throw ValidationError("'\(text)' is not a value of \(option); one or two numbers from 0 are") }
             return (first, parts.count == 2 ? parts[1] : nil)
         }
         for text in tolerance {

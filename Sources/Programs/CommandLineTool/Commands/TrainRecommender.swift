@@ -62,7 +62,7 @@ struct TrainRecommender: ParsableCommand {
             throw ValidationError("--similarity pearson compares ratings: name their column with --rating")
         }
         guard training.resume == nil else {
-            throw ValidationError("--resume is of no use: a recommender is found in one pass, without checkpoints")
+            throw ValidationError("--resume has no effect: a recommender is trained in one pass, without checkpoints")
         }
     }
 

@@ -92,7 +92,7 @@ struct TrainTabular: ParsableCommand {
             }
         }
         if let option = given.first(where: { !$0.algorithms.contains(algorithm) }) {
-            throw ValidationError("\(option.name) is no parameter of \(algorithm.rawValue)")
+            throw ValidationError("\(option.name) is not a parameter of \(algorithm.rawValue)")
         }
         if classifier, algorithm == .linear { throw ValidationError("a linear model is a regressor; use logistic") }
     }
@@ -125,7 +125,7 @@ struct TrainTabular: ParsableCommand {
         try TableFile.requireRows(frame, data)
         let type = frame[target].wrappedElementType
         let isClassifier = classifier || type == String.self || type == Bool.self
-        if algorithm == .automatic { flow.announce("trying what suits the data") }
+        if algorithm == .automatic { flow.announce("choosing an algorithm") }
         var outcome = try isClassifier ? classify(frame, flow) : regress(frame, flow)
         outcome.facts.insert(("data", "\(data), \(frame.shape.rows) rows"), at: 0)
         outcome.json["rows"] = frame.shape.rows

@@ -17,7 +17,7 @@ struct TrainText: ParsableCommand {
 
             For a classifier DATA is a .csv, .tsv or .json table or an SFrame (a folder that Turi Create or Create ML wrote)
             with a text and a label in each row, or a folder with a folder of UTF-8 text files for each label. For a tagger
-            it is a .json file or an SFrame whose rows have an array of tokens and one of as many labels, or a table with a
+            it is a .json file or an SFrame whose rows have an array of tokens and an equally long one of labels, or a table with a
             token in each row, where --sentence names the column whose value changes from sentence to sentence. The model
             takes a string 'text'.
 

@@ -80,7 +80,7 @@ struct TrainingFlow {
         guard Interruption.signal != 0 else { return }
         progress.close()
         var text = "interrupted; no model is written"
-        if let folder = options.resume { text += "; run the same command again to go on from '\(folder)'" }
+        if let folder = options.resume { text += "; run the same command again to continue from '\(folder)'" }
         FileHandle.standardError.write(Data("\(text)\n".utf8))
         throw ExitCode(128 + Interruption.signal)
     }

@@ -131,7 +131,7 @@ struct Update: ParsableCommand {
         var text = "\(cause); the model is unchanged"
         if let checkpoint {
             try failing { () throws(ModelError) in try session.checkpoint().write(to: checkpoint) }
-            text = "\(cause); run the same command again to go on from '\(checkpoint)'"
+            text = "\(cause); run the same command again to continue from '\(checkpoint)'"
         }
         FileHandle.standardError.write(Data("\(text)\n".utf8))
         throw ExitCode(signal == 0 ? 75 : 128 + signal)

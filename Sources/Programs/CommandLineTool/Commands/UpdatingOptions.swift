@@ -89,7 +89,7 @@ struct UpdatingOptions: ParsableArguments {
 
     private func wantedLoss(_ editor: ModelEditor) throws -> UpdateLoss {
         guard let input = lossInput ?? editor.classifierProbabilities else {
-            throw Failure("Name what the loss looks at with --loss-input.")
+            throw Failure("Name the value that the loss is computed from with --loss-input.")
         }
         switch loss ?? (editor.classifierProbabilities == nil ? nil : .crossEntropy) {
         case .crossEntropy?: return .categoricalCrossEntropy(input: input, target: lossTarget)

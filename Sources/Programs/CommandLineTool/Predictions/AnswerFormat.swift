@@ -38,7 +38,7 @@ enum AnswerFormat {
                 if case .imageType? = output.type.type { continue }
                 throw Failure(
                     "'\(path)': \(what) does not hold the output '\(output.name)', \(output.typeText); write a .jsonl or "
-                        + ".csv file, and pictures go beside it"
+                        + ".csv file, with pictures beside it"
                 )
             }
             guard !source.outputs.isEmpty else { throw Failure("'\(path)': the model gives no pictures") }

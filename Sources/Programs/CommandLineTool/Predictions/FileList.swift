@@ -56,7 +56,7 @@ struct FileList {
                 )
             }
             if found.left > 0 {
-                let note = "'\(argument)': files left out that are no \(kind.name): \(found.left)\n"
+                let note = "'\(argument)': files left out that are not \(kind.name): \(found.left)\n"
                 FileHandle.standardError.write(Data(note.utf8))
             }
             paths += found.taken

@@ -113,7 +113,7 @@ struct PictureAnswers: AnswerSink {
     mutating func receive(_ answer: Answer) throws {
         for name in names {
             guard case .image(let image)? = answer.outputs[name] else {
-                throw Failure("the output '\(name)' is no picture")
+                throw Failure("the output '\(name)' is not a picture")
             }
             _ = try files.write(image, named: name, of: answer)
         }

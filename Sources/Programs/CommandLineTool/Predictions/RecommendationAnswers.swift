@@ -45,7 +45,7 @@ struct RecommendationOptions: ParsableArguments {
         guard count ?? 1 > 0 else { throw ValidationError("--k takes numbers from 1") }
         guard count == nil || areComplete else {
             throw ValidationError(
-                "--k goes with --observed or --items; with --input give the input for it"
+                "--k needs --observed or --items; with --input give the number as an input"
             )
         }
         guard observed == nil || items.isEmpty else {
@@ -53,7 +53,7 @@ struct RecommendationOptions: ParsableArguments {
         }
         guard observed != nil || [user, userColumn, itemColumn, ratingColumn].allSatisfy({ $0 == nil }) else {
             throw ValidationError(
-                "--user and the columns need --observed: a recommender's file knows items, not what users chose"
+                "--user and the columns need --observed: a recommender's file holds items, not users' choices"
             )
         }
     }

@@ -37,7 +37,7 @@ struct PreviewGeneration: Sendable {
             try TextGeneration(session.plan, session.engine.interface)
         }
         tokens = try Self.tokens(parcel.json["text"]?.string ?? "", session.vocabulary)
-        guard !tokens.isEmpty else { throw Failure("write something that the model goes on with") }
+        guard !tokens.isEmpty else { throw Failure("write something for the model to continue") }
         func number(_ name: String) -> Double? {
             switch parcel.json[name] {
             case .number(let value)?: value
@@ -61,7 +61,7 @@ struct PreviewGeneration: Sendable {
             return try text.split { $0.isWhitespace || $0 == "," }.map { word in
                 guard let number = Int32(word) else {
                     throw Failure(
-                        "'\(word)' is no number of a token; start with --vocabulary vocab.json to write texts"
+                        "'\(word)' is not a number of a token; start with --vocabulary vocab.json to write texts"
                     )
                 }
                 return number

@@ -90,7 +90,7 @@ struct PreviewLesson: Sendable {
     }
 
     /// The page's message when an event cannot be written as JSON.
-    static let unwritable = #"{"error":"What happened cannot be written as JSON."}"#
+    static let unwritable = #"{"error":"The event cannot be written as JSON."}"#
 
     @discardableResult private func send(_ events: PageEvents, _ name: String, _ object: [String: Any]) -> Bool {
         do {

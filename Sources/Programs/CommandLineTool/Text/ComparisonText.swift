@@ -45,13 +45,13 @@ struct ComparisonText {
                     storage
                 )
             }
-            lines.append("\nWeights that moved, \(comparison.weights.count - moved.count) did not")
+            lines.append("\nWeights that changed, \(comparison.weights.count - moved.count) did not")
             lines.append(table.text())
             if moved.count > limit { lines.append("  … and \(moved.count - limit) more") }
         }
         let repacked = comparison.weights.filter { !$0.hasMoved && $0.storage != $0.otherStorage }
         section(
-            "Weights stored otherwise, with the same values",
+            "Weights stored differently, with the same values",
             repacked.map { "~ \($0.otherName): \($0.storage) → \($0.otherStorage)" }
         )
         section("Weights without a partner", comparison.unpaired.map(Self.line))

@@ -122,7 +122,7 @@ struct LearningFacts {
         if !layersOfThisSystem.isEmpty {
             table.add(
                 "only here",
-                "Apple's systems carry no gradients through \(layersOfThisSystem.joined(separator: ", "))"
+                "Apple's systems do not propagate gradients through \(layersOfThisSystem.joined(separator: ", "))"
             )
         }
         let place = names.isEmpty ? "" : " in '\(names.joined(separator: " › "))'"

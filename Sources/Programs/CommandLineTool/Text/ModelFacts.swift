@@ -89,8 +89,8 @@ struct ModelFacts {
         if needed != specification.specificationVersion, let systems = SpecificationVersion.systems(needed) {
             lines.append(
                 needed < specification.specificationVersion
-                    ? "what it uses needs no more than specification \(needed): \(Self.text(systems))"
-                    : "what it uses needs specification \(needed): \(Self.text(systems))"
+                    ? " its features need no more than specification \(needed): \(Self.text(systems))"
+                    : " its features need specification \(needed): \(Self.text(systems))"
             )
         }
         return lines

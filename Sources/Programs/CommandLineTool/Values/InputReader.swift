@@ -123,7 +123,9 @@ struct InputReader {
                 throw Failure("\(path): no array '\(input.name)'\n\(inputList)")
             }
             guard let first = array.shape.first, count ?? first == first else {
-                throw Failure("\(path): the array '\(input.name)' is \(array.shape); all have as many rows")
+                throw Failure(
+                    "\(path): the array '\(input.name)' is \(array.shape); all arrays need the same number of rows"
+                )
             }
             count = first
             switch input.type.type {
@@ -189,7 +191,7 @@ struct InputReader {
         let json: JSONValue
         do { json = try JSONFeature.value(text) } catch {
             throw Failure(
-                "'\(text)' is no value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
+                "'\(text)' is not a value for '\(feature.name)' (\(feature.typeText)); give a .npy or .json file, or JSON"
             )
         }
         return try JSONFeature.data(json, for: feature)

@@ -67,7 +67,7 @@ enum JSONFeature {
         case is NSNull: try writer.null()
         case let list as [Any]: try writer.list(list) { try write($0, writer) }
         case let object as [String: Any]: try writer.object(object.sorted { $0.key < $1.key }) { try write($0, writer) }
-        default: throw Failure("values of type \(type(of: value)) have no form in JSON")
+        default: throw Failure("values of type \(type(of: value)) cannot be written as JSON")
         }
     }
 }

@@ -84,10 +84,12 @@ struct SensorData {
 
     private func annotated(_ path: String, _ annotations: Annotations, _ features: [String]?) throws -> Recordings {
         guard TableFile.isFolder(path) else {
-            throw Failure("'\(path)' is no folder; --annotation-file names a table in the folder of the recordings")
+            throw Failure("'\(path)' is not a folder; --annotation-file names a table in the folder of the recordings")
         }
         guard delimiter == nil else {
-            throw Failure("--delimiter does not go with --annotation-file, whose tables have commas between the cells")
+            throw Failure(
+                "--delimiter cannot be combined with --annotation-file, whose tables have commas between the cells"
+            )
         }
         let file = path + "/" + annotations.file
         let types = [labelColumn: CSVType.string, recordingColumn: .string]
@@ -162,7 +164,7 @@ struct SensorData {
             let frame = try table(file, nil, hasLabels: hasLabels)
             if frame.shape.rows > 0 { return try sensors(of: frame, file) }
         }
-        throw Failure("'\(files[0])' and whatever is beside it has no rows; there is nothing to learn from")
+        throw Failure("'\(files[0])' and the files beside it have no rows; there is nothing to learn from")
     }
 
     /// The columns of numbers.

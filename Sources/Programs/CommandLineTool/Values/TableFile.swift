@@ -39,7 +39,7 @@ enum TableFile {
             throw Failure("\(path): \(context.debugDescription)")
         } catch CSVReadingError.misplacedQuote(let row, let column) {
             throw Failure(
-                "\(path): row \(row), column \(column): a quote stands where none may be, or is never closed; "
+                "\(path): row \(row), column \(column): a quote is not allowed here, or is never closed; "
                     + "double the quotes inside quoted cells"
             )
         } catch { throw Failure("\(path): \(error)") }

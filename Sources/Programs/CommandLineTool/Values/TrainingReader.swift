@@ -66,7 +66,7 @@ extension InputReader {
             let line = line.trimmingCharacters(in: .whitespacesAndNewlines)
             guard !line.isEmpty else { continue }
             guard case .object(let members)? = try? JSONFeature.value(line) else {
-                throw Failure("\(path): line \(number + 1) is no JSON object")
+                throw Failure("\(path): line \(number + 1) is not a JSON object")
             }
             var features: [String: FeatureData] = [:]
             for description in interface.input {

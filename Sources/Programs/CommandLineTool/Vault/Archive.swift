@@ -32,7 +32,7 @@ struct ArchiveCreate: ParsableCommand {
         abstract: "Pack a model into an archive (the default).",
         discussion: """
             A model that is not compiled is compiled first.  Flowers.mlmodelkey beside Flowers.mlpackage is the key to encrypt \
-            with, unless --encrypt or --no-encrypt say otherwise.
+            with, unless --encrypt or --no-encrypt is given.
 
             Examples:
               coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey
@@ -48,7 +48,7 @@ struct ArchiveCreate: ParsableCommand {
     var output: String?
     @Option(help: ArgumentHelp("Encrypt with this key.", valueName: "key"))
     var encrypt: String?
-    @Flag(help: "Do not encrypt, even when there is a key beside the model.")
+    @Flag(help: "Do not encrypt, even if there is a key beside the model.")
     var noEncrypt = false
     @Option(help: ArgumentHelp("Sign with an Ed25519 key in PEM form.", valueName: "pem"))
     var sign: String?
@@ -234,7 +234,7 @@ struct ArchiveVerify: ParsableCommand {
         let contentKey: SecretBytes
         do throws(ModelError) { contentKey = try Vault.shared.contentKey(of: record, at: self.archive) } catch {
             guard error.code == .keyFetch else { throw error }
-            return "encrypted with the key \(record.keyID), which is not at hand: what is in it was not checked"
+            return "encrypted with the key \(record.keyID), which is not available: its contents were not checked"
         }
         try archive.check(contentKey)
         let folder = try EncryptedFolder(record, contentKey: contentKey, stored: archive.files)
@@ -264,7 +264,7 @@ struct ArchiveExtract: ParsableCommand {
             guard output != nil || !name.contains("/") else {
                 throw ModelError(
                     .malformed,
-                    "The model's name has a slash; say with --output where it goes.",
+                    "The model's name has a slash; name the folder with --output.",
                     at: self.archive
                 )
             }

@@ -45,7 +45,7 @@ struct NewKeyOptions: ParsableArguments {
 
     func validate() throws {
         guard !noStore || privateKey != nil else {
-            throw ValidationError("--no-store would lose the private half; say where it goes with --private-key")
+            throw ValidationError("--no-store would lose the private half; name a file for it with --private-key")
         }
         if let expires, !(1...36_500 ~= expires) { throw ValidationError("--expires takes 1 to 36500 days") }
     }
@@ -68,7 +68,7 @@ struct NewKeyOptions: ParsableArguments {
             half = publicHalf
             if let signer = try signer { half = try KeySignature.sign(publicHalf, with: signer) }
         } else if sign != nil {
-            throw ModelError(.invalidInput, "A symmetric key is not signed: whoever has it can encrypt with it.")
+            throw ModelError(.invalidInput, "A symmetric key is not signed: everybody who has it can encrypt with it.")
         }
         if key.publicHalf != nil {
             if let privateKey {
@@ -132,7 +132,7 @@ struct KeyCreate: ParsableCommand {
 
     func validate() throws {
         guard [.signing, .modelSigning].contains(kind) || team != nil else {
-            throw ValidationError("--team says whose key it is")
+            throw ValidationError("--team is missing: it names the owner of the key")
         }
         if let team, team.utf8.count > 200 { throw ValidationError("--team takes at most 200 bytes") }
     }
@@ -302,7 +302,7 @@ struct KeyRotate: ParsableCommand {
                 if signer == nil, FileAccess.kind(of: path) == .file, try !ModelArchive(path).signatures.isEmpty {
                     throw ModelError(
                         .invalidInput,
-                        "The archive is signed; say with --sign who signs it anew.",
+                        "The archive is signed; name the key of its new signature with --sign.",
                         at: path
                     )
                 }
@@ -403,7 +403,7 @@ struct KeyRemove: ParsableCommand {
     func run() throws {
         try failing { () throws(ModelError) in
             guard let bytes = Hexadecimal.bytes(keyID.utf8), bytes.count == KeyID.byteCount else {
-                throw ModelError(.invalidInput, "\"\(keyID)\" is no name of a key; see coreml key list.")
+                throw ModelError(.invalidInput, "\"\(keyID)\" is not a name of a key; see coreml key list.")
             }
             let store = KeyStore.user
             guard try store.key(KeyID(bytes)) != nil else {

@@ -130,7 +130,10 @@ struct PassphraseOption: ParsableArguments {
             text = SecretText(Array(data.prefix { $0 != 0x0A && $0 != 0x0D }))
         } else {
             guard isatty(0) != 0 else {
-                throw ModelError(.invalidInput, "There is nobody to ask for the passphrase; use --passphrase-file.")
+                throw ModelError(
+                    .invalidInput,
+                    "There is no terminal to ask for the passphrase; use --passphrase-file."
+                )
             }
             text = try ask("Passphrase: ")
             if repeated, try !ask("Again: ").equals(text) {

@@ -63,7 +63,7 @@ struct FoundModel {
             throw Failure(
                 found.isEmpty
                     ? "There is no Core ML model (.mlpackage, .mlmodel, .mlmodelc) in \(folder)."
-                    : "There are several models: say with --path which one: \(names)."
+                    : "There are several models: choose one with --path: \(names)."
             )
         }
         return folder + "/" + first
@@ -107,7 +107,7 @@ struct FoundModel {
         let real = URL(fileURLWithPath: whole).resolvingSymlinksInPath().path
         let root = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
         guard real.hasPrefix(root + "/") else { throw Failure("\"\(path)\" leads out of the folder.") }
-        guard endings.contains(where: path.hasSuffix) else { throw Failure("\(path) is no Core ML model.") }
+        guard endings.contains(where: path.hasSuffix) else { throw Failure("\(path) is not a Core ML model.") }
         return whole
     }
 }

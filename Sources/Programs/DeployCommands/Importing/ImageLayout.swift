@@ -31,7 +31,7 @@ struct ImageLayout {
         guard let data = FileManager.default.contents(atPath: folder + "/index.json"),
             data.count <= Self.largestDocument,
             let index = try? JSONDecoder().decode(Index.self, from: data)
-        else { throw Failure("\(folder)/index.json is no index of an OCI image layout.") }
+        else { throw Failure("\(folder)/index.json is not an index of an OCI image layout.") }
         let manifests = index.manifests.filter { $0.mediaType == "application/vnd.oci.image.manifest.v1+json" }
         guard let first = manifests.first, manifests.count == 1 else {
             throw Failure("The layout has \(manifests.count) manifests; one model artifact is needed.")
@@ -55,7 +55,7 @@ struct ImageLayout {
         let parts = descriptor.digest.split(separator: ":")
         guard parts.count == 2, parts[0] == "sha256", parts[1].utf8.count == 64, parts[1].allSatisfy(\.isHexDigit)
         else {
-            throw Failure("\"\(descriptor.digest)\" is no digest of SHA-256.")
+            throw Failure("\"\(descriptor.digest)\" is not a digest of SHA-256.")
         }
         let url = URL(fileURLWithPath: folder + "/blobs/sha256/" + parts[1])
         guard let file = try? FileHandle(forReadingFrom: url) else {
@@ -116,7 +116,7 @@ enum SafePath {
         let isRight =
             !path.hasPrefix("/") && !parts.isEmpty && parts.count <= 32 && path.utf8.count <= 1024
             && parts.allSatisfy { $0 != ".." && !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x5C } }
-        guard isRight else { throw Failure("\"\(path)\" is no path within a folder.") }
+        guard isRight else { throw Failure("\"\(path)\" is not a path within a folder.") }
         return URL(fileURLWithPath: folder + "/" + parts.joined(separator: "/"))
     }
 }

@@ -26,7 +26,7 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "A key to encrypt the model with.") var encrypt: String?
     @Option(help: "The app, for a release.") var app: String?
     @Option(help: "The collection, for a release.") var collection: String?
-    @Option(help: "What the collection calls the model; the model's own name by default.") var model: String?
+    @Option(help: "The model's name in the collection; the model's own name by default.") var model: String?
     @OptionGroup var server: ServerOptions
 
     private struct ReleaseBody: Encodable {

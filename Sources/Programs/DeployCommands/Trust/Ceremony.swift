@@ -59,7 +59,12 @@ struct Ceremony {
             for (role, keys) in wish.publishers.sorted(by: { $0.key < $1.key }) {
                 let parts = role.split(separator: ".", maxSplits: 1)
                 guard parts.count == 2 else {
-                    throw UpdateError(.invalidEdit, role, "it is no role of a collection", remedy: "Say app.collection")
+                    throw UpdateError(
+                        .invalidEdit,
+                        role,
+                        "it is not a role of a collection",
+                        remedy: "Say app.collection"
+                    )
                 }
                 try targets.delegate(
                     to: role,
@@ -112,7 +117,7 @@ struct Ceremony {
     init(folder: String) throws {
         func read(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
-                throw Failure("\(folder) is no folder of coreml trust ceremony begin: it has no \(name).")
+                throw Failure("\(folder) is not a folder made by coreml trust ceremony begin: it has no \(name).")
             }
             return data
         }

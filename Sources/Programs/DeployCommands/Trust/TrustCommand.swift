@@ -8,9 +8,9 @@ public struct TrustCommand: ParsableCommand {
     /// The command's name, help text and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Move the keys that devices trust out of the server, change them, and see who signs what.",
+        abstract: "Move the keys that devices trust out of the server, change them, and list the signers.",
         discussion: """
-            A new team's keys all lie on its server, so that whoever has the server can sign anything.  A ceremony gives root and targets \
+            All keys of a new team are on its server, so that anybody who controls the server can sign anything.  A ceremony gives root and targets \
             (and, if you want, the releases of collections) to people, each with a key of their own under a passphrase.
 
             Examples:
@@ -40,7 +40,7 @@ struct TrustKey: ParsableCommand {
     )
 
     @Argument(help: "Where the private key goes.") var path: String
-    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
+    @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
 
     func run() throws {
         let name = path.hasSuffix(".key") ? String(path.dropLast(4)) : path
@@ -69,9 +69,9 @@ struct CeremonyCommand: ParsableCommand {
 struct CeremonyBegin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "begin",
-        abstract: "Draft the next root, in a folder that goes round among the holders of keys.",
+        abstract: "Draft the next root, in a folder to pass from one key holder to the next.",
         discussion: """
-            What the drafts follow is fetched from the server and verified from the root that your app carries.  Keys that are not named \
+            The current metadata is fetched from the server and verified from the root that your app carries.  Keys that are not named \
             stay as they are; without any, the root is drafted again with a later expiry.
             """
     )
@@ -84,11 +84,12 @@ struct CeremonyBegin: ParsableCommand {
     @Option(
         parsing: .upToNextOption,
         help:
-            "Who signs the releases of a collection from now on: APP.COLLECTION=KEY.pub; needs the targets keys' signatures."
+            "The new signer of a collection's releases: APP.COLLECTION=KEY.pub; needs the targets keys' signatures."
     )
     var publisher: [String] = []
     @Flag(
-        help: "Take what waits on the server for the holders of root and targets: new apps, collections, online keys."
+        help:
+            "Use the server's drafts that wait for the holders of root and targets: new apps, collections, online keys."
     )
     var waiting = false
     @Option(help: "Days until the root expires.") var rootDays = 365
@@ -99,7 +100,7 @@ struct CeremonyBegin: ParsableCommand {
     func validate() throws {
         guard !waiting || root.isEmpty && targets.isEmpty && publisher.isEmpty else {
             throw ValidationError(
-                "--waiting takes what the server has drafted as it is: appoint others in a ceremony after it."
+                "--waiting uses the server's drafts unchanged: appoint other key holders in a later ceremony."
             )
         }
         guard root.isEmpty || (1...root.count).contains(rootThreshold) else {
@@ -109,7 +110,7 @@ struct CeremonyBegin: ParsableCommand {
             throw ValidationError("--targets-threshold is 1 to the number of --targets keys.")
         }
         guard (1...3650).contains(rootDays), (1...3650).contains(targetsDays) else {
-            throw ValidationError("Metadata is good for 1 to 3650 days.")
+            throw ValidationError("Metadata is valid for 1 to 3650 days.")
         }
     }
 
@@ -164,7 +165,7 @@ struct ReplaceOnlineKeys: ParsableCommand {
         commandName: "replace-online",
         abstract: "Give everything that the server signs by itself new keys, after they may have been stolen.",
         discussion: """
-            Timestamp, snapshot, the directors of all apps, the key service, and collections whose keys lie on the server. Where root and \
+            Timestamp, snapshot, the directors of all apps, the key service, and collections whose keys are on the server. Where root and \
             targets are held by people, new keys wait for them: coreml trust ceremony begin --waiting. The old ones sign until then, and \
             are removed afterwards.
             """
@@ -191,7 +192,7 @@ struct CeremonySign: ParsableCommand {
 
     @Argument(help: "The folder.") var folder: String
     @Option(help: "Your private key.") var key: String
-    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
+    @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
 
     func run() throws {
         var ceremony = try Ceremony(folder: folder)
@@ -207,7 +208,7 @@ struct CeremonySign: ParsableCommand {
 struct CeremonyStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what a ceremony changes and who has to sign yet."
+        abstract: "Show what a ceremony changes and who still has to sign."
     )
 
     @Argument(help: "The folder.") var folder: String
@@ -223,7 +224,7 @@ struct CeremonyStatus: ParsableCommand {
 struct CeremonyFinish: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "finish",
-        abstract: "Upload what was signed; the server gives up the private keys that it replaces."
+        abstract: "Upload the signed metadata; the server deletes the private keys that it replaces."
     )
 
     @Argument(help: "The folder.") var folder: String
@@ -278,10 +279,10 @@ struct TrustReport: Decodable {
     func show() {
         let meaning =
             switch level {
-            case "server": "whoever has the server can sign everything (coreml trust ceremony changes that)"
+            case "server": "anybody with access to the server can sign everything (coreml trust ceremony changes that)"
             case "releases":
-                "whoever has the server can sign releases, until the holders of the targets keys take that back"
-            default: "whoever has the server can choose among signed releases, and nothing else"
+                "anybody with access to the server can sign releases, until the holders of the targets keys revoke that"
+            default: "anybody with access to the server can choose among signed releases, and nothing else"
             }
         print("trust level \"\(level)\": \(meaning)")
         for role in roles {
@@ -299,7 +300,7 @@ struct TrustReport: Decodable {
 struct TrustStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say which keys lie on the server, what that means, and when metadata expires."
+        abstract: "Show which keys are on the server, what they can sign, and when metadata expires."
     )
 
     @Option(help: "The team.") var team: String
@@ -347,17 +348,17 @@ struct SignRelease: ParsableCommand {
         commandName: "sign-release",
         abstract: "Sign releases that wait for their publisher.",
         discussion: """
-            Shows what devices would be told to trust, and signs it.  Compare the hashes with those of your own build before you do.
+            Shows what devices would be told to trust, and signs it.  Compare the hashes with those of your own build first.
             """
     )
 
     @Option(help: "The team.") var team: String
     @Option(help: "Your private key.") var key: String
-    @Option(help: "A file with the passphrase; else it is asked for.") var passphraseFile: String?
-    @Option(help: "The app's ModelDeployment.json: what was signed before is verified from its root.")
+    @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
+    @Option(help: "The app's ModelDeployment.json: earlier signatures are verified from its root.")
     var configuration: String
     @Option(help: "Sign only this: APP.COLLECTION.") var role: String?
-    @Flag(help: "Only show what waits.") var dryRun = false
+    @Flag(help: "Only list the waiting releases.") var dryRun = false
     @OptionGroup var server: ServerOptions
 
     private struct Draft: Decodable {
@@ -392,7 +393,7 @@ struct SignRelease: ParsableCommand {
         var signed: [String: Data] = [:]
         for (role, draft) in documents {
             guard let keys = repository.trusted.keys(ofDelegated: role), keys.keyIDs.contains(file.id) else {
-                throw Failure("The key \(file.id.prefix(16)) is none of those that sign for \(role).")
+                throw Failure("The key \(file.id.prefix(16)) is not one of those that sign for \(role).")
             }
             var document = draft
             try document.sign(with: signing)

@@ -22,7 +22,7 @@ struct TrustPublicKey: Codable {
             throw Failure("\(path) cannot be read.")
         }
         do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
-            throw Failure("\(path) is no public key of coreml trust key.")
+            throw Failure("\(path) is not a public key made by coreml trust key.")
         }
         guard format == 1, try key().id == id else {
             throw Failure("\(path): the key is not the one that its id names.")
@@ -68,7 +68,7 @@ struct TrustKeyFile: Codable {
             throw Failure("\(path) cannot be read.")
         }
         do { self = try JSONDecoder().decode(Self.self, from: data) } catch {
-            throw Failure("\(path) is no private key of coreml trust key.")
+            throw Failure("\(path) is not a private key made by coreml trust key.")
         }
         // The cost parameters are bounded: an untrusted file must not exhaust memory.
         guard format == 1, cost.nonzeroBitCount == 1, (1 << 10...1 << 20).contains(cost), (1...16).contains(blockSize),
@@ -114,7 +114,9 @@ struct TrustKeyFile: Codable {
     static func write(_ data: Data, to path: String, mode: mode_t) throws {
         let file = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard file >= 0 else {
-            throw Failure("\(path) cannot be made: \(String(cString: strerror(errno))). Files that are there stay.")
+            throw Failure(
+                "\(path) cannot be made: \(String(cString: strerror(errno))). Existing files are not replaced."
+            )
         }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         try handle.write(contentsOf: data)
@@ -137,13 +139,15 @@ enum Passphrase {
             text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
         } else {
             guard isatty(0) == 1 else {
-                throw Failure("The passphrase of \(name) is asked for at a terminal, or read with --passphrase-file.")
+                throw Failure(
+                    "The passphrase of \(name) is read from a terminal, or from a file with --passphrase-file."
+                )
             }
             text = try ask("Passphrase of \(name): ")
             if isNew, try ask("The same again: ") != text { throw Failure("The passphrases differ.") }
         }
         guard !isNew || text.utf8.count >= least else {
-            throw Failure("A passphrase has \(least) characters at least; a sentence is best.")
+            throw Failure("A passphrase has \(least) characters or more; a sentence is best.")
         }
         return text
     }

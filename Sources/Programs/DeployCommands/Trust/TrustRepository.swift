@@ -68,7 +68,7 @@ private struct Fetcher: MetadataFetcher {
     init(base: String) { self.base = base }
 
     func fetch(_ path: String, limit: Int) async throws -> [UInt8]? {
-        guard let url = URL(string: base + path) else { throw Failure("\(base)\(path) is no address.") }
+        guard let url = URL(string: base + path) else { throw Failure("\(base)\(path) is not an address.") }
         let answer = try await transport.send(TransportRequest(url, limit: limit + 1))
         switch answer.status {
         case 200: return answer.body

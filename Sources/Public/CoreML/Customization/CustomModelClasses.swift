@@ -36,7 +36,7 @@ package struct CustomModelClasses: CustomModelSource {
     /// Makes the engine of a model that a class of the app computes.
     package func engine(for model: SpecModel) throws(ModelError) -> any ModelEngine {
         guard case .customModel(let custom)? = model.type else {
-            throw ModelError(.invalidModel, "the model is no custom model")
+            throw ModelError(.invalidModel, "the model is not a custom model")
         }
         let type = try Self.named(custom.className)
         do {

@@ -16,7 +16,7 @@ open class MLArrayBatchProvider: NSObject, MLBatchProvider {
         if let odd = dictionary.first(where: { $0.value.count != count }) {
             throw MLModelError(
                 .featureType,
-                "Feature \"\(odd.key)\" has \(odd.value.count) values, others have \(count); give as many of each."
+                "Feature \"\(odd.key)\" has \(odd.value.count) values, others have \(count); give the same number of each."
             )
         }
         array = try (0..<count).map { index in

@@ -17,7 +17,7 @@ struct OutputBackings {
                 let names = description.outputs.map { $0.name }.joined(separator: ", ")
                 throw MLModelError(
                     .generic,
-                    "There is a backing for \"\(name)\", which is no output; the outputs are \(names)."
+                    "There is a backing for \"\(name)\", which is not an output; the outputs are \(names)."
                 )
             }
             switch (output.type, backing) {

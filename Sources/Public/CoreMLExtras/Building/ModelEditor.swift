@@ -160,7 +160,10 @@ public struct ModelEditor: Sendable {
     public mutating func setNeighbors(_ neighbors: IntegerParameter) throws {
         try change { (model) throws(ModelError) in
             guard case .kNearestNeighborsClassifier? = model.type else {
-                throw ModelError(.invalidInput, "the model is no nearest-neighbours classifier: it has no neighbours")
+                throw ModelError(
+                    .invalidInput,
+                    "the model is not a nearest-neighbours classifier: it has no neighbours"
+                )
             }
             model.kNearestNeighborsClassifier.numberOfNeighbors = neighbors.specification
             try UpdatableModel.validate(
@@ -202,12 +205,15 @@ public struct ModelEditor: Sendable {
     private mutating func changeParameters(_ body: (inout SpecNetworkUpdateParameters) -> Void) throws {
         try change { (model) throws(ModelError) in
             guard model.networkLayers != nil else {
-                throw ModelError(.invalidInput, "the model is no neural network: it has no optimiser, loss or epochs")
+                throw ModelError(
+                    .invalidInput,
+                    "the model is not a neural network: it has no optimiser, loss or epochs"
+                )
             }
             guard var parameters = model.networkUpdate else {
                 throw ModelError(
                     .invalidInput,
-                    "the network says nothing of updates yet; name updatable layers, loss and optimiser together"
+                    "the network is not updatable yet; name updatable layers, loss and optimiser together"
                 )
             }
             body(&parameters)

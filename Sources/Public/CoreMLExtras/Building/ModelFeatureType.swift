@@ -137,7 +137,7 @@ extension ModelFeatureType {
         case .multiArray(let array):
             if array.shape.contains(where: { $0 < 1 }) { return "the shape \(array.shape) has an extent below 1" }
             if let value = array.defaultValue, [.int32, .int8].contains(array.dataType), Int32(exactly: value) == nil {
-                return "the default value \(value) is no whole number of 32 bits"
+                return "the default value \(value) is not a whole number of 32 bits"
             }
             switch array.flexibility {
             case .shapes(let shapes):
@@ -147,7 +147,7 @@ extension ModelFeatureType {
                 }
             case .ranges(let ranges):
                 if ranges.count != array.shape.count || ranges.contains(where: { $0.lowerBound < 0 }) {
-                    return "\(ranges.count) ranges stand for \(array.shape.count) axes"
+                    return "\(ranges.count) ranges were given for \(array.shape.count) axes"
                 }
                 if zip(ranges, array.shape).contains(where: { !$0.contains($1) }) {
                     return "the shape \(array.shape) lies outside the ranges \(ranges)"

@@ -55,7 +55,7 @@ public struct ModelSpecification: Sendable {
                 guard names.isEmpty else {
                     throw ModelError(
                         .invalidInput,
-                        "The model keeps weights in files of their own, which a .mlmodel cannot hold; write a .mlpackage.",
+                        "The model keeps weights in separate files, which a .mlmodel cannot hold; write a .mlpackage.",
                         at: url.path
                     )
                 }

@@ -93,7 +93,7 @@ extension NeuralNetworkBuilder {
     ) {
         if labels.count == 0 { problems.append(ModelError(.invalidModel, "a classifier needs labels")) }
         if let duplicate = labels.duplicate {
-            problems.append(ModelError(.invalidModel, "the label '\(duplicate)' stands in the list twice"))
+            problems.append(ModelError(.invalidModel, "the label '\(duplicate)' occurs in the list twice"))
         }
         end = .classifier(
             labels,
@@ -108,7 +108,7 @@ extension NeuralNetworkBuilder {
         end = .regressor
         if !outputs.contains(where: { $0.name == feature }) {
             problems.append(
-                ModelError(.invalidModel, "the regressor predicts '\(feature)', which is no declared output")
+                ModelError(.invalidModel, "the regressor predicts '\(feature)', which is not a declared output")
             )
         }
         predictedFeature = feature

@@ -48,14 +48,14 @@ public struct PipelineBuilder: Sendable {
     public mutating func append(_ model: ModelSpecification, named name: String) throws {
         guard !name.isEmpty, !names.contains(name) else {
             throw MLModelError(
-                ModelError(.invalidInput, "each model of a pipeline needs a name of its own", at: "model '\(name)'")
+                ModelError(.invalidInput, "each model of a pipeline needs a unique name", at: "model '\(name)'")
             )
         }
         guard model.file.specification.weightFileNames.isEmpty else {
             throw MLModelError(
                 ModelError(
                     .unsupported,
-                    "a model with weights in files of their own cannot be put into a pipeline here; use a neural "
+                    "a model with weights in separate files cannot be put into a pipeline here; use a neural "
                         + "network, or link to the compiled model",
                     at: "model '\(name)'"
                 )
@@ -113,7 +113,7 @@ public struct PipelineBuilder: Sendable {
                 guard given.feature.type.fits(feature.type) else {
                     throw ModelError(
                         .invalidModel,
-                        "its input '\(feature.name)' is of another type than what \(given.giver) gives",
+                        "its input '\(feature.name)' is of another type than the output of \(given.giver)",
                         at: "model '\(name)'"
                     )
                 }

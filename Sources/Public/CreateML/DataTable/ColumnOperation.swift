@@ -84,7 +84,8 @@ enum ColumnOperation: String {
             let counts = (try first.cells().count, try second.cells().count)
             guard counts.0 == counts.1 else {
                 throw MLCreateError.generic(
-                    reason: "the columns have \(counts.0) and \(counts.1) rows; columns that go together have as many"
+                    reason:
+                        "the columns have \(counts.0) and \(counts.1) rows; columns that are combined need the same number of rows"
                 )
             }
             return counts.0
@@ -144,7 +145,7 @@ enum ColumnOperation: String {
                 }
             guard !result.overflow else {
                 throw MLCreateError.generic(
-                    reason: "row \(row): \(left) \(rawValue) \(right) is no integer; convert the columns to Double"
+                    reason: "row \(row): \(left) \(rawValue) \(right) is not an integer; convert the columns to Double"
                 )
             }
             return result.partialValue

@@ -36,7 +36,8 @@ public struct MLDataColumn<Element> where Element: MLDataValueConvertible {
         {
             untyped = MLUntypedColumn(
                 failure: MLCreateError.type(
-                    reason: "row \(row) of the column, '\(column[row])', is no \(Element.self); convert the column"
+                    reason:
+                        "row \(row) of the column, '\(column[row])', is not of type \(Element.self); convert the column"
                 )
             )
             return
@@ -55,7 +56,7 @@ public struct MLDataColumn<Element> where Element: MLDataValueConvertible {
                     guard let element else { return nil }
                     guard let cell = T(from: element.dataValue) else {
                         throw MLCreateError.type(
-                            reason: "'\(element)' says to be a \(Element.dataValueType), but has the value "
+                            reason: "'\(element)' claims to be a \(Element.dataValueType), but has the value "
                                 + "'\(element.dataValue)'"
                         )
                     }

@@ -16,7 +16,7 @@ extension MLDataTable {
     where S: Sequence, S.Element == Aggregator {
         MLDataTable(catching: {
             guard !columnsNamed.isEmpty else {
-                throw MLCreateError.generic(reason: "rows are grouped by one column at least; name it")
+                throw MLCreateError.generic(reason: "rows are grouped by at least one column; name it")
             }
             let groups = KeyGroups(try keys(columnsNamed)).rows
             var columns = try columnsNamed.map { name in

@@ -17,7 +17,7 @@ extension MLDataTable {
 
     private func joined(_ other: MLDataTable, _ names: [String], _ type: JoinType) throws -> MLDataTable {
         guard !names.isEmpty else {
-            throw MLCreateError.generic(reason: "tables are joined on one column at least; name it")
+            throw MLCreateError.generic(reason: "tables are joined on at least one column; name it")
         }
         for name in names {
             let types = (try column(named: name).type, try other.column(named: name).type)

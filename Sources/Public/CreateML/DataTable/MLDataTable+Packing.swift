@@ -16,7 +16,7 @@ extension MLDataTable {
     ) -> MLDataTable {
         MLDataTable(catching: {
             guard !columnsNamed.isEmpty else {
-                throw MLCreateError.generic(reason: "one column at least is packed; name it")
+                throw MLCreateError.generic(reason: "at least one column is packed; name it")
             }
             let packed = try columnsNamed.map { try column(named: $0).values.map { $0.isValid ? $0 : filling } }
             let rows = (0..<size.rows).map { row in packed.map { $0[row] } }
@@ -94,7 +94,7 @@ extension MLDataTable {
             }
             if let valueTypes, valueTypes.count != parts.count {
                 throw MLCreateError.generic(
-                    reason: "there are \(valueTypes.count) value types for \(parts.count) columns; give as many"
+                    reason: "there are \(valueTypes.count) value types for \(parts.count) columns; give the same number"
                 )
             }
             let columns = parts.enumerated().map { place, part -> (name: String, column: MLUntypedColumn) in

@@ -37,7 +37,7 @@ public struct MLDataTable {
                 throw MLCreateError.generic(
                     reason:
                         "the column '\(name)' has \(cells.count) rows, the column '\(first.name)' \(first.count); the "
-                        + "columns of a table have as many"
+                        + "columns of a table need the same number"
                 )
             }
             cells.name = name
@@ -229,7 +229,7 @@ extension MLDataTable {
                     throw MLCreateError.generic(
                         reason:
                             "the column '\(columnName)' has \(newValue.count) rows, the table \(rows); the columns of "
-                            + "a table have as many"
+                            + "a table need the same number"
                     )
                 }
                 if let place = columns.firstIndex(where: { $0.0 == columnName }) {

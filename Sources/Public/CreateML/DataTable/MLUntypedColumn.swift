@@ -237,7 +237,7 @@ extension MLUntypedColumn {
         }
         guard self.count == count else {
             throw MLCreateError.generic(
-                reason: "the mask has \(self.count) rows, and what it is to choose from \(count); they must be as many"
+                reason: "the mask has \(self.count) rows, but the column has \(count); the numbers must be equal"
             )
         }
         return typed(Int.self)?.map { $0.map { $0 != 0 } ?? false } ?? Array(repeating: false, count: count)

@@ -19,8 +19,8 @@ struct TableDialect {
         func check(_ condition: Bool, _ reason: String) throws {
             if !condition { throw MLCreateError.io(reason: reason) }
         }
-        try check(!options.delimiter.isEmpty, "the delimiter is empty; name what stands between cells")
-        try check(!options.lineTerminator.isEmpty, "the line terminator is empty; name what ends lines")
+        try check(!options.delimiter.isEmpty, "the delimiter is empty; give the text between cells")
+        try check(!options.lineTerminator.isEmpty, "the line terminator is empty; give the text that ends lines")
         try check(options.quote.count <= 1, "the quote '\(options.quote)' is longer than a character")
         try check(options.escape.count <= 1, "the escape '\(options.escape)' is longer than a character")
         try check(options.skipRows >= 0, "skipRows is \(options.skipRows); it must be 0 or more")

@@ -23,7 +23,8 @@ enum TableFile {
             return options.maxRows.map { DataFrame(frame.prefix($0)) } ?? frame
         default:
             throw MLCreateError.io(
-                reason: "\(url.path) ends neither in .csv (or .tsv, .txt) nor in .json; name it as what it is"
+                reason:
+                    "\(url.path) ends neither in .csv (or .tsv, .txt) nor in .json; give it the extension of its format"
             )
         }
     }

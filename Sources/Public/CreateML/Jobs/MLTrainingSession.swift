@@ -194,7 +194,9 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     public func removeCheckpoints(_ predicate: (MLCheckpoint) -> Bool) throws {
         try lock.withLock {
             guard !isTraining else {
-                throw MLCreateError.generic(reason: "the session is training; cancel its job before checkpoints go")
+                throw MLCreateError.generic(
+                    reason: "the session is training; cancel its job before you remove checkpoints"
+                )
             }
             guard let folder else { return }
             let last = state.checkpoints.last?.url
@@ -231,7 +233,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
             let first = session.checkpoints.first { $0.phase == .training && $0.iteration == 0 } ?? features
             guard first.iteration == 0 else {
                 throw MLCreateError.generic(
-                    reason: "the other session's checkpoint of its features was removed; extract them anew"
+                    reason: "the other session's checkpoint of its features was removed; extract them again"
                 )
             }
             try folder.write(try source.readData(of: .training), of: .training)
@@ -269,7 +271,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
                 taken = try restored(folder, state.checkpoints.last)
             } else {
                 throw MLCreateError.generic(
-                    reason: "training failed, and the session has no directory to go on from; make a new session"
+                    reason: "training failed, and the session has no directory to continue from; make a new session"
                 )
             }
             run = nil

@@ -71,12 +71,12 @@ struct SessionFolder: Sendable {
 
     func readData(of phase: MLPhase) throws -> [UInt8] {
         let file = url.appendingPathComponent(phase.rawValue + ".data")
-        let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it anew")
+        let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it again")
         let data = Array(bytes.dropFirst(8))
         var writer = ArchiveWriter()
         writer.write(Fingerprint.of(data))
         guard Array(bytes.prefix(8)) == writer.bytes else {
-            throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it anew")
+            throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it again")
         }
         return data
     }
@@ -153,7 +153,7 @@ struct SessionFolder: Sendable {
     private func readHeader(_ file: URL, _ task: String) throws -> (header: Header, bytes: [UInt8], start: Int) {
         let bytes = try Self.read(file, "the checkpoint \(file.path) is missing")
         func damaged(_ what: String) -> MLCreateError {
-            .io(reason: "the checkpoint \(file.path) is damaged (\(what)); remove it, and the one before it is used")
+            .io(reason: "the checkpoint \(file.path) is damaged (\(what)); remove it to use the one before it")
         }
         guard bytes.count >= 12, Array(bytes[..<8]) == Self.magic else { throw damaged("it does not begin as one") }
         let length = Int(bytes[8]) | Int(bytes[9]) << 8 | Int(bytes[10]) << 16 | Int(bytes[11]) << 24
@@ -162,7 +162,7 @@ struct SessionFolder: Sendable {
         do { header = try JSONDecoder().decode(Header.self, from: Data(bytes[12..<12 + length])) } catch {
             throw damaged("its description cannot be read: \(error)")
         }
-        guard header.count == bytes.count - 12 - length else { throw damaged("it is not as long as it says") }
+        guard header.count == bytes.count - 12 - length else { throw damaged("its length is not the stated one") }
         guard header.iteration >= 0 else { throw damaged("its iteration is negative") }
         guard header.task == task else {
             throw MLCreateError.generic(reason: "\(file.path) is a checkpoint of \(header.task), not of \(task)")
@@ -246,7 +246,7 @@ struct SessionFolder: Sendable {
                     rest = rest.dropFirst(written)
                 }
             }
-            guard fsync(descriptor) == 0 else { throw failure("bring to the disk") }
+            guard fsync(descriptor) == 0 else { throw failure("write to the disk") }
         } catch {
             unlink(temporary)
             throw error
@@ -257,9 +257,9 @@ struct SessionFolder: Sendable {
             throw error
         }
         let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw failure("bring to the disk the folder of") }
+        guard parent >= 0 else { throw failure("write to the disk the folder of") }
         defer { close(parent) }
         // Some file systems cannot flush a folder, and say EINVAL; the renaming is then as durable as they make it.
-        guard fsync(parent) == 0 || errno == EINVAL else { throw failure("bring to the disk the folder of") }
+        guard fsync(parent) == 0 || errno == EINVAL else { throw failure("write to the disk the folder of") }
     }
 }

@@ -25,7 +25,7 @@ public struct MLClassifierMetrics: Sendable {
         content =
             counts.total > 0
             ? .counts(counts)
-            : .failure(MLCreateError.generic(reason: "there are no examples to hold the classifier against"))
+            : .failure(MLCreateError.generic(reason: "there are no examples to evaluate the classifier on"))
     }
 
     /// Creates metrics from given values; they are invalid if a table is.

@@ -29,7 +29,7 @@ public struct MLRegressorMetrics: Sendable {
     ///   - predictions: The predictions, as many.
     package init(truth: some Collection<Double>, predictions: some Collection<Double>) {
         guard !truth.isEmpty else {
-            self.init(MLCreateError.generic(reason: "there are no examples to hold the regressor against"))
+            self.init(MLCreateError.generic(reason: "there are no examples to evaluate the regressor on"))
             return
         }
         let rows = RegressionRows(truth: Array(truth), predictions: Array(predictions))

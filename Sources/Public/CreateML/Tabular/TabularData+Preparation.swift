@@ -188,7 +188,7 @@ struct PreparedTable: Sendable {
         }
         let column = try frame.column(named: target, for: "target")
         guard !features.isEmpty else {
-            throw MLCreateError.generic(reason: "there are no feature columns beside the target '\(target)'")
+            throw MLCreateError.generic(reason: "there are no feature columns except the target '\(target)'")
         }
         guard !features.contains(target) else {
             throw MLCreateError.generic(reason: "the target '\(target)' cannot be a feature, too; leave it out")

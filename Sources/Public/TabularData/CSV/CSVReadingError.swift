@@ -67,11 +67,11 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
         case .outOfBounds(let requested, let actual):
             actual == RowSelection.mostRows
                 ? "the file has \(requested) rows, a data frame holds at most \(actual)"
-                : "row \(requested) was asked for, the file has \(actual) rows"
+                : "row \(requested) was requested, the file has \(actual) rows"
         case .missingColumn(let name): "the file has no column '\(name)'"
         case .unsupportedEncoding(let encoding): "the file is \(encoding); convert it to UTF-8"
         case .misplacedQuote(let row, let column):
-            "row \(row), column \(column): a quote stands where none may be; double quotes inside quotes, or set usesQuoting to false"
+            "row \(row), column \(column): a quote is not allowed here; double quotes inside quotes, or set usesQuoting to false"
         case .wrongNumberOfColumns(let row, let columns, let expected):
             "row \(row) has \(columns) columns, not \(expected)"
         case .failedToParse(let row, let column, .string, let contents):

@@ -22,7 +22,7 @@ public struct ShapedData<Element> {
 
     /// The element at one index per dimension, each counted from 0; an index outside `shape` is a fatal error.
     public subscript(indices: Int...) -> Element {
-        require(indices.count == shape.count, "\(shape.count) dimensions take as many indices")
+        require(indices.count == shape.count, "\(shape.count) dimensions take the same number of indices")
         var offset = 0
         for (axis, index) in indices.enumerated() {
             require(index >= 0 && index < shape[axis], "index \(index) is not in dimension \(axis)")

@@ -57,7 +57,7 @@ extension DataFrame {
     /// Inserts a row before the row `index`, or at the end when `index` is the number of rows.
     public mutating func insert(row: DataFrame.Row, at index: Int) {
         let count = rowCount
-        require(index >= 0 && index <= count, "there is no place \(index) among \(count) rows")
+        require(index >= 0 && index <= count, "there is no index \(index) among \(count) rows")
         var result = DataFrame(self[0..<index])
         result.append(row: row)
         result.append(self[index..<count])

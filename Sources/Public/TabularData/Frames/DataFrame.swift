@@ -124,7 +124,7 @@ public struct DataFrame: DataFrameProtocol {
 
     /// Inserts a column at a position from 0 to the number of columns.
     public mutating func insert(column: AnyColumn, at index: Int) {
-        require(index >= 0 && index <= stored.count, "there is no place \(index) among \(stored.count) columns")
+        require(index >= 0 && index <= stored.count, "there is no index \(index) among \(stored.count) columns")
         check(column)
         stored.insert(column, at: index)
         if index == stored.count - 1 { positions[column.name] = index } else { reindex() }

@@ -46,7 +46,7 @@ extension _ColumnValues {
         case is UInt8.Type: forEach(as: UInt8.self) { body($0, $1, $2.map { Int64($0) }) }
         case is UInt16.Type: forEach(as: UInt16.self) { body($0, $1, $2.map { Int64($0) }) }
         case is UInt32.Type: forEach(as: UInt32.self) { body($0, $1, $2.map { Int64($0) }) }
-        default: fatalError("elements are no whole numbers")
+        default: fatalError("elements are not whole numbers")
         }
     }
 

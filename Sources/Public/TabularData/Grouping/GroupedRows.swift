@@ -43,7 +43,7 @@ struct GroupedRows {
 
     /// Groups the rows by the elements in the named columns.
     init(_ frame: DataFrame, _ selection: RowSelection, by names: [String]) {
-        require(!names.isEmpty, "rows are grouped by one column at least")
+        require(!names.isEmpty, "rows are grouped by at least one column")
         let columns = names.map { frame[$0] }
         let codes = columns.map { column in
             guard let codes = column.erased.codes(selection) else {

@@ -21,7 +21,7 @@ extension JSONReadingError: CustomStringConvertible, LocalizedError {
             "row \(row), column '\(column)': '\(contents.prefix(200))' cannot be read as \(type)"
         case .incompatibleValues(let column): "the values of column '\(column)' are of different types"
         case .wrongType(let row, let column, let type, let value):
-            "row \(row), column '\(column)': \(String("\(value)".prefix(200))) is no \(type)"
+            "row \(row), column '\(column)': \(String("\(value)".prefix(200))) is not of type \(type)"
         }
     }
 

@@ -148,7 +148,7 @@ struct JSONParser {
             let byte = bytes[place]
             place += 1
             if byte == UInt8(ascii: "\"") { break }
-            if byte < 32 { throw error("a control character stands in a string") }
+            if byte < 32 { throw error("a string contains a control character") }
             if byte != UInt8(ascii: "\\") {
                 text.append(byte)
                 continue
@@ -164,7 +164,7 @@ struct JSONParser {
             case UInt8(ascii: "r"): text.append(13)
             case UInt8(ascii: "t"): text.append(9)
             case UInt8(ascii: "u"): text.append(contentsOf: try escapedScalar().utf8)
-            default: throw error("a backslash stands before a character that is not escaped")
+            default: throw error("a backslash precedes a character that cannot be escaped")
             }
         }
         guard let string = String(validating: text, as: UTF8.self) else { throw error("a string is not UTF-8") }
@@ -174,12 +174,12 @@ struct JSONParser {
     private mutating func escapedScalar() throws(DecodingError) -> String {
         var unit = try hexadecimal()
         if (0xD800..<0xDC00).contains(unit) {
-            guard take("\\"), take("u") else { throw error("half of a surrogate pair stands alone") }
+            guard take("\\"), take("u") else { throw error("half of a surrogate pair is missing") }
             let low = try hexadecimal()
-            guard (0xDC00..<0xE000).contains(low) else { throw error("half of a surrogate pair stands alone") }
+            guard (0xDC00..<0xE000).contains(low) else { throw error("half of a surrogate pair is missing") }
             unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
         }
-        guard let scalar = Unicode.Scalar(unit) else { throw error("half of a surrogate pair stands alone") }
+        guard let scalar = Unicode.Scalar(unit) else { throw error("half of a surrogate pair is missing") }
         return String(Character(scalar))
     }
 

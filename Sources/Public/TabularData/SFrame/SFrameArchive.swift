@@ -31,7 +31,7 @@ struct SFrameArchive {
         let version = try archive.number("archive", "version", file: "dir_archive.ini")
         guard version == 1 else { throw .unsupportedArchive("its version is \(version), 1 is known") }
         guard let contents = archive.sections["metadata"]?["contents"] else {
-            throw .badArchive("dir_archive.ini does not say what the archive contains")
+            throw .badArchive("dir_archive.ini does not state the contents of the archive")
         }
         guard contents == "sframe" else {
             throw .unsupportedArchive("it contains '\(contents)', where an 'sframe' is expected")
@@ -68,7 +68,7 @@ struct SFrameArchive {
             }
             let column = try described.column(named: name, place ?? 0)
             guard column.segments.reduce(0, { $0 + $1.rows }) == rows else {
-                throw .badArchive("the column '\(name)' has other than the frame's \(rows) rows")
+                throw .badArchive("the column '\(name)' has a different number of rows than the frame's \(rows)")
             }
             columns.append(column)
         }
@@ -94,7 +94,7 @@ struct SFrameArchive {
     /// Returns the location of a file that is named in one of `folder`.
     static func place(of path: String, in folder: URL) throws(SFrameReadingError) -> URL {
         guard !path.contains("://") else {
-            throw .unsupportedLayout("the data is at \(path); copy it into the directory (save the frame anew)")
+            throw .unsupportedLayout("the data is at \(path); copy it into the directory (save the frame again)")
         }
         // Frames that were saved by reference name files of others.
         return path.hasPrefix("/") ? URL(fileURLWithPath: path) : folder.appendingPathComponent(path)
@@ -109,7 +109,7 @@ struct SFrameArchive {
     static func open(_ url: URL) throws(SFrameReadingError) -> MappedFile {
         var status = stat()
         guard stat(url.path, &status) == 0 else { throw .badArchive("the file \(url.path) is missing") }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .badArchive("\(url.path) is no plain file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .badArchive("\(url.path) is not a plain file") }
         do { return try MappedFile(url) } catch {
             throw .badArchive("the file \(url.path) cannot be read: \(error.localizedDescription)")
         }
@@ -139,7 +139,7 @@ struct SFrameColumnIndex {
         guard let version = text["sarray"]?["version"]?.number else { throw .badArchive("\(file) has no version") }
         guard version == 2 else { throw .unsupportedLayout("\(file) is of version \(version), 2 is known") }
         guard let segments = text["sarray"]?["num_segments"]?.number else {
-            throw .badArchive("\(file) does not say how many segments there are")
+            throw .badArchive("\(file) does not state the number of segments")
         }
         let files = try list(text["segment_files"], count: segments, "segment_files").map {
             (value) throws(SFrameReadingError) in
@@ -178,11 +178,15 @@ struct SFrameColumnIndex {
         switch value {
         case .array(let values)?: found = values
         case .object(let members)?:
-            guard members.count == count else { throw .badArchive("'\(name)' in \(file) has not \(count) entries") }
+            guard members.count == count else {
+                throw .badArchive("'\(name)' in \(file) does not have \(count) entries")
+            }
             found = Array(repeating: nil, count: count)
             for (key, value) in members {
                 guard let place = Int(key), found.indices.contains(place) else {
-                    throw .badArchive("'\(name)' in \(file) has an entry '\(key)', which is no place among \(count)")
+                    throw .badArchive(
+                        "'\(name)' in \(file) has an entry '\(key)', which is not one of \(count) indices"
+                    )
                 }
                 found[place] = value
             }
@@ -191,7 +195,7 @@ struct SFrameColumnIndex {
             found = []
         }
         let values = found.compactMap { $0 }
-        guard values.count == count else { throw .badArchive("'\(name)' in \(file) has not \(count) entries") }
+        guard values.count == count else { throw .badArchive("'\(name)' in \(file) does not have \(count) entries") }
         return values
     }
 }

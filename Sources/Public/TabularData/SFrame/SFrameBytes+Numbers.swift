@@ -62,7 +62,7 @@ extension SFrameBytes {
         case 1:
             try numbers(count, into: target)
             for i in 0..<count { target[i] = Double(Int64(bitPattern: target[i])).bitPattern }
-        default: throw .badEncoding("floats are coded in the way \(mark), which is not known")
+        default: throw .badEncoding("floats have the unknown encoding \(mark)")
         }
     }
 
@@ -94,7 +94,7 @@ extension SFrameBytes {
             return
         }
         guard let coding = SFrameCoding(rawValue: header & 3) else {
-            throw .badEncoding("integers are coded in the way 3, which is not known")
+            throw .badEncoding("integers have the unknown encoding 3")
         }
         switch coding {
         case .frame:

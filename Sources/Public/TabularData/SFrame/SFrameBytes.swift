@@ -35,7 +35,7 @@ struct SFrameBytes {
     mutating func count(of size: Int) throws(SFrameReadingError) -> Int {
         let count = try word()
         guard count <= UInt64(rest / size) else {
-            throw .badEncoding("\(count) things of \(size) bytes are announced, \(rest) bytes are left")
+            throw .badEncoding("\(count) items of \(size) bytes are announced, \(rest) bytes are left")
         }
         return Int(count)
     }

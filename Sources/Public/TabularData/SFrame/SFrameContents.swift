@@ -91,7 +91,9 @@ package enum SFrameContents {
             return (output.bytes, .typed)
         case .values(.vector, let values):
             let vectors = present.map { row -> [Double] in
-                guard case .vector(let vector) = values[row] else { preconditionFailure("\(values[row]) is no vector") }
+                guard case .vector(let vector) = values[row] else {
+                    preconditionFailure("\(values[row]) is not a vector")
+                }
                 return vector
             }
             output.append(UInt8(0))
@@ -100,7 +102,9 @@ package enum SFrameContents {
             return (output.bytes, [.typed, .marked])
         case .values(.array, let values):
             let arrays = present.map { row -> ShapedData<Double> in
-                guard case .array(let array) = values[row] else { preconditionFailure("\(values[row]) is no array") }
+                guard case .array(let array) = values[row] else {
+                    preconditionFailure("\(values[row]) is not an array")
+                }
                 return array
             }
             output.append(UInt8(0))
@@ -113,7 +117,7 @@ package enum SFrameContents {
         case .values(_, let values):
             precondition([.list, .dictionary, .date].contains(kind), "\(kind.plural) have a case of their own")
             for row in present {
-                precondition(values[row].kind == kind, "\(values[row]) stands in a column of \(kind.plural)")
+                precondition(values[row].kind == kind, "\(values[row]) is in a column of \(kind.plural)")
                 output.value(values[row])
             }
             return (output.bytes, .typed)

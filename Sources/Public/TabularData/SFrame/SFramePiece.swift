@@ -179,7 +179,7 @@ struct SFrameFiller {
         _ target: UnsafeMutablePointer<TextView>
     ) throws(SFrameReadingError) {
         let hasDictionary = try block.bytes.byte()
-        guard hasDictionary <= 1 else { throw .badEncoding("strings are coded in the way \(hasDictionary)") }
+        guard hasDictionary <= 1 else { throw .badEncoding("strings have the unknown encoding \(hasDictionary)") }
         let numbers = words.reserve(block.present)
         if hasDictionary == 1 {
             var entries: [TextView] = []
@@ -194,7 +194,7 @@ struct SFrameFiller {
             try block.bytes.numbers(block.present, into: numbers)
             for i in 0..<block.present {
                 guard numbers[i] < UInt64(entries.count) else {
-                    throw .badEncoding("string \(numbers[i]) of \(entries.count) is meant")
+                    throw .badEncoding("string \(numbers[i]) of \(entries.count) is referenced")
                 }
                 target[i] = entries[Int(numbers[i])]
             }
@@ -285,7 +285,7 @@ struct SFrameFiller {
 
     private func mark(_ block: inout SFrameBlock) throws(SFrameReadingError) {
         let mark = try block.bytes.byte()
-        guard mark == 0 else { throw .badEncoding("vectors are coded in the way \(mark), which is not known") }
+        guard mark == 0 else { throw .badEncoding("vectors have the unknown encoding \(mark)") }
     }
 
     /// Returns the sum of `counts`, or throws when it exceeds the number of items that the remaining bytes can hold.

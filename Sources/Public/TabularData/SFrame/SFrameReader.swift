@@ -19,7 +19,7 @@ struct SFrameReader {
         }
         self.rows = rows ?? 0..<archive.rows
         guard self.rows.lowerBound >= 0, self.rows.upperBound <= archive.rows else {
-            throw .unsupportedArchive("it has \(archive.rows) rows; rows \(self.rows) were asked for")
+            throw .unsupportedArchive("it has \(archive.rows) rows; rows \(self.rows) were requested")
         }
         var kinds: [SFrameKind] = []
         for column in columns {
@@ -89,7 +89,7 @@ struct SFrameReader {
             }
             let blocks = file.columns[segment.place]
             guard blocks.reduce(0, { $0 + $1.rows }) == segment.rows else {
-                throw .badArchive("\(file.name) holds other than \(segment.rows) rows of '\(column.name)'")
+                throw .badArchive("\(file.name) does not hold \(segment.rows) rows of '\(column.name)'")
             }
             var start = segmentRows.lowerBound
             for block in blocks {

@@ -25,7 +25,7 @@ struct SFrameSettings {
                 continue
             }
             guard let section, let equals = line.firstIndex(of: UInt8(ascii: "=")) else {
-                throw .badArchive("line \(number + 1) of \(file) is no setting: '\(try text(line).prefix(80))'")
+                throw .badArchive("line \(number + 1) of \(file) is not a setting: '\(try text(line).prefix(80))'")
             }
             let key = try text(Self.trimmed(line[..<equals]))
             let value = try text(Self.trimmed(line[line.index(after: equals)...]))
@@ -60,7 +60,7 @@ struct SFrameSettings {
         var list = [String?](repeating: nil, count: count)
         for (key, value) in values {
             guard let place = Int(key), list.indices.contains(place) else {
-                throw .badArchive("[\(section)] in \(file) has an entry '\(key)', which is no place among \(count)")
+                throw .badArchive("[\(section)] in \(file) has an entry '\(key)', which is not one of \(count) indices")
             }
             list[place] = value
         }

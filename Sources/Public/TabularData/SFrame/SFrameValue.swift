@@ -94,7 +94,7 @@ extension SFrameBytes {
         case .image: throw .unsupportedType(SFrameKind.image.rawValue)
         case .array:
             let mark = try byte()
-            guard mark == 0 else { throw .badEncoding("an array is coded in the way \(mark), which is not known") }
+            guard mark == 0 else { throw .badEncoding("an array has the unknown encoding \(mark)") }
             let shape = try extents()
             let strides = try extents()
             return .array(try Self.array(shape, strides, try doubles()))

@@ -81,7 +81,7 @@ package struct ActivityData: Sendable {
                     throw ModelError(
                         .invalidInput,
                         "recording '\(name)', row \(row): feature column \(sensor) is \(values[row]); "
-                            + "fill or remove what is missing"
+                            + "fill or remove missing values"
                     )
                 }
             }

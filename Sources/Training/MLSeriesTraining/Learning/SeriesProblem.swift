@@ -76,7 +76,7 @@ package struct LabeledExamples: Sendable {
         if let place = values.firstIndex(where: { !$0.isFinite }) {
             throw ModelError(
                 .invalidInput,
-                "example \(place / width) holds \(values[place]); fill or remove what is missing"
+                "example \(place / width) holds \(values[place]); fill or remove missing values"
             )
         }
         return self

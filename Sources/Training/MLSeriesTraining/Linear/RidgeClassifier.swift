@@ -47,7 +47,7 @@ package struct RidgeClassifier: Sendable {
         guard count <= Self.exampleLimit else {
             throw ModelError(
                 .invalidInput,
-                "\(count) examples are more than the \(Self.exampleLimit) that are solved at once; train by steps"
+                "\(count) examples are more than the limit of \(Self.exampleLimit); train iteratively"
             )
         }
         self.classCount = classCount

@@ -279,10 +279,12 @@ extension SequenceNetworkTrainer {
 
     /// Continues from a checkpoint of a training of the same network and data.
     package mutating func restore(_ bytes: [UInt8]) throws(ModelError) {
-        guard bytes.count >= 8 else { throw ModelError(.malformed, "the checkpoint is empty; start the training anew") }
+        guard bytes.count >= 8 else {
+            throw ModelError(.malformed, "the checkpoint is empty; start the training again")
+        }
         let count = bytes[..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard count <= UInt64(bytes.count - 8) else {
-            throw ModelError(.malformed, "the checkpoint ends too early; start the training anew")
+            throw ModelError(.malformed, "the checkpoint ends too early; start the training again")
         }
         let middle = 8 + Int(count)
         let rest = TrainerCheckpoint(bytes: Array(bytes[middle...]))
@@ -302,7 +304,7 @@ extension SequenceNetworkTrainer {
         let bestStatistics = RunningStatistics(state: take(own))
         let parameters = take(trainer.parameters.count)
         guard !loss.isNaN, found >= 0, found <= Double(iteration) else {
-            throw ModelError(.malformed, "the checkpoint contradicts itself; start the training anew")
+            throw ModelError(.malformed, "the checkpoint contradicts itself; start the training again")
         }
         trainer = restored
         statistics = current

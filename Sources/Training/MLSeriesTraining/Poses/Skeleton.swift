@@ -61,7 +61,7 @@ package struct PoseSequence: Sendable {
         guard !values.isEmpty, values.count % size == 0 else {
             throw ModelError(
                 .invalidInput,
-                "\(name): \(values.count) key-point numbers are no poses of \(skeleton.jointCount) joints; "
+                "\(name): \(values.count) key-point numbers are not poses of \(skeleton.jointCount) joints; "
                     + "each frame has 3 × \(skeleton.jointCount): x, y and confidence"
             )
         }

@@ -40,7 +40,7 @@ package struct MiniRocket: Sendable, Hashable {
         guard dilations.count == biasCounts.count, channels.count == dilations.count * Self.kernels.count,
             biases.count == count, dilations.allSatisfy({ $0 > 0 && 8 * $0 < length }),
             channels.allSatisfy({ !$0.isEmpty && $0.allSatisfy((0..<channelCount).contains) })
-        else { throw ModelError(.invalidInput, "these are no parameters of a MiniRocket; make them by fitting") }
+        else { throw ModelError(.invalidInput, "these are not parameters of a MiniRocket; make them by fitting") }
         self.channelCount = channelCount
         self.length = length
         self.dilations = dilations

@@ -36,7 +36,7 @@ package struct TrainerCheckpoint: Sendable, Hashable {
         var place = 0
         func take(_ count: Int) throws(ModelError) -> ArraySlice<UInt8> {
             guard count >= 0, count <= bytes.count - place else {
-                throw ModelError(.malformed, "the checkpoint ends too early; start the training anew")
+                throw ModelError(.malformed, "the checkpoint ends too early; start the training again")
             }
             place += count
             return bytes[place - count..<place]
@@ -47,7 +47,7 @@ package struct TrainerCheckpoint: Sendable, Hashable {
             return Int(truncatingIfNeeded: value)
         }
         guard try take(4).elementsEqual(Self.magic), try number() == Self.version else {
-            throw ModelError(.malformed, "these bytes are no checkpoint of this version; start the training anew")
+            throw ModelError(.malformed, "these bytes are not a checkpoint of this version; start the training again")
         }
         let steps = try number()
         guard steps >= 0, try number() == expected.count else { throw mismatch }
@@ -74,7 +74,7 @@ package struct TrainerCheckpoint: Sendable, Hashable {
     private var mismatch: ModelError {
         ModelError(
             .invalidInput,
-            "the checkpoint belongs to another network or optimiser; start the training anew, or restore what it was made of"
+            "the checkpoint belongs to another network or optimiser; start the training again, or restore the original ones"
         )
     }
 }

@@ -98,7 +98,7 @@ extension SpecModel {
         case .neuralNetworkClassifier(let network)?: parameters = network.hasUpdateParams ? network.updateParams : nil
         case .neuralNetworkRegressor(let network)?: parameters = network.hasUpdateParams ? network.updateParams : nil
         default:
-            throw ModelError(.invalidInput, "the model is no neural network; only those have layers to train")
+            throw ModelError(.invalidInput, "the model is not a neural network; only those have layers to train")
         }
         guard isUpdatable else {
             throw ModelError(.invalidInput, "the model is not updatable; mark it and some layers as updatable first")

@@ -195,7 +195,7 @@ struct SplitNetwork: Sendable {
             guard operation.op is Regroup || operation.op is Reshape || operation.op is ExpandDims else { break }
             value = operand
         }
-        throw ModelError(.invalidModel, "the cross-entropy does not look at the output of a softmax")
+        throw ModelError(.invalidModel, "the cross-entropy is not computed from the output of a softmax")
     }
 }
 

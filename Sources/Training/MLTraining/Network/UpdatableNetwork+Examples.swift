@@ -92,7 +92,7 @@ extension UpdatableNetwork {
         default:
             throw ModelError(
                 .invalidInput,
-                "\(value.kind) was given; the model predicts \(shape.elementCount) numbers, give as many"
+                "\(value.kind) was given; the model predicts \(shape.elementCount) numbers, give the same number"
             )
         }
     }

@@ -78,7 +78,7 @@ struct UpdatableNetwork: Sendable {
             guard names.insert(layer.name).inserted else {
                 throw ModelError(
                     .invalidModel,
-                    "two layers are called '\(layer.name)'; the layers of an updatable model need names of their own"
+                    "two layers are called '\(layer.name)'; the layers of an updatable model need unique names"
                 )
             }
             let place = "layer '\(layer.name)'"
@@ -180,12 +180,12 @@ struct UpdatableNetwork: Sendable {
         case .categoricalCrossEntropyLossLayer(let entropy)?:
             result = (.categoricalCrossEntropy, entropy.input, entropy.target)
         case .meanSquaredErrorLossLayer(let error)?: result = (.meanSquaredError, error.input, error.target)
-        case nil: throw ModelError(.invalidModel, "the loss does not say which kind it is", at: place)
+        case nil: throw ModelError(.invalidModel, "the loss does not state its kind", at: place)
         }
         guard let producer = layers.last(where: { $0.output.contains(result.input) }) else {
             throw ModelError(
                 .invalidModel,
-                "no layer gives the blob '\(result.input)' that the loss looks at",
+                "no layer gives the blob '\(result.input)' that the loss is computed from",
                 at: place
             )
         }
@@ -193,7 +193,7 @@ struct UpdatableNetwork: Sendable {
             guard producer.isSoftmax else {
                 throw ModelError(
                     .invalidModel,
-                    "a cross-entropy must look at the output of a softmax; '\(result.input)' comes from a layer of kind "
+                    "a cross-entropy must be computed from the output of a softmax; '\(result.input)' comes from a layer of kind "
                         + "'\(producer.fieldName ?? "unknown")'",
                     at: place
                 )
@@ -243,8 +243,8 @@ struct UpdatableNetwork: Sendable {
             guard layer.mayStandBeforeLoss || (layer.isSoftmax && isLast && loss == .categoricalCrossEntropy) else {
                 throw ModelError(
                     .invalidModel,
-                    "layers of kind '\(layer.fieldName ?? "unknown")' may not stand between an updatable layer and the loss; "
-                        + "mark only layers behind it as updatable",
+                    "layers of kind '\(layer.fieldName ?? "unknown")' may not be between an updatable layer and the loss; "
+                        + "mark only layers after it as updatable",
                     at: "layer '\(layer.name)'"
                 )
             }

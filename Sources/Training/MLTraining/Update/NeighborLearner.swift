@@ -12,7 +12,7 @@ final class NeighborLearner: Learner {
 
     init(_ model: SpecModel) throws(ModelError) {
         guard case .kNearestNeighborsClassifier(let parameters)? = model.type else {
-            throw ModelError(.update, "the model is no nearest-neighbours classifier")
+            throw ModelError(.update, "the model is not a nearest-neighbours classifier")
         }
         classifier = try NearestNeighborsClassifier(parameters, model.description_p)
         self.model = model

@@ -63,13 +63,13 @@ package struct UpdateCheckpoint: Sendable, Equatable {
 
     package init(_ bytes: [UInt8]) throws(ModelError) {
         guard bytes.count >= Self.magic.count + 8, Array(bytes.prefix(Self.magic.count)) == Self.magic else {
-            throw ModelError(.malformed, "this is no checkpoint of an update; give another path")
+            throw ModelError(.malformed, "this is not a checkpoint of an update; give another path")
         }
         var hash = Fingerprint()
         hash.add(Array(bytes.dropLast(8)))
         var end = Reader(bytes: bytes.suffix(8))
         guard try end.number() == hash.value else {
-            throw ModelError(.malformed, "the checkpoint is damaged; remove it and start the update anew")
+            throw ModelError(.malformed, "the checkpoint is damaged; remove it and start the update again")
         }
         var reader = Reader(bytes: bytes.dropFirst(Self.magic.count).dropLast(8))
         origin = try reader.number()
@@ -136,7 +136,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
         }
 
         private static var cut: ModelError {
-            ModelError(.malformed, "the checkpoint ends too early; remove it and start the update anew")
+            ModelError(.malformed, "the checkpoint ends too early; remove it and start the update again")
         }
     }
 }

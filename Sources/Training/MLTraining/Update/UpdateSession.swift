@@ -82,7 +82,7 @@ package final class UpdateSession {
                 if let scope = option.scope, !target.names.contains(scope) {
                     throw ModelError(
                         .parameter,
-                        "the parameter '\(option.name)' is of '\(scope)', but what learns is "
+                        "the parameter '\(option.name)' is of '\(scope)', but the updatable model is "
                             + (target.names.isEmpty
                                 ? "the model itself; leave out the scope" : "'\(target.names.joined(separator: "."))'")
                     )
@@ -151,7 +151,7 @@ package final class UpdateSession {
             throw ModelError(
                 .update,
                 "the loss is \(loss) in mini-batch \(position.batch) of epoch \(position.epoch); "
-                    + "lower the learning rate or look for extreme values in the training data"
+                    + "lower the learning rate or check for extreme values in the training data"
             )
         }
         position.lossSum += loss * Double(range.count)
@@ -216,7 +216,7 @@ package final class UpdateSession {
         guard checkpoint.origin == origin else {
             throw ModelError(
                 .update,
-                "the checkpoint belongs to another model or to other training data; remove it to start anew"
+                "the checkpoint belongs to another model or to other training data; remove it to start again"
             )
         }
         let place = checkpoint.position

@@ -128,7 +128,7 @@ import Testing
         var head = try NeuralNetworkBuilder(continuing: pictureClassifier().finished(), upTo: "flat")
         head.output("flat", .array([8]))
         try builder.append(try head.finished(), named: "head")
-        #expect(message { try builder.append(try head.finished(), named: "head") }.contains("name of its own"))
+        #expect(message { try builder.append(try head.finished(), named: "head") }.contains("needs a unique name"))
         let neighbors = NearestNeighborsBuilder(input: "flat", dimensions: 9, label: "sticker", default: "unknown")
         try builder.append(try neighbors.finished(), named: "neighbors")
         #expect(message { _ = try builder.finished() }.contains("'flat' is of another type"))
@@ -151,7 +151,7 @@ import Testing
         #expect(answer.featureValue(for: "letter") != nil)
         #expect(message { try editor.rename("drawing", to: "letter") }.contains("taken"))
         #expect(message { try editor.rename("conv", to: "x") }.contains("there is no input or output 'conv'"))
-        #expect(message { try editor.setNeighbors(3) }.contains("no nearest-neighbours classifier"))
+        #expect(message { try editor.setNeighbors(3) }.contains("not a nearest-neighbours classifier"))
     }
 
     @Test func aPipelineIsEditedThroughItsLastModel() throws {

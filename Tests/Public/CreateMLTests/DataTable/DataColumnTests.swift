@@ -44,7 +44,7 @@ import Testing
         #expect(list(doubles > MLDataColumn([0, 0.0])) == [true, false])
         #expect(!(a + MLDataColumn([1])).isValid && "\((a + MLDataColumn([1])).error!)".contains("3 and 1 rows"))
         #expect("\((a / 0).error!)".contains("row 0: 1 / 0"))
-        #expect("\((MLDataColumn([Int.max]) + 1).error!)".contains("no integer"))
+        #expect("\((MLDataColumn([Int.max]) + 1).error!)".contains("not an integer"))
         #expect(list(a[a > 1]) == [2, 3] && list(a[1...]) == [2, 3] && !a[2..<7].isValid)
         #expect(list(MLDataColumn(["x", "y"]) < "y") == [true, false])
     }

@@ -92,7 +92,7 @@ struct MLTextClassifierTests {
         #expect(!classifier.validationMetrics.isValid && classifier.validationMetrics.classificationError.isNaN)
 
         try Data([0x66, 0xFF, 0xFE]).write(to: scratch.file("good/latin.txt"))
-        #expect(message { _ = try source.labeledTexts() }.contains("latin.txt is no UTF-8"))
+        #expect(message { _ = try source.labeledTexts() }.contains("latin.txt is not UTF-8"))
         let empty = MLTextClassifier.DataSource.labeledDirectories(at: scratch.file("good"))
         #expect(message { _ = try empty.labeledTexts() }.contains("no folders"))
     }

@@ -34,7 +34,7 @@ extension NeuralNetworkBuilder {
     ///   - body: Builds the network.
     public mutating func loop(_ name: String, count: Int, body: (inout NeuralNetworkBuilder) -> Void) {
         var layer = SpecLoopLayerParams()
-        layer.maxLoopIterations = natural(name, "the number of turns", count)
+        layer.maxLoopIterations = natural(name, "the number of iterations", count)
         layer.bodyNetwork = network(name, body)
         add(name, [], outputs: [], .loop(layer))
     }
@@ -62,7 +62,7 @@ extension NeuralNetworkBuilder {
         body: (inout NeuralNetworkBuilder) -> Void
     ) {
         var layer = SpecLoopLayerParams()
-        layer.maxLoopIterations = natural(name, "the number of turns", limit)
+        layer.maxLoopIterations = natural(name, "the number of iterations", limit)
         layer.conditionVar = value
         layer.conditionNetwork = network(name, condition)
         layer.bodyNetwork = network(name, body)

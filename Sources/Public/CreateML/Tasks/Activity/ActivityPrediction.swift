@@ -85,7 +85,7 @@ extension MLCreateError {
 extension ActivityPrediction.Window {
     init(_ output: any MLFeatureProvider, of model: MLModel) throws {
         guard let name = model.modelDescription.predictedFeatureName, let value = output.featureValue(for: name) else {
-            throw MLCreateError.generic(reason: "the model gives no class; it is no classifier of activities")
+            throw MLCreateError.generic(reason: "the model gives no class; it is not a classifier of activities")
         }
         label = value.type == .int64 ? "\(value.int64Value)" : value.stringValue
         var shares: [String: Double]?

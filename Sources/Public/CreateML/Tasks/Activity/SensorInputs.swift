@@ -70,7 +70,7 @@ package struct SensorInputs {
     package init(of model: MLModel) throws {
         guard let inputs = Self(model.engine.interface) else {
             throw MLCreateError.type(
-                reason: "the model is no classifier of activities: one takes a window of each sensor and 'stateIn', "
+                reason: "the model is not a classifier of activities: one takes a window of each sensor and 'stateIn', "
                     + "and gives a class and 'stateOut'"
             )
         }
@@ -84,7 +84,7 @@ package struct SensorInputs {
     package func columns(_ given: [String]?) throws -> [String] {
         guard let columns = given ?? names else {
             throw MLCreateError.generic(
-                reason: "the model takes \(sensorCount) sensors and does not say which; name their columns in its order"
+                reason: "the model takes \(sensorCount) sensors and does not name them; name their columns in its order"
             )
         }
         guard columns.count == sensorCount else {
@@ -156,7 +156,7 @@ package struct SensorInputs {
         let array = try zeros(name, model)
         guard array.count == values.count else {
             throw MLCreateError.generic(
-                reason: "the model's '\(name)' takes \(array.count) numbers, not \(values.count); it is no window"
+                reason: "the model's '\(name)' takes \(array.count) numbers, not \(values.count); it is not a window"
             )
         }
         for (place, value) in values.enumerated() { array[place] = NSNumber(value: value) }
@@ -168,7 +168,7 @@ package struct SensorInputs {
             !constraint.shape.isEmpty
         else {
             throw MLCreateError.generic(
-                reason: "the model does not say the shape of its input '\(name)'; write it into the file"
+                reason: "the model does not state the shape of its input '\(name)'; write it into the file"
             )
         }
         return try MLMultiArray(shape: constraint.shape, dataType: constraint.dataType)

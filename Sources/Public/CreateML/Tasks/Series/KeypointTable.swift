@@ -20,8 +20,8 @@ struct KeypointTable {
     static func needsKeypoints(_ what: String, _ task: String) -> MLCreateError {
         .generic(
             reason:
-                "\(task) cannot read \(what) here: finding joints in pictures is Vision's, which has no model for it on "
-                + "Linux. Extract the key points on a Mac (extractKeypoints), or by a pose model of your own, and pass them "
+                "\(task) cannot read \(what) here: joints in pictures are found by Vision, which has no model for that on "
+                + "Linux. Extract the key points on a Mac (extractKeypoints), or with your own pose model, and pass them "
                 + "as .labeledKeypointsDataFrame"
         )
     }

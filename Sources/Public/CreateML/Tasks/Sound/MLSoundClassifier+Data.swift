@@ -36,7 +36,7 @@ extension MLSoundClassifier {
             case .labeledDirectories(let url): return try LabeledFolders.directories(at: url)
             case .labeledFiles(let url): return try LabeledFolders.files(at: url)
             case .features, .featuresDataFrame:
-                throw MLCreateError.generic(reason: "features that were extracted are no files; pass the files")
+                throw MLCreateError.generic(reason: "features that were extracted are not files; pass the files")
             }
         }
 

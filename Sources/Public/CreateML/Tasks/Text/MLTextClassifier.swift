@@ -293,7 +293,7 @@ extension MLTextClassifier {
                 throw MLCreateError.io(reason: "\(url.path) cannot be read: \(error.localizedDescription)")
             }
             guard let text = String(validating: data, as: UTF8.self) else {
-                throw MLCreateError.io(reason: "\(url.path) is no UTF-8 text; convert it, for example with iconv")
+                throw MLCreateError.io(reason: "\(url.path) is not UTF-8 text; convert it, for example with iconv")
             }
             return text
         }
@@ -332,13 +332,15 @@ extension MLTextClassifier {
                 throw MLCreateError.generic(
                     reason:
                         "\(description) needs a network of Apple's systems, whose weights are not part of this package; "
-                        + "use .customEmbedding with a word embedding of your own, or .maxEnt"
+                        + "use .customEmbedding with your own word embedding, or .maxEnt"
                 )
             }
             return try MLCreateError.translating {
                 let file = try ModelFile.open(path: url.path)
                 guard case .wordEmbedding(let parameters)? = file.specification.type else {
-                    throw MLCreateError.type(reason: "\(url.path) is no word embedding; make one with MLWordEmbedding")
+                    throw MLCreateError.type(
+                        reason: "\(url.path) is not a word embedding; make one with MLWordEmbedding"
+                    )
                 }
                 return try WordEmbedding(parameters, file.specification.description_p).vectors.byKey(language: language)
             }

@@ -301,7 +301,7 @@ extension MLTextClassifier.Examples: TextExamples {
     init(from reader: inout ArchiveReader) throws {
         texts = try reader.readStrings()
         labels = try reader.readStrings()
-        guard texts.count == labels.count else { throw reader.damaged("there are not as many labels as texts") }
+        guard texts.count == labels.count else { throw reader.damaged("the numbers of labels and texts differ") }
     }
 }
 
@@ -411,7 +411,7 @@ struct TaggedSentences: TextExamples {
 extension MLWordTagger.ModelParameters: TextParameters {
     package init(_ options: TextOptions) throws {
         guard options.algorithm == .crf else {
-            throw MLCreateError.generic(reason: "taggers are no \(options.algorithm.rawValue) models")
+            throw MLCreateError.generic(reason: "taggers are not \(options.algorithm.rawValue) models")
         }
         self.init(algorithm: .crf(revision: options.revision), language: options.language.map { NLLanguage($0) })
         maxIterations = options.maxIterations
