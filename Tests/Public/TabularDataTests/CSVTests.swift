@@ -306,7 +306,7 @@ struct CSVTests {
         )
         #expect(
             CSVReadingError.outOfBounds(requested: 7, actual: 3).description
-                == "row 7 was asked for, the file has 3 rows"
+                == "row 7 was requested, the file has 3 rows"
         )
     }
 
