@@ -60,7 +60,7 @@ struct RecommendingModel {
 
     private func sequence(_ items: [Identifier]) -> MLFeatureValue {
         if areTexts { return MLFeatureValue(sequence: MLSequence(strings: items.map(\.description))) }
-        let numbers = items.map { if case .number(let number) = $0 { number } else { 0 } }
+        let numbers = items.map { item -> Int64 in if case .number(let number) = item { number } else { 0 } }
         return MLFeatureValue(sequence: MLSequence(int64s: numbers.map { NSNumber(value: $0) }))
     }
 }
