@@ -327,7 +327,10 @@ let checks: [[Target]] = [
     room(
         "Tests/Support",
         [
-            module("TestSupport", ["MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime"]),
+            module(
+                "TestSupport",
+                ["BackgroundTasks", "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime"]
+            ),
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
         ]
     ),
@@ -367,7 +370,20 @@ let checks: [[Target]] = [
     room(
         "Tests/Engine",
         [
-            tests("MLOperatorsTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "TestSupport"]),
+            tests(
+                "MLOperatorsTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                ]
+            ),
+            tests("MLGraphTests", ["MLNumerics", "MLGraph"]),
+            tests(
+                "MLEngineTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels", "MLEngine",
+                    protobuf,
+                ]
+            ),
             tests("MLRuntimeTests", ["MLNumerics", "MLGraph", "MLRuntime"]),
             tests(
                 "MLLoweringTests",
@@ -453,7 +469,7 @@ let checks: [[Target]] = [
                     "CoreMLEncryption",
                 ]
             ),
-            tests("BackgroundTasksTests", ["BackgroundTasks"]),
+            tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
             tests("TabularDataTests", ["TabularData", "TestSupport"]),
             tests("CoreMLTests", ["MLSpecification", "MLFiles", "CoreML", "TestSupport", protobuf]),
             tests(

@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEYOND_SCHEMAS = """
 [[operations]]
 include-operation-id = [
-  "uploadArchive", "uploadVectors", "createRelease", "createDeployment", "editDeployment", "setApprovals", "report",
-  "replaceTrust", "signReleases", "challenge", "enroll", "renew", "releaseKey", "blob",
+  "uploadArchive", "uploadDelta", "uploadVectors", "createRelease", "createDeployment", "editDeployment",
+  "setApprovals", "report", "replaceTrust", "signReleases", "challenge", "enroll", "renew", "releaseKey", "blob",
 ]
 checks.positive_data_acceptance.enabled = false
 

@@ -156,7 +156,7 @@ struct TextTrainingRunner {
         if let passes = request.passes { settings.passes = passes }
         if let rate = request.rate { settings.rate = rate }
         if let l1 = request.l1 { settings.l1 = l1 }
-        let trainer = try SequenceTrainer(table, settings: settings)
+        let trainer = try CRFTrainer(table, settings: settings)
         try trainer.train()
         let model = trainer.model(features)
         let modelBytes = model.bytes.count

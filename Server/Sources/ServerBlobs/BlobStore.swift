@@ -60,9 +60,9 @@ public final class BlobFile: Sendable {
 
     /// Tells the system that bytes will be read soon, so that it begins to load them from the disk.
     public func prefetch(_ range: Range<Int>) {
-        // Nothing would mean everything from there on.
+        // A length of 0 would mean everything from there on.
         guard !range.isEmpty else { return }
-        // Advice: what comes of it does not matter to whoever reads.
+        // It is advice, whose failure does not matter.
         _ = posix_fadvise(descriptor, range.lowerBound, range.count, POSIX_FADV_WILLNEED)
     }
 }

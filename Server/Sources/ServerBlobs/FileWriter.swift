@@ -39,7 +39,7 @@ final class FileWriter: Sendable {
                 var written = 0
                 while written < buffer.count {
                     let count = write(file, buffer.baseAddress! + written, buffer.count - written)
-                    guard count > 0 || errno == EINTR else { throw failure("write", path) }
+                    guard count >= 0 || errno == EINTR else { throw failure("write", path) }
                     written += max(count, 0)
                 }
             }

@@ -51,7 +51,7 @@ public final class S3BlobStore: BlobStore {
         )
         switch answer.status {
         case 206 where answer.body.count == range.count: return Array(answer.body)
-        // The whole is what was asked for.
+        // The request was for the whole object.
         case 200 where range.lowerBound == 0 && answer.body.count == range.count: return Array(answer.body)
         case 404:
             if let code = answer.text("Code"), code != "NoSuchKey" { throw BlobError.failure(S3Client.trouble(answer)) }
@@ -138,7 +138,7 @@ public final class S3BlobStore: BlobStore {
             let parts = try await sendParts(path, digest, byteCount, upload)
             try await complete(digest, byteCount, upload, parts)
         } catch {
-            // What it was is the error to name; the bucket's rule removes the parts if this fails too.
+            // The first error is reported; the bucket's rule removes the parts if this fails, too.
             _ = try? await client.send(
                 "DELETE",
                 key(digest),
@@ -197,8 +197,8 @@ public final class S3BlobStore: BlobStore {
             body: Data(body.utf8),
             accepting: [200, 404]
         )
-        // An error can follow a status of success; an upload that is not there any more was completed by a request whose
-        // answer was lost, or was not.
+        // An error can follow a status of success; an upload that does not exist any more may have been completed by a
+        // request whose answer was lost.
         guard try await self.byteCount(digest) == byteCount else {
             throw BlobError.failure("\(key(digest)) is not whole: \(S3Client.trouble(answer))")
         }

@@ -88,7 +88,7 @@ struct S3Client: Sendable {
         message.httpMethod = request.method
         message.cachePolicy = .reloadIgnoringLocalCacheData
         if !body.isEmpty || request.method == "PUT" { message.httpBody = body }
-        // Else URLSession says that the body is a form, and servers take it for one.
+        // Otherwise URLSession declares the body a form, and servers treat it as one.
         message.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         for (name, value) in signer.headers(for: request, bodyHash: hash, at: Date()) {
             message.setValue(value, forHTTPHeaderField: name)

@@ -80,7 +80,7 @@ extension Service {
         at time: Date,
         _ connection: any Connection
     ) throws {
-        // What does not exist has no log.
+        // A team that does not exist has no log.
         guard try denial.team.isEmpty || connection.first("SELECT id FROM teams WHERE id = ?", denial.team) != nil
         else { return }
         try Audit.record(

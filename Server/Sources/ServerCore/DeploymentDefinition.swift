@@ -3,13 +3,13 @@ import Foundation
 
 /// The assignment of releases to devices by a deployment.
 public struct DeploymentDefinition: Sendable, Codable, Equatable {
-    /// What devices get.
+    /// The models that devices get.
     public enum Choice: Sendable, Codable, Equatable {
         /// The release with this number.
         case release(Int)
         /// The models of the app bundle.
         case bundled
-        /// What the devices already have.
+        /// The models that the devices already have.
         case keep
 
         /// Decodes the number of a release, `"bundled"` or `"keep"`.
@@ -59,11 +59,11 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
         public var note: String?
         /// A condition in the form of `Documentation/Formats/policy.md`.
         public var when: AnyJSON
-        /// What matching devices get.
+        /// The models that matching devices get.
         public var serve: Choice
         /// The share of matching devices that get ``serve``, in percent with three decimals; all when missing.
         public var percentage: Double?
-        /// What the other matching devices get; the deployment's default when missing.
+        /// The models that the other matching devices get; the deployment's default when missing.
         public var rest: Choice?
 
         /// Creates a rule, by default for all matching devices.
@@ -90,7 +90,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
     public var `default`: Choice
     /// The share of these devices that get the default, in percent with three decimals; all when missing.
     public var percentage: Double?
-    /// What the other devices get; the models of the app bundle when missing.
+    /// The models that the other devices get; those of the app bundle when missing.
     public var rest: Choice?
     /// The share of devices that are held out for comparison, in percent; none when missing.
     public var holdout: Double?

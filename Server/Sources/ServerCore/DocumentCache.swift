@@ -52,7 +52,7 @@ final class DocumentCache: Sendable {
         let known = entries.withLock { $0[name] }
         if let known, isCurrent(known, changes: changes) { return known }
         let now = ContinuousClock.now
-        // What has not changed keeps its tag, which took longest to make.
+        // An unchanged document keeps its tag, which is the most expensive part.
         let document = try await read().map { bytes in
             known?.document.flatMap { $0.bytes == bytes ? $0 : nil } ?? TaggedDocument(bytes)
         }
@@ -111,7 +111,7 @@ extension Service {
 
     /// A file of a team's metadata.
     public func metadataDocument(team: String, file: String) async throws -> FoundDocument {
-        // Each check of a device begins with the question for a root that there is not yet.
+        // Each check of a device begins with a request for the next root, which usually does not exist yet.
         let isRoot = file.hasSuffix(".root.json") && Int(file.dropLast(10)).map { $0 < 1000 } ?? false
         return try await documents.document("m/\(team)/\(file)", changes: changes.changes, keepsMissing: isRoot) {
             try await trustMetadata(team: team, file: file)

@@ -34,7 +34,7 @@ public struct DeviceKeyRequest: Codable, Sendable {
     let body: Data
     /// The device's address, by which enrolments are limited.
     let address: String?
-    /// What the deployment server states about the request; `nil` when it does not know the app.
+    /// The deployment server's statement about the request; `nil` when it does not know the app.
     var claim: KeyClaim?
 
     /// Creates a request from its route and body.

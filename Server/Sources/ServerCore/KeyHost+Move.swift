@@ -78,7 +78,7 @@ extension KeyHost {
                     try Service.store(ring, new, connection)
                     continue
                 }
-                // From a move that was interrupted, or of another server's team that is called the same.
+                // Left by an interrupted move, or those of another server's team with the same name.
                 guard there.epochs.map(\.keyID) == ring.epochs.map(\.keyID) else {
                     throw ServiceError.conflict("The key service has other keys of a team \"\(ring.team)\" already.")
                 }

@@ -3,7 +3,7 @@ public import Foundation
 import Glibc
 import Synchronization
 
-// How a deployment server speaks with a key service that is a process of its own (`Documentation/Formats/key-link.md`).
+// The protocol between a deployment server and a separate key service (`Documentation/Formats/key-link.md`).
 
 /// The secret of a deployment server and its key service: 32 random bytes in a file that nobody else can read.
 public struct KeyLinkSecret: Sendable {
@@ -36,7 +36,7 @@ public struct KeyLinkSecret: Sendable {
         guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
             let text = FileManager.default.contents(atPath: path)
         else { throw ServiceError(.notFound, "\(path) cannot be read: make it with coreml-server keys secret.") }
-        // systemd lets a service read its credentials by a list of its own, which the mode shows as its group's.
+        // systemd lets a service read its credentials by an access list, which the mode shows as its group's rights.
         let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
         guard mode & (isCredential ? 0o037 : 0o077) == 0 else {
             throw ServiceError(.forbidden, "\(path) can be read by others than its owner: chmod 600 \(path)")

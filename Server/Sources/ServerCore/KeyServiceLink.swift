@@ -41,7 +41,7 @@ public final class KeyServiceLink: Sendable {
     ) async throws -> Value {
         let request = KeyLinkRequest(time: time.timeIntervalSince1970, actor: actor, call: call)
         let text = try JSONEncoder().encode(request)
-        // A service that was started anew says so before it looks at the request, so that it is sent again.
+        // A restarted service says so before it reads the request, so that it can be sent again.
         for _ in 0..<2 {
             let head = KeyLinkHead(session: session.withLock { $0 }, number: randomBytes(16))
             let (status, body) = try await send(Data(head.session + head.number + secret.seal(text, .request, head)))

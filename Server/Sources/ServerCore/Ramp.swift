@@ -28,7 +28,7 @@ extension DeploymentDefinition {
             }
         }
 
-        /// What happens when the rollout halts automatically.
+        /// The action on an automatic halt.
         public enum HaltAction: String, Sendable, Codable, CaseIterable {
             /// No further device gets the release, and none loses it.
             case keep
@@ -48,7 +48,7 @@ extension DeploymentDefinition {
         public var falseHalt: Double?
         /// Whether the release is also compared with what the other devices have; yes when missing.
         public var comparesWithRest: Bool?
-        /// What happens on an automatic halt; `previous` when missing.
+        /// The action on an automatic halt; `previous` when missing.
         public var onHalt: HaltAction?
 
         /// Creates a rollout in steps, with the default test.
@@ -79,7 +79,7 @@ extension DeploymentDefinition {
         plan.test.badRate = ramp.badFailureRate ?? plan.test.badRate
         plan.test.falseHalt = ramp.falseHalt ?? plan.test.falseHalt
         plan.comparesWithControl = ramp.comparesWithRest ?? true
-        // Who may approve is the service's to say.
+        // The service decides who may approve.
         plan.needsSecondPerson = false
         switch ramp.onHalt ?? .previous {
         case .keep: plan.rollsBackOnHalt = nil

@@ -20,6 +20,10 @@ public struct ReportPlace: Sendable, Hashable {
     }
 }
 
+extension ReportPlace {
+    fileprivate var order: [String] { [app, collection, environment] }
+}
+
 /// Stores reports of devices in batches.
 ///
 /// Reports that arrive within a moment, or while others are being stored, are stored in one transaction, and each is
@@ -117,11 +121,18 @@ private struct ReportStorage {
         let event: String
         let reason: String
         let kind: DeviceKind
+
+        /// All of the key: rows of two keys never compare as equal.
+        var order: [String] {
+            place.order + [String(release), event, reason, kind.operatingSystem, kind.deviceClass]
+        }
     }
 
     private struct SketchKey: Hashable {
         let place: ReportPlace
         let release: Int
+
+        var order: [String] { place.order + [String(release)] }
     }
 
     private struct DeviceKind: Hashable {
@@ -222,11 +233,7 @@ private struct ReportStorage {
 
     /// Writes the sums, with rows in a fixed order, so that replicas do not wait for each other in a circle.
     func store() throws {
-        let ordered = counts.sorted {
-            ($0.key.place.app, $0.key.place.collection, $0.key.release, $0.key.event, $0.key.reason)
-                < ($1.key.place.app, $1.key.place.collection, $1.key.release, $1.key.event, $1.key.reason)
-        }
-        for (key, count) in ordered {
+        for (key, count) in counts.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
             try connection.execute(
                 "INSERT INTO report_counts (app, collection, environment, hour, release_number, event, reason, "
                     + "operating_system, device_class, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -244,9 +251,7 @@ private struct ReportStorage {
                 count
             )
         }
-        for (key, sketch) in sketches.sorted(by: {
-            ($0.key.place.app, $0.key.release) < ($1.key.place.app, $1.key.release)
-        }) {
+        for (key, sketch) in sketches.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
             try merge(sketch, key)
         }
     }

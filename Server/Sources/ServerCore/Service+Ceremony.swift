@@ -5,7 +5,7 @@ import UpdateFramework
 
 /// The holders of a team's signing keys, and the consequences.
 public struct TrustStatus: Sendable, Codable {
-    /// What somebody who controls the server can do.
+    /// The power of somebody who controls the server.
     public enum Level: String, Sendable, Codable {
         /// Sign everything: the keys of root or targets are on the server.
         case server
@@ -32,7 +32,7 @@ public struct TrustStatus: Sendable, Codable {
         public let held: Int
     }
 
-    /// What somebody who controls the server can do.
+    /// The power of somebody who controls the server.
     public let level: Level
     /// The roles of the team.
     public let roles: [Role]
@@ -103,7 +103,7 @@ extension TeamTrust {
         if var root = documents.removeValue(forKey: "root") {
             try addOwnSignatures(&root, role: "root")
             try metadata.replaceRoot(with: root)
-            // A draft that waits follows the root before.
+            // A waiting draft follows the previous root.
             try removeDraft(of: "root", connection)
         }
         // The top-level role first: it names the keys of the others.
@@ -127,7 +127,7 @@ extension TeamTrust {
             }
         }
         try signNewRoles()
-        // Whoever got other keys has to have signed with them.
+        // Roles with new keys must be signed with them.
         _ = try metadata.files()
     }
 
@@ -222,7 +222,7 @@ extension TeamTrust {
         else { return false }
         let draft = try SignedDocument(parsing: try row.bytes("signed"), role: role)
         guard try Targets(draft.signed, role: role).target(release.target) != nil else { return false }
-        // What is waiting again with others may be signed already.
+        // A release in a later draft may already be signed.
         let current = try connection.first(
             "SELECT m.signed FROM trust_metadata m JOIN apps a ON a.team = m.team WHERE a.id = ? AND m.name = ? AND m.is_current = 1",
             release.app,
@@ -315,7 +315,7 @@ extension Service {
         }
         try await renewPoliciesOfNewDirectors(of: team)
         try await activateServiceKeysIfReachable()
-        // Only what was stored for good takes keys away.
+        // Keys are removed only after the metadata was stored.
         let keys = keys
         let retired = try await database.write { connection in
             try TeamTrust(team: team, connection, keys: keys, at: time).retireKeys()

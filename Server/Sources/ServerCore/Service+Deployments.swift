@@ -16,7 +16,7 @@ public struct Deployment: Sendable, Codable, Equatable {
         case scheduled
         /// It decides what devices get.
         case active
-        /// What each device has is frozen.
+        /// The models on each device are frozen.
         case paused
         /// It was stopped because devices fail, or by hand: they use the models of the app bundle or keep what they
         /// have.
@@ -39,7 +39,7 @@ public struct Deployment: Sendable, Codable, Equatable {
     public let name: String
     /// The current state.
     public let state: State
-    /// What it gives to which devices.
+    /// The assignment of releases to devices.
     public let definition: DeploymentDefinition
     /// The date at which it was created.
     public let created: Date
@@ -68,7 +68,7 @@ extension Service {
     /// Creates a deployment as a draft.
     ///
     /// - Parameters:
-    ///   - definition: what it gives to which devices.
+    ///   - definition: the assignment of releases to devices.
     ///   - name: its name, for people; at most 200 characters.
     ///   - app: the app's identifier.
     ///   - collection: the collection's identifier.
@@ -369,7 +369,7 @@ extension Service {
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid("environment", "The app has no environment \"\(environment)\".")
         }
-        guard let root = try await firstRoot(team: owner.team) else {
+        guard let root = try await currentRoot(team: owner.team) else {
             throw ServiceError.notFound("team \"\(owner.team)\"")
         }
         let members: [String: AnyJSON] = [

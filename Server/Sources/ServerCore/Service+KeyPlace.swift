@@ -126,7 +126,7 @@ extension Service {
         return DeviceKeyAnswer(status: reply.status, body: Data(reply.body), retryAfter: reply.retryAfter)
     }
 
-    /// What this server knows of the app and the model that a request names.
+    /// The statement of this server about the app and the model that a request names.
     ///
     /// The key service checks what the device proves.
     private func claim(_ request: DeviceKeyRequest) async throws -> KeyClaim? {

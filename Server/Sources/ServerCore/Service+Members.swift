@@ -63,7 +63,7 @@ extension Service {
                 email
             )
             guard member == nil else { throw ServiceError.conflict("\(email) is a member of the team already.") }
-            // Who is invited again has one invitation, and the link of the first no longer works.
+            // A second invitation replaces the first, whose link no longer works.
             let known = try connection.first("SELECT id FROM invitations WHERE team = ? AND email = ?", team, email)
             let invitation = Invitation(
                 id: try known?.text("id") ?? Self.identifier(),

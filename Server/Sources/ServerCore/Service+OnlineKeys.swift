@@ -3,7 +3,7 @@ import Foundation
 import ServerDatabase
 import UpdateFramework
 
-// New keys for what the server signs by itself, and who has to sign them in.
+// New keys for everything that the server signs by itself, and the signatures that they need.
 
 extension TeamTrust {
     static func waits(for what: String) -> ServiceError {
@@ -83,7 +83,7 @@ extension TeamTrust {
         _ connection: any Connection
     ) throws {
         let name = "targets" + draftSuffix
-        // Only where something waits is it worth looking.
+        // The metadata is loaded only where a draft waits.
         guard
             try connection.first("SELECT version FROM trust_metadata WHERE team = ? AND name = ?", team, name) != nil
         else { return }
@@ -205,7 +205,7 @@ extension Targets {
 }
 
 extension Service {
-    /// How much the versions of policies rise when their director gets a new key: more than a thief may have signed.
+    /// The increase of policies' versions when their director gets a new key: more than a thief may have signed.
     private static let versionsAfterTheft = 1_000_000
 
     /// Creates new keys for everything that the server signs by itself, after they may have been stolen.
@@ -308,7 +308,7 @@ extension Service {
 
     /// Activates prepared keys now, or with the next renewal of signatures if the key service does not answer.
     ///
-    /// What was signed is stored all the same.
+    /// Signed metadata is stored in either case.
     func activateServiceKeysIfReachable() async throws {
         do { try await activateServiceKeys() } catch let error as ServiceError where error.code == .unavailable {}
     }

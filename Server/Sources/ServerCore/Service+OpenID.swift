@@ -69,7 +69,7 @@ extension Service {
         guard let cookie, isSame(Array(cookie.utf8), Array(state.utf8)) else {
             throw OpenIDClient.refused("it was begun in another browser, or too long ago")
         }
-        // Whatever follows, a state is good once.
+        // A state can be used only once, whatever follows.
         let visit = try await database.write { connection -> Row? in
             let hash = Secrets.hash(state)
             let row = try connection.first("SELECT * FROM sign_in_states WHERE state_hash = ?", hash)
@@ -79,7 +79,7 @@ extension Service {
         guard let visit, try visit.date("expires") > time else {
             throw OpenIDClient.refused("it was used already, or begun too long ago")
         }
-        // Against providers that mix each other's answers up: the state belongs to one issuer, its address is its own, and
+        // Against mix-up attacks: the state belongs to one issuer, its redirect address is its own, and
         // an answer that names its issuer names this one.
         guard try visit.text("issuer").utf8.elementsEqual(provider.issuer.utf8) else {
             throw OpenIDClient.refused("another provider was asked")

@@ -2,7 +2,7 @@ import DeploymentPolicy
 import Foundation
 import ServerDatabase
 
-// What is done with deployments: by people here, and by the clock and the reports of devices in `Service+Rollouts`.
+// Operations on deployments by people; `Service+Rollouts` has those by time and by reports of devices.
 
 extension Service {
     /// An operation on a deployment.
@@ -114,7 +114,7 @@ extension Deployment {
     func policyState(_ rollout: Rollout?) -> Policy.State {
         switch (state, rollout?.state) {
         case (.paused, _): .paused
-        // The rollout says itself what devices get when a test has halted it, or when it was rolled back.
+        // The rollout's own serving applies when a test has halted it, or when it was rolled back.
         case (.halted, .halted(_, .failureRate)?), (.halted, .halted(_, .worseThanControl)?), (.halted, .rolledBack?),
             (.rolledBack, .rolledBack?):
             .active

@@ -3,9 +3,9 @@ public import Foundation
 import ServerDatabase
 import UpdateFramework
 
-// What pages show at a glance: nothing here changes anything.
+// Overviews for pages; nothing here changes anything.
 
-/// What devices of an environment get now.
+/// The live deployment of an environment.
 public struct LiveState: Sendable {
     /// The environment's identifier.
     public let environment: String
@@ -25,7 +25,7 @@ public struct CollectionOverview: Sendable {
     public let collection: ModelCollection
     /// The latest release; `nil` before the first.
     public let latest: Release?
-    /// What is live in each environment.
+    /// The live deployment of each environment.
     public let live: [LiveState]
     /// The number of deployments.
     public let deployments: Int
@@ -107,7 +107,7 @@ extension Service {
 
     // MARK: Live
 
-    /// What is live in each environment of an app in which something was deployed.
+    /// The live deployment of each environment of an app in which something was deployed.
     public func liveStates(app: String, collection: String, as actor: Principal) async throws -> [LiveState] {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in try Self.liveStates(app, collection, connection) }

@@ -50,13 +50,13 @@ extension Service {
             throw Self.wrongPassword
         }
         let subjects = Self.subjects(email, address)
-        // What is tried is counted before it is looked at, so that many at a time are not free.
+        // Attempts are counted before they are checked, so that simultaneous ones are not free.
         try await countAttempt(subjects, at: time)
         let row = try await database.read { connection in
             try connection.first("SELECT id, password FROM accounts WHERE email = ?", email)
         }
         guard try await passwords.verify(password, row?.optionalText("password")), let row else {
-            // Whoever guesses addresses does not fill the log.
+            // Guessed addresses do not fill the log.
             if let row { denials.add(.signIn(account: try row.text("id"), wrong: "password"), at: time) }
             throw Self.wrongPassword
         }

@@ -60,7 +60,7 @@ public struct NewRelease: Sendable, Codable {
         public var selfTest: String?
         /// The largest relative difference from the stored outputs that the test allows; `nil` for that of the vectors.
         public var tolerance: Double?
-        /// How many times the current model's time this model may take for the test; `nil` for any time.
+        /// The largest ratio of this model's time for the test to the current model's; `nil` for any.
         public var slowdown: Double?
 
         /// Creates a model, by default without a self-test.

@@ -2,7 +2,7 @@ public import DeploymentPolicy
 public import Foundation
 import ServerDatabase
 
-// What happens to deployments by themselves: by the clock, and by what devices report.
+// Automatic changes of deployments: by time, and by reports of devices.
 
 /// The counts of reports on a rollout since it began.
 struct RolloutCounts: Codable, Equatable {

@@ -59,7 +59,7 @@ extension Service {
         try Self.checkText(name, "name")
         let team = Team(id: id, name: name.isEmpty ? id : name, created: now())
         let (vault, keys) = (vault, keys)
-        // With a key service of its own its keys are made first: it gives the same ones again when this server asks again.
+        // A separate key service creates its keys first, and returns the same ones when it is asked again.
         let ring = role == .control ? nil : try TeamKeyRing(team: id, server: address)
         let leaseKeys = if let ring { ring.serviceKeys } else { try await makeKeysElsewhere(team, as: actor) }
         try await database.write { connection in
@@ -329,7 +329,7 @@ extension Service {
             try connection.query(
                 "SELECT * FROM audit WHERE team = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
                 team,
-                before ?? Int(Int32.max),
+                before ?? Int.max,
                 min(max(limit, 1), 1000)
             ).map(Audit.entry)
         }

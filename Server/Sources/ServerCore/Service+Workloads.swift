@@ -203,7 +203,7 @@ extension Service {
             revoked: nil
         )
         try await database.write { connection in
-            // Those of before are of no use any more, and would fill the list.
+            // Expired tokens of workloads would fill the list.
             try connection.execute(
                 "DELETE FROM tokens WHERE team = ? AND created_by LIKE 'workload:%' AND expires < ?",
                 trust.team,

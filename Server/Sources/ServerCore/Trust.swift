@@ -118,7 +118,7 @@ struct TeamTrust {
     mutating func addCollection(app: String, collection: String) throws {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
-        // Who has no keys yet signs nothing: `signNewRoles` does it when the targets keys have named some.
+        // A role without keys signs nothing: `signNewRoles` does it when the targets have named some.
         guard try isDelegated(role), try isHeldHere(role), try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }
@@ -141,7 +141,7 @@ struct TeamTrust {
     }
 
     /// Whether the timestamp is missing or expires within `margin` seconds, so that it must be signed again.
-    mutating func renew(margin: Int64) throws -> Bool {
+    func timestampExpires(within margin: Int64) throws -> Bool {
         guard let timestamp = metadata.timestamp else { return true }
         let expires = try Timestamp(timestamp.signed, role: "timestamp").expires
         return expires < time + margin
@@ -311,7 +311,7 @@ extension Service {
     }
 
     /// The current root of a team, which apps contain.
-    func firstRoot(team: String) async throws -> [UInt8]? {
+    func currentRoot(team: String) async throws -> [UInt8]? {
         try await database.read { connection in
             try connection.first(
                 "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'root' AND is_current = 1",
@@ -335,7 +335,7 @@ extension Service {
         for team in teams {
             try await database.write { connection in
                 var trust = try TeamTrust(team: team, connection, keys: keys, at: time)
-                if try trust.renew(margin: Int64(margin)) { try trust.storeTimestamp(connection) }
+                if try trust.timestampExpires(within: Int64(margin)) { try trust.storeTimestamp(connection) }
             }
         }
         try await renewPolicies(margin: margin)

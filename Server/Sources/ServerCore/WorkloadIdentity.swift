@@ -26,7 +26,7 @@ struct WorkloadClaims: Sendable, JWTPayload {
     let expires: Double
     let notBefore: Double?
     let issued: Double?
-    // Of people (OpenID Connect Core 1.0, sections 2 and 5.1).
+    // Claims about people (OpenID Connect Core 1.0, sections 2 and 5.1).
     let nonce: String?
     let authorizedParty: String?
     let email: String?
@@ -59,7 +59,7 @@ struct WorkloadClaims: Sendable, JWTPayload {
         nonce = try container.decodeIfPresent(String.self, forKey: .nonce)
         authorizedParty = try container.decodeIfPresent(String.self, forKey: .authorizedParty)
         email = try container.decodeIfPresent(String.self, forKey: .email)
-        // Some providers send it as a text: those vouch for nothing.
+        // Some providers send it as a text, which is not accepted.
         isEmailVerified = try? container.decodeIfPresent(Bool.self, forKey: .isEmailVerified)
     }
 
@@ -237,7 +237,7 @@ final class WorkloadVerifier: Sendable {
         let bytes = try await fetcher.fetch(keys, limit: Self.largestDocument)
         let published = try JSONDecoder().decode(Published.self, from: Data(bytes)).keys
         guard published.count <= Self.mostKeys else { throw Self.refused("too many keys") }
-        // Keys of kinds that are not known here are others' business.
+        // Keys of unknown kinds are ignored.
         return try published.compactMap { value in
             let text = try JSON.text(value)
             return (try? JSONDecoder().decode(Key.self, from: Data(text.utf8))).map { ($0, text) }

@@ -97,7 +97,7 @@ final class PostgreSQLPool: Sendable {
         let session = await withCheckedContinuation { continuation in
             let session: PostgreSQLSession?? = state.withLock { state in
                 if state.isClosed { return .some(nil) }
-                // The one that was used last: those that are not needed stay unconnected.
+                // The one that was used last, so that unneeded ones stay unconnected.
                 if let session = state.idle.popLast() { return session }
                 state.waiting.append(continuation)
                 return nil

@@ -46,9 +46,9 @@ struct PostgreSQLFailure {
     /// Whether the same transaction may succeed when it is begun again.
     func permitsRetry(_ attempt: Int) -> Bool {
         switch state {
-        // Serialization failure, deadlock, the statement was prepared for other tables, the name of a prepared statement.
+        // Serialization failure, deadlock, a statement prepared for other tables, the name of a prepared statement.
         case "40001", "40P01", "0A000", "26000": true
-        // Two transactions that make the same row, type or table see each other's as this.
+        // Two transactions that create the same row, type or table conflict like this.
         case "23505", "42710", "42P07": attempt < 4
         // The connection ended; shutdown, crash, start of the server.
         case nil, "57P01", "57P02", "57P03": attempt < 2
@@ -158,7 +158,7 @@ final class PostgreSQLLink: Connection {
         }
         do { try check(result, sql) } catch {
             PQclear(result)
-            // What it was prepared for has changed.
+            // The tables that the statement was prepared for have changed.
             if failure?.state == "0A000" || failure?.state == "26000" { prepared[sql] = nil }
             throw error
         }
@@ -193,7 +193,7 @@ final class PostgreSQLLink: Connection {
                 result.flatMap { PQresultErrorField($0, Int32(UInt8(ascii: "M"))) }.map { String(cString: $0) }
                 ?? Self.text(PQerrorMessage(pointer))
             let new = PostgreSQLFailure(state: isLost ? nil : state, message: "\(address): \(message)")
-            // What follows a failure in its transaction only says that there was one.
+            // Later failures in the transaction only say that there was an earlier one.
             if failure == nil { failure = new }
             throw new.error
         }
@@ -212,7 +212,7 @@ final class PostgreSQLLink: Connection {
             }
             return (Array(value.utf8CString), false)
         case .bytes(let value):
-            // libpq takes a null pointer for NULL, so no bytes are one that is not counted.
+            // libpq takes a null pointer for NULL, so an empty value is sent as text.
             return value.isEmpty ? ([0x5C, 0x78, 0], false) : (value.map { CChar(bitPattern: $0) }, true)
         }
     }

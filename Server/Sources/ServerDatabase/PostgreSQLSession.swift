@@ -103,7 +103,7 @@ actor PostgreSQLSession {
             )
             return link
         } catch {
-            // A connection of before may have ended while nobody used it.
+            // An existing connection may have ended while nobody used it.
             guard wasConnected, link.isLost else { throw error }
             disconnect()
             return try begin(kind, inTurn: inTurn)

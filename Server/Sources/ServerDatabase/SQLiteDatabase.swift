@@ -13,13 +13,14 @@ public final class SQLiteDatabase: Database {
         self.path = path
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            // What was removed, such as keys that moved, is overwritten in the file.
+            // Removed records, such as keys that were moved, are overwritten in the file.
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         configuration.busyMode = .timeout(10)
         pool = try translating {
             let pool = try DatabasePool(path: path, configuration: configuration)
-            // What is acknowledged outlives a crash of the machine.  Not in `prepareDatabase`: the pool sets NORMAL after that.
+            // Acknowledged changes survive a crash of the machine.  Not in `prepareDatabase`, after which the pool sets
+            // NORMAL.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             return pool
         }

@@ -64,7 +64,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             if isAnswered { return }
             if report != nil {
-                // The parser lets through as many as the head said, which are not too many.
+                // The parser passes at most the length in the head, which is not too large.
                 if report?.append(bytes) == false { context.close(promise: nil) }
                 return
             }
@@ -77,7 +77,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
             if let report { return store(report, context) }
             if open.isEmpty {
-                // It was answered before it was whole.
+                // It was answered before it was complete.
                 slowClients?.ended()
             } else {
                 open[open.count - 1].isWhole = true
@@ -176,7 +176,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func stored(_ answer: PreparedAnswer, _ context: ChannelHandlerContext) {
-        // Else the connection has ended.
+        // Otherwise the connection has ended.
         guard isStoring else { return }
         isStoring = false
         countWaiting()
@@ -214,7 +214,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
         do {
-            // `HTTPResponsePart` has no place for a file; what its codec makes of it has.
+            // `HTTPResponsePart` cannot contain a file; the part that its codec makes of it can.
             let codec = try context.pipeline.syncOperations.context(handlerType: HTTP1ToHTTPServerCodec.self)
             codec.writeAndFlush(NIOAny(HTTPServerResponsePart.body(.fileRegion(piece.region))), promise: promise)
         } catch { promise?.fail(error) }

@@ -105,12 +105,20 @@ private final class Answer: Sendable {
     }
 }
 
-/// Shows the progress of a download in a `Progress`.
-private final class ProgressMeter: @unchecked Sendable {
-    // `Progress` locks its counts itself.
+/// Shows the progress of a download in a `Progress`, whose cancelling stops the download.
+///
+/// Foundation declares `Progress` sendable, but reads and writes it without a lock: while the app looks at it only its
+/// counts, which are numbers, are written.
+private final class ProgressMeter: Sendable {
     private let progress: Progress
+    private let stopper: Stopper
 
-    init(_ progress: Progress) { self.progress = progress }
+    /// Takes a progress that the app does not have yet.
+    init(_ progress: Progress) {
+        let stopper = Stopper()
+        (self.progress, self.stopper) = (progress, stopper)
+        progress.cancellationHandler = { stopper.stop() }
+    }
 
     func show(_ done: Int, _ total: Int) {
         progress.totalUnitCount = Int64(max(total, 1))
@@ -125,9 +133,33 @@ private final class ProgressMeter: @unchecked Sendable {
     /// Ends the progress at the present count; no more bytes will arrive.
     func stop() { if progress.totalUnitCount < 0 { progress.totalUnitCount = 0 } }
 
-    func onCancel(_ body: @escaping @Sendable () -> Void) {
-        progress.cancellationHandler = body
-        if progress.isCancelled { body() }
+    /// Calls `body` when the progress is cancelled, at once when it has been.
+    func onCancel(_ body: @escaping @Sendable () -> Void) { stopper.onStop(body) }
+}
+
+/// What stops a download, even when that is asked for before it has begun.
+private final class Stopper: Sendable {
+    private struct State: Sendable {
+        var isStopped = false
+        var body: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    func stop() {
+        let body = state.withLock { state -> (@Sendable () -> Void)? in
+            state.isStopped = true
+            return state.body
+        }
+        body?()
+    }
+
+    func onStop(_ body: @escaping @Sendable () -> Void) {
+        let isStopped = state.withLock { state -> Bool in
+            state.body = body
+            return state.isStopped
+        }
+        if isStopped { body() }
     }
 }
 

@@ -128,7 +128,9 @@ public struct ArchiveSummary: Sendable {
         guard let file = archive.header.files.first(where: { $0.path == name }) else { return nil }
         if let record = try archive.record, record.files.contains(where: { $0.path == name }) { return nil }
         guard file.byteCount <= largestMetadata else { return nil }
-        let json = try trailing(name) { () throws(ModelError) in try JSONReader.read(archive.stored(file).bytes()) }
+        let json = try withErrorContext(name) { () throws(ModelError) in
+            try JSONReader.read(archive.stored(file).bytes())
+        }
         guard case .array(let models) = json else { return nil }
         return models.first
     }

@@ -2,7 +2,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// How much a device has proved about itself, from the least to the most.
+/// The extent of a device's proof about itself, from the least to the most.
 public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
     /// The device has proved nothing.
     case none

@@ -8,7 +8,7 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
     ///
     /// The raw values are part of the protocol and do not change.
     public enum Code: String, Sendable, CaseIterable {
-        // What a service answers, or what stands between the device and the service.
+        // Failures reported by a service, or on the way to it.
 
         /// The service cannot be reached, or cannot answer now.
         case unavailable
@@ -65,7 +65,7 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         /// The service gave a reason that this version does not know.
         case refused
 
-        // What a device finds by itself.
+        // Failures detected by a device.
 
         /// A file of the device's folder, or of the vault, cannot be read or written.
         case storage
@@ -93,7 +93,7 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
         case revocationsOutdated = "revocations-outdated"
     }
 
-    /// What a caller should do next.
+    /// The next step for a caller.
     public enum Retry: String, Sendable {
         /// Ask again at once, with a new nonce, and with the challenge where the answer contained one.
         case now
@@ -117,9 +117,9 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// The thing at fault: a message's member, a file, a key's identifier.
     public let culprit: String
-    /// What is wrong, and what to do about it.
+    /// The problem and its remedy, in words.
     public let message: String
-    /// What the caller should do next.
+    /// The next step for the caller.
     public let retry: Retry
     /// The number of seconds after which to ask again, where the service states one.
     public let retryAfter: Int?
@@ -128,13 +128,13 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
 
     /// Creates an error.
     ///
-    /// Of a text that is too long or has control characters, the first 500 characters are kept without the latter.
+    /// A text that is too long or has control characters is cut to 500 characters, and control characters are replaced.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
     ///   - culprit: the thing at fault.
-    ///   - message: what is wrong, and what to do about it.
-    ///   - retry: what the caller should do next; `nil`, the default, for what the code implies.
+    ///   - message: the problem and its remedy.
+    ///   - retry: the next step for the caller; `nil`, the default, for the one that the code implies.
     ///   - retryAfter: the seconds after which to ask again, if known.
     public init(
         _ code: Code,

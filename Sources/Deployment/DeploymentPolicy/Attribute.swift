@@ -109,7 +109,7 @@ public enum DeviceClass: String, Sendable, Hashable, CaseIterable {
     case phone, tablet, desktop, watch, tv, vision, server
 }
 
-/// How a comparison relates an attribute to its values.
+/// The relation between an attribute and the values of a comparison.
 public enum Operator: String, Sendable, Hashable, CaseIterable {
     /// The attribute equals the one value.
     case `is`

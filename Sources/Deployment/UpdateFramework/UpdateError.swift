@@ -48,9 +48,9 @@ public struct UpdateError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// The role, or the path of the target or file, that is at fault.
     public let role: String
-    /// What was found.
+    /// The problem that was found.
     public let message: String
-    /// What can be done about it.
+    /// The remedy.
     public let remedy: String
     /// The error of the fetcher or the store that led here.
     public let cause: (any Error)?

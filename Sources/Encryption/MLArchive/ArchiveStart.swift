@@ -43,7 +43,7 @@ package struct ArchiveStart: Sendable {
                 "The header is damaged: its hash is not the one in the archive; get it again."
             )
         }
-        return try trailing("header") { () throws(ModelError) in try ArchiveHeader(readingText: text) }
+        return try withErrorContext("header") { () throws(ModelError) in try ArchiveHeader(readingText: text) }
     }
 
     static var cutOff: ModelError { ModelError(.malformed, "The archive was cut off; get it again.") }

@@ -21,7 +21,7 @@ package final class ModelArchive: OpenedArchive {
         self.path = path
         let file = try OpenFile(path)
         self.file = file
-        (header, headerHash, signatures, payloadStart) = try trailing(path) { () throws(ModelError) in
+        (header, headerHash, signatures, payloadStart) = try withErrorContext(path) { () throws(ModelError) in
             try Self.read(file)
         }
     }
@@ -38,7 +38,7 @@ package final class ModelArchive: OpenedArchive {
             count: start.signaturesByteCount
         )
         let header = try start.header(text)
-        let signatures = try trailing("signatures") { () throws(ModelError) in
+        let signatures = try withErrorContext("signatures") { () throws(ModelError) in
             try ArchiveSignature.list(signaturesText)
         }
         let payloadStart = start.payloadStart
@@ -91,11 +91,11 @@ package final class ModelArchive: OpenedArchive {
 
     /// Throws at the first file whose bytes differ from the header's hashes, and for anything but zeros between files.
     package func verify(progress: (Int) -> Void = { _ in }) throws(ModelError) {
-        try trailing(path) { () throws(ModelError) in
+        try withErrorContext(path) { () throws(ModelError) in
             var end = 0
             for file in header.files {
                 try checkGap(end..<file.offset)
-                try trailing(file.path) { () throws(ModelError) in try verify(file, progress) }
+                try withErrorContext(file.path) { () throws(ModelError) in try verify(file, progress) }
                 end = file.offset + file.byteCount
             }
         }
@@ -132,8 +132,8 @@ package final class ModelArchive: OpenedArchive {
                 let place = temporary + "/" + file.path
                 try FileAccess.makeFolder(FileAccess.folder(of: place))
                 let new = try NewFile(replacing: place)
-                try trailing(path) { () throws(ModelError) in
-                    try trailing(file.path) { () throws(ModelError) in try copy(file, to: new) }
+                try withErrorContext(path) { () throws(ModelError) in
+                    try withErrorContext(file.path) { () throws(ModelError) in try copy(file, to: new) }
                 }
                 try new.finish()
             }
@@ -154,7 +154,7 @@ package final class ModelArchive: OpenedArchive {
 
     /// Maps a file that is stored in the clear.
     fileprivate func mapped(_ file: ArchiveHeader.File) throws(ModelError) -> TensorStorage {
-        try trailing(path) { () throws(ModelError) in
+        try withErrorContext(path) { () throws(ModelError) in
             try self.file.mapped(at: payloadStart + file.offset, byteCount: file.byteCount)
         }
     }

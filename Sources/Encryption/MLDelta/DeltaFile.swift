@@ -20,7 +20,7 @@ package struct DeltaFile: Sendable {
 
     package init(_ path: String) throws(ModelError) {
         let file = try OpenFile(path)
-        self = try trailing(path) { () throws(ModelError) in try DeltaFile(file, path) }
+        self = try withErrorContext(path) { () throws(ModelError) in try DeltaFile(file, path) }
     }
 
     private init(_ file: OpenFile, _ path: String) throws(ModelError) {
@@ -56,7 +56,7 @@ package struct DeltaFile: Sendable {
         guard SHA256.hash(data: text).elementsEqual(start[16...]) else {
             throw ModelError(.malformed, "The delta's header is damaged; get it again.")
         }
-        return try trailing("header") { () throws(ModelError) in try DeltaHeader(text: text) }
+        return try withErrorContext("header") { () throws(ModelError) in try DeltaHeader(text: text) }
     }
 
     private static func record(
@@ -109,7 +109,7 @@ package struct DeltaFile: Sendable {
             if record != nil, entry.path == ModelVaults.encryptionName {
                 try result.append(recordText)
             } else {
-                try trailing(entry.path) { () throws(ModelError) in
+                try withErrorContext(entry.path) { () throws(ModelError) in
                     try write(entry, &body, OldFiles(old.header, old.contents), contentKey, result)
                 }
             }

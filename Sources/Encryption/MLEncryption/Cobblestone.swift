@@ -156,6 +156,7 @@ package enum Cobblestone {
         let sliceCount = (chunkCount + slice - 1) / slice
         let next = Atomic(0)
         let failure = Mutex<ModelError?>(nil)
+        // Each slice writes its own chunks.
         nonisolated(unsafe) let destination = destination
         concurrently(min(sliceCount, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
             // One buffer for all slices: fresh memory would cost as much as decrypting.

@@ -27,7 +27,7 @@ package final class EncryptedFolder: FolderContents {
     package func path(of name: String) -> String? { nil }
 
     package func contents(of name: String) throws(ModelError) -> TensorStorage? {
-        try trailing(name) { () throws(ModelError) in
+        try withErrorContext(name) { () throws(ModelError) in
             if let file = record.files.first(where: { $0.path == name }) { return try decrypted(file) }
             if let file = record.clear.first(where: { $0.path == name }) { return try checked(file) }
             return nil

@@ -10,7 +10,7 @@ package enum KeyFiles {
     /// Reads a key; throws also when the key is in the clear and other users may read the file.
     package static func read(_ path: String) throws(ModelError) -> ModelKey {
         let file = try OpenFile(path)
-        return try trailing(path) { () throws(ModelError) in
+        return try withErrorContext(path) { () throws(ModelError) in
             guard file.byteCount <= ModelKey.largestText else {
                 throw ModelError(
                     .malformed,

@@ -3,7 +3,7 @@ import FoundationEssentials
 import MLFiles
 package import MLNumerics
 
-/// Wraps content keys with the keys of models: HPKE (RFC 9180, base mode) for key pairs, AES-256-GCM for symmetric keys.
+/// Wraps content keys with the keys of models: HPKE (RFC 9180, base mode) for key pairs, else AES-256-GCM.
 package enum KeyPair {
     /// The public key of a secret; `nil` for a symmetric key.
     package static func publicKey(_ suite: WrapSuite, of secret: SecretBytes) throws(ModelError) -> [UInt8]? {

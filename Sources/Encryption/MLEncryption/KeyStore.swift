@@ -7,7 +7,7 @@ package import MLNumerics
 ///
 /// Each is sealed as strongly as the machine allows.
 package struct KeyStore: Sendable {
-    /// How strongly a key is protected, the strongest first.
+    /// The protection of a key, the strongest first.
     package enum Strength: String, Sendable, CaseIterable {
         /// Sealed by systemd with the machine's TPM2: the file is useless on another machine.
         case tpm = "systemd credential, sealed by the TPM2"
@@ -80,7 +80,7 @@ package struct KeyStore: Sendable {
         let sealed = path(keyID, .host)
         guard FileAccess.kind(of: sealed) == .file else { return nil }
         let bytes = try FileAccess.read(sealed)
-        return try trailing(sealed) { () throws(ModelError) in
+        return try withErrorContext(sealed) { () throws(ModelError) in
             try SystemCredentials.open(bytes, name: keyID.description) { (text) throws(ModelError) in
                 try ModelKey(text: text)
             }

@@ -54,6 +54,7 @@ package final class Vault: ModelVault {
         var archives: ArchiveOpener?
         var leases: [[UInt8]: Lease] = [:]
         var permitsDumps = false
+        var now: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     }
 
     private let state = Mutex(State())
@@ -68,6 +69,11 @@ package final class Vault: ModelVault {
     package func setUsualService(_ service: @escaping Service) { state.withLock { $0.usualService = service } }
 
     package func setArchives(_ opener: @escaping ArchiveOpener) { state.withLock { $0.archives = opener } }
+
+    /// Sets by which clock leases end; `nil` for that of the system.
+    package func setClock(_ now: (@Sendable () -> ContinuousClock.Instant)?) {
+        state.withLock { $0.now = now ?? { ContinuousClock.now } }
+    }
 
     /// Permits core dumps and debuggers even after models have been decrypted.
     package func permitDumps() { state.withLock { $0.permitsDumps = true } }
@@ -84,7 +90,7 @@ package final class Vault: ModelVault {
         let archive = try opened(path)
         guard let record = try archive.record else { return archive.contents }
         let folder = try open(record, archive.files, at: path)
-        try trailing(path) { () throws(ModelError) in try archive.check(contentKey(of: record, at: path)) }
+        try withErrorContext(path) { () throws(ModelError) in try archive.check(contentKey(of: record, at: path)) }
         return folder
     }
 
@@ -103,14 +109,14 @@ package final class Vault: ModelVault {
     ) throws(ModelError) -> EncryptedFolder {
         let contentKey = try contentKey(of: record, at: path)
         if !state.withLock({ $0.permitsDumps }) { csecrets_forbid_dumps() }
-        return try trailing(path) { () throws(ModelError) in
+        return try withErrorContext(path) { () throws(ModelError) in
             try EncryptedFolder(record, contentKey: contentKey, stored: files)
         }
     }
 
     package static func record(in files: any StoredFiles, at path: String) throws(ModelError) -> EncryptionRecord {
-        try trailing(path) { () throws(ModelError) in
-            try trailing(ModelVaults.encryptionName) { () throws(ModelError) in
+        try withErrorContext(path) { () throws(ModelError) in
+            try withErrorContext(ModelVaults.encryptionName) { () throws(ModelError) in
                 guard let file = try files.stored(ModelVaults.encryptionName) else {
                     throw ModelError(.malformed, "This is not a file; copy the model again.")
                 }
@@ -161,7 +167,7 @@ package final class Vault: ModelVault {
             if key.keyID == record.keyID, let contentKey = try opened(record, with: key) { return contentKey }
         }
         if let key = try KeyStore.user.key(record.keyID) {
-            return try trailing(path) { () throws(ModelError) in try record.contentKey(key) }
+            return try withErrorContext(path) { () throws(ModelError) in try record.contentKey(key) }
         }
         return nil
     }
@@ -203,9 +209,11 @@ package final class Vault: ModelVault {
     ) async throws(ModelError) {
         let lease: KeyLease
         do { lease = try await service(KeyRequest(record: record, path: path)) } catch { throw error.at(path) }
-        try trailing(path) { () throws(ModelError) in try record.check(lease.contentKey) }
-        let end = lease.seconds.map { ContinuousClock.now + .seconds($0) }
-        state.withLock { $0.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end) }
+        try withErrorContext(path) { () throws(ModelError) in try record.check(lease.contentKey) }
+        state.withLock { state in
+            let end = lease.seconds.map { state.now() + .seconds($0) }
+            state.leases[record.contentID] = Lease(contentKey: lease.contentKey, end: end)
+        }
         guard lease.isShared else { return }
         // On a machine without a keyring the lease is kept only in this process.
         _ = lease.contentKey.withBytes { bytes in
@@ -218,7 +226,7 @@ package final class Vault: ModelVault {
     private func lease(_ record: EncryptionRecord) -> SecretBytes? {
         let own = state.withLock { state -> SecretBytes? in
             guard let lease = state.leases[record.contentID] else { return nil }
-            if let end = lease.end, end <= ContinuousClock.now {
+            if let end = lease.end, end <= state.now() {
                 state.leases[record.contentID] = nil
                 return nil
             }

@@ -123,7 +123,7 @@ package enum ArchivePackaging {
         let path = folder + "/metadata.json"
         let isEncrypted = FileAccess.kind(of: folder + "/" + ModelVaults.encryptionName) != nil
         guard !isEncrypted, FileAccess.kind(of: path) == .file else { return model }
-        let json = try trailing(path) { () throws(ModelError) in try JSONReader.read(FileAccess.read(path)) }
+        let json = try withErrorContext(path) { () throws(ModelError) in try JSONReader.read(FileAccess.read(path)) }
         guard case .array(let models) = json, let first = models.first else { return model }
         model.kind = first["modelType"]?["name"]?.string.map { String($0.trimmingPrefix("MLModelType_")) }
         if case .integer(let version)? = first["specificationVersion"], version >= 0 {
@@ -153,12 +153,13 @@ package enum KeyRotation {
     ///
     /// `signer` signs the archive anew, when the model is in one.
     package static func rewrap(_ path: String, for new: ModelKey, signer: SigningKey? = nil) throws(ModelError) {
-        try trailing(path) { () throws(ModelError) in try FolderEncryption.check(new) }
+        try withErrorContext(path) { () throws(ModelError) in try FolderEncryption.check(new) }
         guard let record = try Vault.shared.record(of: path) else {
             throw ModelError(.invalidInput, "The model is not encrypted.", at: path)
         }
         let contentKey = try Vault.shared.contentKey(of: record, at: path)
-        let text = try trailing(path) { () throws(ModelError) in try record.rewrapped(contentKey, for: new).text }
+        let text = try withErrorContext(path) { () throws(ModelError) in try record.rewrapped(contentKey, for: new).text
+        }
         guard FileAccess.kind(of: path) == .file else {
             let name = FileAccess.withoutTrailingSlash(path) + "/" + ModelVaults.encryptionName
             return try FileAccess.write(text, to: name)

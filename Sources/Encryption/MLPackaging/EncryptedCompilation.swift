@@ -65,7 +65,7 @@ extension KeyFiles {
     /// The key at `path`, if models can be encrypted with it.
     package static func usable(_ path: String) throws(ModelError) -> ModelKey {
         let key = try read(path)
-        try trailing(path) { () throws(ModelError) in try FolderEncryption.check(key) }
+        try withErrorContext(path) { () throws(ModelError) in try FolderEncryption.check(key) }
         return key
     }
 }

@@ -55,7 +55,7 @@ package enum ModelCompiler {
         let name = name ?? baseName(file)
         let target = parent + "/" + name + ".mlmodelc"
         try FileAccess.replaceFolder(target) { (temporary) throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in
+            try withErrorContext(file.path) { () throws(ModelError) in
                 try build(file, named: name, in: temporary, notice: notice)
             }
         }

@@ -12,7 +12,7 @@ extension ModelCompiler {
             return CompiledMetadata.json(file.specification, named: name).text
         }
         let bytes = try FileAccess.read(written)
-        _ = try trailing(written) { () throws(ModelError) in try JSONReader.read(bytes) }
+        _ = try withErrorContext(written) { () throws(ModelError) in try JSONReader.read(bytes) }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -39,7 +39,7 @@ extension ModelCompiler {
         let last = FileAccess.name(of: path)
         let name = last.hasSuffix(".mlmodelc") ? String(last.dropLast(".mlmodelc".count)) : last
         try FileAccess.replaceFolder(path) { (temporary) throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in try build(file, named: name, in: temporary) }
+            try withErrorContext(file.path) { () throws(ModelError) in try build(file, named: name, in: temporary) }
         }
     }
 }

@@ -13,16 +13,16 @@ package enum EngineLoader {
     /// - Parameters:
     ///   - file: The model.
     ///   - functionName: The function of an ML program to run; `nil` for its default.
-    ///   - surroundings: The app's additions to the file.
+    ///   - loadingOptions: The app's additions to the file.
     /// - Returns: The engine.
     /// - Throws: `ModelError` when the model is invalid or not supported, or a file cannot be read.
     package static func load(
         _ file: ModelFile,
         functionName: String? = nil,
-        surroundings: Surroundings = Surroundings()
+        loadingOptions: LoadingOptions = LoadingOptions()
     ) throws(ModelError) -> any ModelEngine {
-        try trailing(file.path) { () throws(ModelError) in
-            let engine = try ModelLoading(file, functionName: functionName, surroundings: surroundings).load(file)
+        try withErrorContext(file.path) { () throws(ModelError) in
+            let engine = try EngineBuilder(file, functionName: functionName, loadingOptions: loadingOptions).load(file)
             try ModelSources(file).checkWhole()
             return engine
         }

@@ -127,7 +127,7 @@ package struct GraphEngine: ModelEngine {
             targets = lowered.graph.outputNames.map { _ in nil }
             for output in lowered.outputs { targets[output.index] = backing(for: output, backings) }
         }
-        let results = try trailing(failure) { () throws(ModelError) in
+        let results = try withErrorContext(failure) { () throws(ModelError) in
             try executable.run(tensors, backings: targets, observer: observer)
         }
         try sources?.checkWhole()

@@ -18,8 +18,7 @@ final class NetworkVariants: Sendable {
     private let inputs: [InputFeature]
     /// Whether the network is read again for every set of extents, because ranks inside it depend on them.
     private let dependsOnExtents: Bool
-    private let engines = Mutex<[(shapes: NeuralNetworkReader.InputShapes, engine: GraphEngine)]>([])
-    private static let limit = 8
+    private let engines = Mutex(RecentCache<NeuralNetworkReader.InputShapes, GraphEngine>(limit: 8))
 
     init(
         _ specification: @escaping Specification,
@@ -37,15 +36,11 @@ final class NetworkVariants: Sendable {
     func engine(for features: [String: FeatureData]) throws(ModelError) -> GraphEngine? {
         let shapes = try shapes(of: features)
         guard shapes != NeuralNetworkReader.InputShapes() else { return nil }
-        if let known = engines.withLock({ $0.first { $0.shapes == shapes }?.engine }) { return known }
+        if let known = engines.withLock({ $0.find(shapes) }) { return known }
         let network = try specification()
         let lowered = try NeuralNetworkReader.read(network, catalogue: catalogue, shapes: shapes)
         let engine = try GraphEngine(lowered, interface: network.description_p)
-        engines.withLock { engines in
-            if engines.count == Self.limit { engines.removeFirst() }
-            engines.append((shapes, engine))
-        }
-        return engine
+        return engines.withLock { $0.keep(engine, for: shapes) }
     }
 
     private func shapes(of features: [String: FeatureData]) throws(ModelError) -> NeuralNetworkReader.InputShapes {
@@ -54,7 +49,7 @@ final class NetworkVariants: Sendable {
             guard case .array(let mapping) = input.form, case .tensor(let tensor)? = features[input.name] else {
                 continue
             }
-            let batch = try trailing("input '\(input.name)'") { () throws(ModelError) in
+            let batch = try withErrorContext("input '\(input.name)'") { () throws(ModelError) in
                 try mapping.batch(of: tensor.shape)
             }
             if batch != 1 { shapes.batches[input.name] = batch }

@@ -165,7 +165,7 @@ extension Graph {
             changed = true
             return graph.apply(patches, to: block)
         }
-        graph.body = try trailing("pass \(pass.name)") { () throws(ModelError) in try rewrite(body) }
+        graph.body = try withErrorContext("pass \(pass.name)") { () throws(ModelError) in try rewrite(body) }
         graph.body = graph.body.withoutDeadOperations()
         return (graph, changed)
     }

@@ -31,7 +31,7 @@ extension Graph {
                 var visible = defined
                 try verify(inner, &visible)
             }
-            let types = try trailing(operation.location) { () throws(ModelError) in
+            let types = try withErrorContext(operation.location) { () throws(ModelError) in
                 try operation.op.resultTypes(of: operands(operation.operands, blocks: operation.blocks))
             }
             guard types.count == operation.results.count,

@@ -5,8 +5,9 @@ package import MLNumerics
 /// A conforming struct holds the attributes; operands are values of the graph.
 ///
 /// A declaration reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing,
-/// reference, kernels, expansion, gradient. Everything after `resultTypes` has a default, but exactly one of
-/// `reference` and `expansion` is required (a census test enforces it).
+/// reference, kernels, expansion; behind it, in the same file, layer rules and gradient (`DifferentiableOperator`).
+/// Everything after `resultTypes` has a default, but exactly one of `reference` and `expansion` is required (a census
+/// test enforces it).
 package protocol Operator: Hashable, Sendable, Codable {
     /// The MIL operations that this type reads, newest opset's semantics. Empty for operators that only passes and the
     /// neural-network reader create.
@@ -52,9 +53,19 @@ package protocol Operator: Hashable, Sendable, Codable {
 
     /// False when running twice or not at all makes a difference (random numbers without seed, states).
     var isPure: Bool { get }
+}
+
+/// An operator that networks learn through.
+package protocol DifferentiableOperator: Operator {
+    /// Whether this form of a generic operator has a gradient.
+    static var hasGradient: Bool { get }
 
     /// Adds the gradient of the operands to the graph, given the gradients of the results.
     func gradient(_ context: inout GradientContext) throws(ModelError)
+}
+
+extension DifferentiableOperator {
+    package static var hasGradient: Bool { true }
 }
 
 /// An operation's role in the choice between row-major and channels-last memory.
@@ -92,11 +103,15 @@ extension Operator {
     package var widened: any Operator { self }
     package var isPure: Bool { true }
 
-    package func gradient(_ context: inout GradientContext) throws(ModelError) {
-        throw ModelError(
-            .unsupported,
-            "'\(displayName)' has no gradient; leave it out of the updatable part of the model"
-        )
+    /// Adds the gradient of the operands to the graph; throws when the operator has none.
+    package func addGradient(_ context: inout GradientContext) throws(ModelError) {
+        guard let differentiable = self as? any DifferentiableOperator else {
+            throw ModelError(
+                .unsupported,
+                "'\(displayName)' has no gradient; leave it out of the updatable part of the model"
+            )
+        }
+        try differentiable.gradient(&context)
     }
 
     /// Equality with an operator of any type.

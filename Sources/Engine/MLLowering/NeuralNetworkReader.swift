@@ -109,7 +109,7 @@ package struct NeuralNetworkReader {
         let sequences = SequenceUse(network.layers)
         for feature in description.input {
             inputs.append(
-                try trailing("input '\(feature.name)'") { () throws(ModelError) in
+                try withErrorContext("input '\(feature.name)'") { () throws(ModelError) in
                     try input(feature, sequences)
                 }
             )
@@ -124,7 +124,8 @@ package struct NeuralNetworkReader {
                 if feature.name == classifier.probabilitiesFeatureName { continue }
             }
             outputs.append(
-                try trailing("output '\(feature.name)'") { () throws(ModelError) in try output(feature, &values) }
+                try withErrorContext("output '\(feature.name)'") { () throws(ModelError) in try output(feature, &values)
+                }
             )
         }
         return LoweredModel(

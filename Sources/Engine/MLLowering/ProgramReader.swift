@@ -41,7 +41,7 @@ package struct ProgramReader {
             throw ModelError(.invalidModel, "function '\(name)' has no body for operation set '\(function.opset)'")
         }
         var reader = ProgramReader(file: file, catalogue: catalogue, opset: opset)
-        return try trailing("function '\(name)'") { () throws(ModelError) in
+        return try withErrorContext("function '\(name)'") { () throws(ModelError) in
             try reader.lower(
                 function,
                 block,
@@ -179,7 +179,7 @@ package struct ProgramReader {
         for operation in operations {
             let name = operation.outputs.first?.name ?? ""
             builder.location = "operation '\(name)' (\(operation.type))"
-            try trailing(builder.location) { () throws(ModelError) in try read(operation, named: name) }
+            try withErrorContext(builder.location) { () throws(ModelError) in try read(operation, named: name) }
         }
     }
 

@@ -28,21 +28,37 @@ package enum PassPipeline {
     /// The rewrites that are applied once, after reading: products with constants become linears, so that their weights
     /// are known as weights and keep their precision, and everything else is widened to float32.
     package static func prepare(_ graph: Graph) throws(ModelError) -> Graph {
-        try graph.applying(ConstantMatMulToLinear()).graph.widened()
+        let prepared = try graph.applying(ConstantMatMulToLinear()).graph.widened()
+        if Verification.isOn { try prepared.verify(after: "widening") }
+        return prepared
     }
 
-    package static func optimize(_ graph: Graph) throws(ModelError) -> Graph {
+    /// The graph after the passes, applied in rounds until one changes nothing.
+    ///
+    /// - Parameter isVerified: whether the graph is verified after every pass that changed it; the error names the pass.
+    package static func optimize(
+        _ graph: Graph,
+        with passes: [any Pass] = PassPipeline.passes,
+        isVerified: Bool = Verification.isOn
+    ) throws(ModelError) -> Graph {
         var graph = graph
         for _ in 0..<roundLimit {
             var changed = false
             for pass in passes {
                 let result = try graph.applying(pass)
                 graph = result.graph
+                if isVerified, result.changed { try graph.verify(after: pass.name) }
                 changed = changed || result.changed
             }
             if !changed { break }
         }
-        assert((try? graph.verify()) != nil, "a pass broke the graph")
         return graph
+    }
+}
+
+extension Graph {
+    /// Verifies what a rewrite left; the error names the rewrite.
+    func verify(after pass: String) throws(ModelError) {
+        try withErrorContext("after the pass \(pass)") { () throws(ModelError) in try verify() }
     }
 }

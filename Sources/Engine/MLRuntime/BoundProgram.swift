@@ -174,7 +174,7 @@ package final class BoundProgram: Sendable {
         visits: BodyVisits? = nil
     ) throws(ModelError) -> [Tensor] {
         let operands = dynamic.operands.map { $0.map { values[$0] } }
-        return try trailing(dynamic.operation.location) { () throws(ModelError) in
+        return try withErrorContext(dynamic.operation.location) { () throws(ModelError) in
             guard let control = dynamic.operation.op as? any ControlFlowOperator else {
                 return try dynamic.operation.op.reference(
                     ReferenceOperands(operands, resultTypes: dynamic.resultTypes)

@@ -70,9 +70,9 @@ extension Plan {
         case .kernel(let body):
             body(context(step, workspace))
         case .checked(let body):
-            try trailing(step.location) { () throws(ModelError) in try body(context(step, workspace)) }
+            try withErrorContext(step.location) { () throws(ModelError) in try body(context(step, workspace)) }
         case .reference(let op, let request):
-            try trailing(step.location) { () throws(ModelError) in try evaluate(op, request, step, workspace) }
+            try withErrorContext(step.location) { () throws(ModelError) in try evaluate(op, request, step, workspace) }
         }
     }
 

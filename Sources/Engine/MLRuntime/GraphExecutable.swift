@@ -48,7 +48,7 @@ package final class GraphExecutable: Sendable {
     private let overwrites: [Overwrite]
     /// The only program, when every input has a fixed shape.
     private let fixed: BoundProgram?
-    private let cache: Mutex<ProgramCache>
+    private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
 
     /// Prepares a graph for prediction.
     ///
@@ -70,7 +70,6 @@ package final class GraphExecutable: Sendable {
         self.pipeline = pipeline
         self.contentInputs = contentInputs
         self.overwrites = overwrites
-        cache = Mutex(ProgramCache(limit: 16))
         if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
             let bound = isOptimized ? graph : try pipeline.optimize(try graph.bound())
             fixed = try BoundProgram(optimized: bound, pipeline: pipeline, overwrites: overwrites)
@@ -107,14 +106,14 @@ package final class GraphExecutable: Sendable {
             try fixed.check(inputs) { graph.label(graph.inputs[$0]) }
             return fixed
         }
-        let key = ProgramCache.Key(
+        guard inputs.count == graph.inputs.count else {
+            throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(graph.inputs.count)")
+        }
+        let key = BindingKey(
             shapes: inputs.map(\.shape),
             contents: contentInputs.sorted().map { inputs[$0].values }
         )
         if let known = cache.withLock({ $0.find(key) }) { return known }
-        guard inputs.count == graph.inputs.count else {
-            throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(graph.inputs.count)")
-        }
         var types: [ValueID: ValueType] = [:]
         var constants: [ValueID: Tensor] = [:]
         for (index, (id, tensor)) in zip(graph.inputs, inputs).enumerated() {
@@ -133,34 +132,14 @@ package final class GraphExecutable: Sendable {
             pipeline: pipeline,
             overwrites: overwrites
         )
-        cache.withLock { $0.insert(program, for: key) }
-        return program
+        return cache.withLock { $0.keep(program, for: key) }
     }
 }
 
-/// The programs of one executable; the least recently used one is evicted first.
-struct ProgramCache: Sendable {
-    struct Key: Hashable, Sendable {
-        let shapes: [[Int]]
-        let contents: [[Double]]
-    }
-
-    private let limit: Int
-    private var entries: [(key: Key, program: BoundProgram)] = []
-
-    init(limit: Int) { self.limit = limit }
-
-    mutating func find(_ key: Key) -> BoundProgram? {
-        guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
-        if index != entries.count - 1 { entries.append(entries.remove(at: index)) }
-        return entries[entries.count - 1].program
-    }
-
-    mutating func insert(_ program: BoundProgram, for key: Key) {
-        guard find(key) == nil else { return }
-        if entries.count == limit { entries.removeFirst() }
-        entries.append((key, program))
-    }
+/// The shapes of all inputs that a program was bound to, and the contents of those that bind by contents.
+private struct BindingKey: Equatable, Sendable {
+    let shapes: [[Int]]
+    let contents: [[Double]]
 }
 
 /// Is notified of the duration of each step.

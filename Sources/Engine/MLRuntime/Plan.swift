@@ -28,7 +28,7 @@ package final class Plan: Sendable {
     }
 
     /// The base of a slot's address.
-    enum Base: Sendable, Hashable {
+    package enum Base: Sendable, Hashable {
         case arena
         case input(Int)
         case output(Int)

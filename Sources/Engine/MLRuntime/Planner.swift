@@ -12,6 +12,8 @@ struct Planner {
     private var constants: [Tensor] = []
     private var slots: [Int32] = []
     private var steps: [Plan.Step] = []
+    /// The operations that became steps.
+    private var planned: Set<Int> = []
     private var lifetimes: [ValueID: MemoryPlan.Lifetime] = [:]
     private var lastUses: [ValueID: Int] = [:]
     private var scratchByteCount = 0
@@ -41,16 +43,16 @@ struct Planner {
         }
         let end = graph.body.operations.count
         for output in graph.body.outputs { lastUses[output] = end }
-        for (output, input) in overwritten { giveUp(input, for: graph.body.outputs[output]) }
+        for (output, input) in overwritten { allowOverwriting(input, for: graph.body.outputs[output]) }
         for (index, operation) in graph.body.operations.enumerated() {
-            try trailing(operation.location) { () throws(ModelError) in try add(operation, at: index) }
+            try withErrorContext(operation.location) { () throws(ModelError) in try add(operation, at: index) }
         }
         return try finished()
     }
 
     /// Allows `input` to be overwritten when `output` is computed from it by operations that replace parts of their
     /// first operand.
-    private mutating func giveUp(_ input: ValueID, for output: ValueID) {
+    private mutating func allowOverwriting(_ input: ValueID, for output: ValueID) {
         var producers: [ValueID: Operation] = [:]
         for operation in graph.body.operations {
             if let result = operation.results.first { producers[result] = operation }
@@ -142,6 +144,7 @@ struct Planner {
         at index: Int
     ) {
         let firstSlot = slots.count
+        planned.insert(index)
         for (place, operand) in operation.operands.enumerated() {
             slots.append(unseen.contains(place) ? -1 : operand.map { slot(of: $0) } ?? -1)
         }
@@ -238,6 +241,7 @@ struct Planner {
             }
             places[slot] = bases[root].map { ($0.base, $0.offset + offset) } ?? (.arena, 0)
         }
+        if Verification.isOn { try verify(bases) }
         return Plan(
             steps: steps,
             inputTypes: graph.inputs.map(graph.type(of:)),
@@ -251,6 +255,21 @@ struct Planner {
             outputs: outputs,
             constants: constants
         )
+    }
+}
+
+extension Planner {
+    /// Follows the steps and the places that values were given.
+    private func verify(_ bases: [ValueID: (base: Plan.Base, offset: Int)]) throws(ModelError) {
+        var places: [ValueID: PlanVerifier.Place] = [:]
+        for id in slotValues + graph.body.outputs + graph.inputs + graph.body.operations.flatMap(\.results) {
+            let (root, offset) = root(of: id)
+            guard let base = bases[root] else { continue }
+            let start = base.offset + offset
+            places[id] = PlanVerifier.Place(base.base, start..<start + byteCount(id))
+        }
+        let givenUp = Set(overwritten.values.compactMap { graph.inputs.firstIndex(of: $0) })
+        try PlanVerifier(graph: graph, places: places, steps: planned, givenUp: givenUp).verify()
     }
 }
 

@@ -73,7 +73,7 @@ package enum NumpyArray {
         guard !isFortran || shape.count < 2 else {
             throw ModelError(.unsupported, "texts in Fortran order are not supported; save them in C order", at: name)
         }
-        let count = try trailing(name) { () throws(ModelError) in try shape.checkedElementCount() }
+        let count = try withErrorContext(name) { () throws(ModelError) in try shape.checkedElementCount() }
         guard length > 0, count <= body.count / 4 / length else {
             throw broken(name, "the shape \(shape) takes more texts of \(length) characters than the file holds")
         }

@@ -13,7 +13,7 @@ package enum SampleFeatures {
         var features: [String: FeatureData] = [:]
         var generator = SplitMix64(seed: seed)
         for input in interface.input where !input.type.isOptional {
-            features[input.name] = try trailing("input '\(input.name)'") { () throws(ModelError) in
+            features[input.name] = try withErrorContext("input '\(input.name)'") { () throws(ModelError) in
                 try sample(input, &generator)
             }
         }

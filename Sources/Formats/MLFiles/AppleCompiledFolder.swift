@@ -16,7 +16,7 @@ enum AppleCompiledFolder {
     /// It throws `.unsupported` for all other kinds, which it names, and `.malformed` for damaged files.
     static func open(_ folder: String) throws(ModelError) -> ModelFile {
         let file = try MappedFile(folder + "/" + fileName)
-        let specification = try trailing(file.path) { () throws(ModelError) in
+        let specification = try withErrorContext(file.path) { () throws(ModelError) in
             try file.withBytes { (bytes) throws(ModelError) in
                 guard let start = specificationStart(bytes) else { return nil as SpecModel? }
                 let model = try SpecificationReader.decode(UnsafeRawBufferPointer(rebasing: bytes[start...]))

@@ -38,7 +38,7 @@ package final class CompiledModel: Sendable {
     /// Opens the compiled form among the files of a compiled model; `nil` when there is none, or only an older version.
     static func open(_ contents: any FolderContents, named name: String) throws(ModelError) -> CompiledModel? {
         guard let storage = try contents.contents(of: fileName) else { return nil }
-        return try trailing(name) { () throws(ModelError) in
+        return try withErrorContext(name) { () throws(ModelError) in
             let sections = try SectionFile(storage, path: fileName)
             guard sections.version <= version else {
                 throw ModelError(

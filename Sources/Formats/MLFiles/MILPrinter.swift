@@ -25,7 +25,7 @@ package struct MILPrinter {
         }
         printer.text += "{\n"
         for (name, function) in program.functions.sorted(by: { $0.key < $1.key }) {
-            try trailing("function \(name)") { () throws(ModelError) in try printer.function(name, function) }
+            try withErrorContext("function \(name)") { () throws(ModelError) in try printer.function(name, function) }
         }
         printer.text += "}\n"
         return printer.text

@@ -55,7 +55,7 @@ extension ModelFile {
         if purpose == .prediction, let slim = WeightPlacing.slimmed(file.storage),
             let specification = try? SpecificationReader.decode(slim), !specification.isUpdatable
         {
-            try trailing(path) { () throws(ModelError) in try SpecificationReader.validate(specification) }
+            try withErrorContext(path) { () throws(ModelError) in try SpecificationReader.validate(specification) }
             file.storage.letGo(from: 0, count: file.storage.byteCount)
             return ModelFile(
                 path: path,
@@ -116,7 +116,7 @@ extension ModelFile {
     private static func openPackage(_ folder: String) throws(ModelError) -> ModelFile {
         let manifest = try manifest(ofPackage: folder)
         let data = folder + "/" + PackageManifest.dataFolder
-        let root = try trailing(folder) { () throws(ModelError) in
+        let root = try withErrorContext(folder) { () throws(ModelError) in
             let root = try manifest.root()
             for item in manifest.items where FileAccess.kind(of: data + "/" + item.path) == nil {
                 throw ModelError(
@@ -159,8 +159,8 @@ extension ModelFile {
     package static func manifest(ofPackage folder: String) throws(ModelError) -> PackageManifest {
         let path = folder + "/" + PackageManifest.fileName
         let bytes = try FileAccess.read(path)
-        return try trailing(folder) { () throws(ModelError) in
-            try trailing(PackageManifest.fileName) { () throws(ModelError) in try PackageManifest(json: bytes) }
+        return try withErrorContext(folder) { () throws(ModelError) in
+            try withErrorContext(PackageManifest.fileName) { () throws(ModelError) in try PackageManifest(json: bytes) }
         }
     }
 
@@ -175,7 +175,7 @@ extension ModelFile {
     }
 
     private static func decodeWhole(_ storage: TensorStorage, named name: String) throws(ModelError) -> SpecModel {
-        try trailing(name) { () throws(ModelError) in
+        try withErrorContext(name) { () throws(ModelError) in
             try storage.withBytes { (bytes) throws(ModelError) in
                 guard !bytes.isEmpty else {
                     throw ModelError(.malformed, "The specification is empty; copy the file again.")

@@ -69,7 +69,7 @@ extension ModelFile {
     package static func reserialize(path: String, to target: String) throws(ModelError) {
         guard FileAccess.kind(of: path) == .folder else {
             let file = try MappedFile(path)
-            let specification = try trailing(path) { () throws(ModelError) in
+            let specification = try withErrorContext(path) { () throws(ModelError) in
                 try file.withBytes { (bytes) throws(ModelError) in try SpecificationReader.decode(bytes) }
             }
             return try writeModel(specification, to: target)

@@ -73,7 +73,7 @@ package struct ModelFile: Sendable {
         blobs: [String: [UInt8]] = [:],
         path: String = "model in memory"
     ) throws(ModelError) {
-        let specification = try trailing(path) { () throws(ModelError) in
+        let specification = try withErrorContext(path) { () throws(ModelError) in
             let model = try SpecificationReader.decode(bytes)
             try SpecificationReader.validate(model)
             return model
@@ -174,6 +174,6 @@ package struct ModelFile: Sendable {
 
     /// The weight blob that a MIL constant refers to.
     package func blob(fileName: String, offset: UInt64) throws(ModelError) -> WeightBlob {
-        try trailing(path) { () throws(ModelError) in try weights.file(fileName).blob(at: offset) }
+        try withErrorContext(path) { () throws(ModelError) in try weights.file(fileName).blob(at: offset) }
     }
 }

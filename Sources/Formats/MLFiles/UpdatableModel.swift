@@ -99,7 +99,7 @@ package enum UpdatableModel {
             )
         }
         for layer in updatable {
-            try trailing("layer '\(layer.name)'") { () throws(ModelError) in try validate(layer) }
+            try withErrorContext("layer '\(layer.name)'") { () throws(ModelError) in try validate(layer) }
         }
         guard parameters.lossLayers.count == 1, let loss = parameters.lossLayers.first else {
             throw ModelError(
@@ -107,7 +107,7 @@ package enum UpdatableModel {
                 "an updatable network has exactly one loss; this one has \(parameters.lossLayers.count)"
             )
         }
-        try trailing("loss '\(loss.name)'") { () throws(ModelError) in
+        try withErrorContext("loss '\(loss.name)'") { () throws(ModelError) in
             if names.contains(loss.name) { throw ModelError(.invalidModel, "a layer has the same name") }
             try validate(loss, layers, model)
         }

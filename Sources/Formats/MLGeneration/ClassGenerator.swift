@@ -21,7 +21,7 @@ package enum ClassGenerator {
         options: GenerationOptions = GenerationOptions()
     ) throws(ModelError) -> String {
         let model = file.specification
-        let interfaces = try trailing(file.path) { () throws(ModelError) in
+        let interfaces = try withErrorContext(file.path) { () throws(ModelError) in
             try GeneratedInterface.all(model, named: name)
         }
         var writer = SourceWriter()

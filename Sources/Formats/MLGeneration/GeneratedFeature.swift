@@ -117,7 +117,7 @@ struct GeneratedFeature {
         let identifiers = Identifier.unique(names, taken: taken)
         var result: [GeneratedFeature] = []
         for (description, identifier) in zip(descriptions, identifiers) {
-            let feature = try trailing(SourceText.line(description.name)) { () throws(ModelError) in
+            let feature = try withErrorContext(SourceText.line(description.name)) { () throws(ModelError) in
                 try GeneratedFeature(description, identifier)
             }
             result.append(feature)

@@ -48,7 +48,7 @@ struct GeneratedInterface {
         var result: [GeneratedInterface] = []
         for (name, function) in wanted {
             let place = function.map { "function \(SourceText.line($0))" } ?? "interface"
-            let interface = try trailing(place) { () throws(ModelError) in
+            let interface = try withErrorContext(place) { () throws(ModelError) in
                 try GeneratedInterface(
                     description.interface(of: function),
                     className: name,
@@ -71,15 +71,15 @@ struct GeneratedInterface {
     ) throws(ModelError) {
         self.className = className
         functionName = function
-        inputs = try trailing("inputs") { () throws(ModelError) in
+        inputs = try withErrorContext("inputs") { () throws(ModelError) in
             try GeneratedFeature.features(description.input, taken: typeNames.union(Self.inputMembers))
         }
-        outputs = try trailing("outputs") { () throws(ModelError) in
+        outputs = try withErrorContext("outputs") { () throws(ModelError) in
             try GeneratedFeature.features(description.output, taken: typeNames.union(Self.outputMembers))
         }
         trainingInputs =
             learns
-            ? try trailing("training inputs") { () throws(ModelError) in
+            ? try withErrorContext("training inputs") { () throws(ModelError) in
                 try GeneratedFeature.features(description.trainingInput, taken: typeNames.union(Self.inputMembers))
             } : nil
         let identifiers = Identifier.unique(description.state.map(\.name), taken: Self.stateMembers)

@@ -13,6 +13,7 @@ struct ModelWriter {
         writer.space()
         writer.add(types.description)
         writer.add(types.availability.ofClass)
+        // Unchecked, since a class that may be subclassed cannot be checked: it holds an immutable model.
         writer.block("\(access)class \(name): @unchecked Sendable") { writer in
             writer.add("\(access)let model: MLModel")
             writer.space()

@@ -35,6 +35,7 @@ struct TypeWriter {
         writer.space()
         writer.add("/// What \(interface.className) keeps from one prediction to the next.")
         writer.add(availability.ofClass)
+        // Unchecked: the class that is written holds an `MLState`, which threads may share.
         writer.block("\(access)final class \(interface.stateName): @unchecked Sendable") { writer in
             writer.add("/// The names of the states.")
             writer.block("\(access)enum Name: String, CaseIterable") { writer in

@@ -93,7 +93,8 @@ struct ArrayVectors {
                 (test, number) = (String(prefix[..<slash]), step)
             }
             if steps[test] == nil { order.append(test) }
-            steps[test, default: [:]][number] = try trailing(prefix.isEmpty ? name : prefix) { () throws(ModelError) in
+            steps[test, default: [:]][number] = try withErrorContext(prefix.isEmpty ? name : prefix) {
+                () throws(ModelError) in
                 try step(keys, prefix)
             }
         }
@@ -158,7 +159,7 @@ struct ArrayVectors {
             (labels.companion, lengths.companion) = ("labels", "lengths")
             let rows = try Self.rows(tensor, lengths: keys[lengths], count: count ?? 0, feature.name)
             for (index, row) in rows.enumerated() {
-                let value = try trailing("case \(index)") { () throws(ModelError) in
+                let value = try withErrorContext("case \(index)") { () throws(ModelError) in
                     try expected(row, keys[labels], feature)
                 }
                 if key.isOutput {

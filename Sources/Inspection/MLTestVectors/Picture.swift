@@ -22,7 +22,7 @@ package enum Picture {
         scales: Bool
     ) throws(ModelError) -> FeatureData {
         let bytes = SpecBytes.field(try FileAccess.read(path))
-        return try trailing(path) { () throws(ModelError) in
+        return try withErrorContext(path) { () throws(ModelError) in
             let file = try ImageFile(bytes)
             let isGray = type.colorSpace == .grayscale || type.colorSpace == .grayscaleFloat16
             var bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)

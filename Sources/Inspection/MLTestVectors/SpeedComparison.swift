@@ -21,27 +21,35 @@ package struct SpeedComparison: CustomStringConvertible {
 
     package init(time: Double, earlier: Double) { (self.time, self.earlier) = (time, earlier) }
 
+    /// - Parameter now: The clock by which predictions are timed.
     /// - Returns: `nil` when the earlier model does not accept these inputs, or its time is too short to measure.
-    package init?(_ engine: any ModelEngine, _ earlier: any ModelEngine, _ vectors: TestVectors) {
+    package init?(
+        _ engine: any ModelEngine,
+        _ earlier: any ModelEngine,
+        _ vectors: TestVectors,
+        now: () -> ContinuousClock.Instant = { .now }
+    ) {
         let steps = vectors.cases.reduce(0) { $0 + $1.steps.count }
         guard steps > 0 else { return nil }
-        let clock = ContinuousClock()
-        let start = clock.now
+        let start = now()
         var shortest = (Double.infinity, Double.infinity)
-        for run in 0..<Self.mostRuns where run < 2 || clock.now - start < .seconds(Self.patience) {
-            guard let now = Self.seconds(engine, vectors), let before = Self.seconds(earlier, vectors) else {
+        for run in 0..<Self.mostRuns where run < 2 || now() - start < .seconds(Self.patience) {
+            guard let own = Self.seconds(engine, vectors, now), let before = Self.seconds(earlier, vectors, now) else {
                 return nil
             }
-            shortest = (min(shortest.0, now), min(shortest.1, before))
+            shortest = (min(shortest.0, own), min(shortest.1, before))
         }
         guard shortest.1 > 0 else { return nil }
         self.init(time: shortest.0 / Double(steps), earlier: shortest.1 / Double(steps))
     }
 
     /// The time for all inputs in seconds; `nil` when the model does not accept one.
-    private static func seconds(_ engine: any ModelEngine, _ vectors: TestVectors) -> Double? {
-        let clock = ContinuousClock()
-        let start = clock.now
+    private static func seconds(
+        _ engine: any ModelEngine,
+        _ vectors: TestVectors,
+        _ now: () -> ContinuousClock.Instant
+    ) -> Double? {
+        let start = now()
         for test in vectors.cases {
             let state = engine.makeState()
             for step in test.steps {
@@ -50,7 +58,7 @@ package struct SpeedComparison: CustomStringConvertible {
                 }
             }
         }
-        return (clock.now - start) / .seconds(1)
+        return (now() - start) / .seconds(1)
     }
 
     package var description: String {

@@ -13,7 +13,7 @@ package struct VectorReader {
 
     /// Reads a `.npz`, `.json` or `.jsonl` file, or a folder.
     package func read(_ path: String) throws(ModelError) -> TestVectors {
-        let vectors = try trailing(path) { () throws(ModelError) in
+        let vectors = try withErrorContext(path) { () throws(ModelError) in
             switch FileAccess.kind(of: path) {
             case nil: throw ModelError(.io, "There is no such file or folder; check the path.")
             case .other: throw ModelError(.io, "This is neither a file nor a folder.")
@@ -39,7 +39,7 @@ package struct VectorReader {
         var cases: [TestCase] = []
         for (number, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
             guard line.contains(where: { $0 > 0x20 }) else { continue }
-            let test = try trailing("line \(number + 1)") { () throws(ModelError) in
+            let test = try withErrorContext("line \(number + 1)") { () throws(ModelError) in
                 try objects.testCase(try JSONReader.read(Array(line)), named: "\(cases.count)")
             }
             cases.append(test)
@@ -60,14 +60,14 @@ package struct VectorReader {
             let inner = path + "/" + name
             switch FileAccess.kind(of: inner) {
             case .folder?:
-                if let test = try trailing(
+                if let test = try withErrorContext(
                     name,
                     { () throws(ModelError) in try testCase(inFolder: inner, named: name) }
                 ) {
                     vectors.cases.append(test)
                 }
             case .file? where [".npz", ".json", ".jsonl"].contains(where: name.hasSuffix):
-                let found = try trailing(name) { () throws(ModelError) in try file(inner) }
+                let found = try withErrorContext(name) { () throws(ModelError) in try file(inner) }
                 vectors.cases += found.cases
                 vectors.tolerances = found.tolerances.over(vectors.tolerances)
             default: break
@@ -132,7 +132,7 @@ package struct VectorReader {
             return try Picture.read(path, image, scales: !isOutput)
         }
         let bytes = try FileAccess.read(path)
-        return try trailing(path) { () throws(ModelError) in
+        return try withErrorContext(path) { () throws(ModelError) in
             if path.hasSuffix(".npy") {
                 let array = try NumpyArray.read(bytes, name: FileAccess.name(of: path))
                 return try ArrayVectors.value(array, for: feature)
@@ -198,7 +198,9 @@ private struct ObjectVectors {
         var cases: [TestCase] = []
         for (index, element) in elements.enumerated() {
             cases.append(
-                try trailing("case \(index)") { () throws(ModelError) in try testCase(element, named: "\(index)") }
+                try withErrorContext("case \(index)") { () throws(ModelError) in
+                    try testCase(element, named: "\(index)")
+                }
             )
         }
         return TestVectors(cases: cases, tolerances: tolerances)
@@ -215,7 +217,7 @@ private struct ObjectVectors {
             case ("steps", .array(let steps)):
                 for (index, step) in steps.enumerated() {
                     test.steps.append(
-                        try trailing("step \(index)") { () throws(ModelError) in
+                        try withErrorContext("step \(index)") { () throws(ModelError) in
                             try self.step(step["inputs"], step["outputs"])
                         }
                     )

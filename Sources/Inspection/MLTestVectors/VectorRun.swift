@@ -80,7 +80,7 @@ package struct VectorRun: Sendable {
         let state = engine.makeState()
         var result = test
         for index in test.steps.indices {
-            let outputs = try trailing("case '\(test.name)'") { () throws(ModelError) in
+            let outputs = try withErrorContext("case '\(test.name)'") { () throws(ModelError) in
                 try engine.prediction(from: test.steps[index].inputs, backings: [:], state: state)
             }
             result.steps[index].outputs = outputs.mapValues { .value($0) }

@@ -54,7 +54,7 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Runs `body` and prepends `place` to the trail of an error that it throws.
-package func trailing<R>(
+package func withErrorContext<R>(
     _ place: @autoclosure () -> String,
     _ body: () throws(ModelError) -> R
 ) throws(ModelError) -> R {

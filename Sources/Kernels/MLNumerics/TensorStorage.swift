@@ -17,7 +17,7 @@ package final class TensorStorage: @unchecked Sendable {
     private let owner: Owner
 
     /// Bytes in another storage, at any alignment, and an aligned copy once it was needed.
-    private final class Region: @unchecked Sendable {
+    private final class Region: Sendable {
         let source: TensorStorage
         let offset: Int
         let byteCount: Int

@@ -1,7 +1,7 @@
 /// Creates pixel buffers of one size and format.
 ///
 /// Memory is not recycled: the allocator does that well enough.
-public final class CVPixelBufferPool: @unchecked Sendable {
+public final class CVPixelBufferPool: Sendable {
     let width: Int
     let height: Int
     let pixelFormatType: OSType

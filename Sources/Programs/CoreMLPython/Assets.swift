@@ -49,6 +49,7 @@ public func loadAsset(
 ) -> UnsafeMutableRawPointer? {
     reporting(failure) {
         let asset = object(asset, as: MLModelAsset.self)
+        // This thread waits until the task is done.
         nonisolated(unsafe) let configuration = try configuration(computeUnits, functionName, hints)
         return handle(try awaiting { try await MLModel.load(asset: asset, configuration: configuration) })
     }

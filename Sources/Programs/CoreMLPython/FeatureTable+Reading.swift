@@ -142,24 +142,35 @@ public func imageSize(
     return layouts.first { $0.format == format }?.rawValue ?? -1
 }
 
-/// Copies an image's rows to `pixels`, without gaps; false when the feature is not an image or the layout is unknown.
+/// Copies an image's rows to `pixels`, without gaps, in the layout that `coreml_features_image_size` returns for it.
+///
+/// `pixels` needs room for all pixels of that layout; nothing is written when `layout` is another one.
 @c(coreml_features_image)
 public func image(
     _ features: UnsafeMutableRawPointer,
     _ name: UnsafePointer<CChar>,
     _ layout: Int32,
-    _ pixels: UnsafeMutableRawPointer
+    _ pixels: UnsafeMutableRawPointer,
+    _ failure: Failure
 ) -> Bool {
-    guard let buffer = feature(features, name)?.imageBufferValue, let layout = PixelLayout(rawValue: layout) else {
-        return false
-    }
-    CVPixelBufferLockBaseAddress(buffer, .readOnly)
-    defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
-    guard let source = CVPixelBufferGetBaseAddress(buffer) else { return false }
-    let stride = CVPixelBufferGetBytesPerRow(buffer)
-    let row = CVPixelBufferGetWidth(buffer) * layout.bytesPerPixel
-    for y in 0..<CVPixelBufferGetHeight(buffer) {
-        (pixels + y * row).copyMemory(from: source + y * stride, byteCount: row)
-    }
-    return true
+    reporting(failure) {
+        guard let layout = PixelLayout(rawValue: layout) else { throw BorderError.pixelLayout(layout) }
+        guard let buffer = feature(features, name)?.imageBufferValue else {
+            throw BorderError.noPicture(String(cString: name))
+        }
+        guard CVPixelBufferGetPixelFormatType(buffer) == layout.format else {
+            throw BorderError.otherLayout(String(cString: name), layout.rawValue)
+        }
+        CVPixelBufferLockBaseAddress(buffer, .readOnly)
+        defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+        guard let source = CVPixelBufferGetBaseAddress(buffer) else {
+            throw BorderError.noPicture(String(cString: name))
+        }
+        let stride = CVPixelBufferGetBytesPerRow(buffer)
+        let row = CVPixelBufferGetWidth(buffer) * layout.bytesPerPixel
+        for y in 0..<CVPixelBufferGetHeight(buffer) {
+            (pixels + y * row).copyMemory(from: source + y * stride, byteCount: row)
+        }
+        return true
+    } ?? false
 }

@@ -115,6 +115,7 @@ public func computePlan(
 ) -> UnsafeMutablePointer<CChar>? {
     reporting(failure) {
         let url = URL(fileURLWithPath: String(cString: path))
+        // This thread waits until the task is done.
         nonisolated(unsafe) let configuration = try configuration(computeUnits, "", "{}")
         let plan = try awaiting { try await MLComputePlan.load(contentsOf: url, configuration: configuration) }
         return try json(StructureText(plan.modelStructure, plan))

@@ -4,6 +4,8 @@ import Synchronization
 ///
 /// The code that does the work calls `setTaskCompleted` when it is done, or soon after the expiration handler was
 /// called.
+///
+/// `@unchecked Sendable`: the lock guards everything that changes.
 open class BGTask: NSObject, @unchecked Sendable {
     /// The identifier that the work's handler was registered under.
     public let identifier: String
@@ -28,6 +30,7 @@ open class BGTask: NSObject, @unchecked Sendable {
     public var expirationHandler: (() -> Void)? {
         get { state.withLock { $0 }.expirationHandler }
         set {
+            // Apple's declaration does not mark it as sendable; it is called at most once.
             nonisolated(unsafe) let handler = newValue
             state.withLock { $0.expirationHandler = handler }
         }
@@ -62,7 +65,11 @@ open class BGTask: NSObject, @unchecked Sendable {
 }
 
 /// A task of at most 30 seconds that refreshes an app's content.
+///
+/// `@unchecked Sendable`: it adds nothing to `BGTask`.
 open class BGAppRefreshTask: BGTask, @unchecked Sendable {}
 
 /// A task of several minutes; `BGTaskScheduler.Policy.timeBudget` limits its time.
+///
+/// `@unchecked Sendable`: it adds nothing to `BGTask`.
 open class BGProcessingTask: BGTask, @unchecked Sendable {}

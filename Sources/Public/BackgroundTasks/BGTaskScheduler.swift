@@ -5,10 +5,12 @@ import Synchronization
 /// On Linux the work runs within the process that requested it, so the process has to live until then; `coreml update`
 /// and a systemd timer serve processes that do not. `policy` defines when the machine is idle and how long work may
 /// take.
+///
+/// `@unchecked Sendable`: the lock guards everything that changes.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// The process's scheduler.
     public class var shared: BGTaskScheduler { sharedScheduler }
-    private static let sharedScheduler = BGTaskScheduler(policy: Policy(), machine: LinuxMachine())
+    private static let sharedScheduler = BGTaskScheduler(policy: Policy(), machine: LinuxMachine(), time: SystemTime())
     /// The domain of the scheduler's errors.
     public class var errorDomain: String { "BGTaskSchedulerErrorDomain" }
 
@@ -32,11 +34,13 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     }
 
     private let machine: any Machine
+    private let time: any SchedulerTime
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "BackgroundTasks.BGTaskScheduler", qos: .utility)
 
-    package init(policy: Policy, machine: any Machine) {
+    package init(policy: Policy, machine: any Machine, time: any SchedulerTime) {
         self.machine = machine
+        self.time = time
         state = Mutex(State(policy: policy))
     }
 
@@ -96,12 +100,12 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
                     false
                 )
             }
-            state.pending = others + [Pending(request: request, since: Date())]
+            state.pending = others + [Pending(request: request, since: time.now)]
             defer { state.isWatching = true }
             return (nil, !state.isWatching)
         }
         if let failure { throw failure }
-        if mustWatch { queue.async { self.look() } }
+        if mustWatch { time.after(0, on: queue) { self.look() } }
     }
 
     /// Cancels a waiting request; work that has begun continues.
@@ -114,6 +118,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Calls a handler with copies of the waiting requests, on a background queue.
     open func getPendingTaskRequests(completionHandler: @escaping ([BGTaskRequest]) -> Void) {
+        // Called once; Apple's declaration does not mark it as sendable.
         nonisolated(unsafe) let handler = completionHandler
         let requests = waiting
         queue.async { handler(requests) }
@@ -128,7 +133,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
 
     /// Begins the work whose conditions are met, and checks again while any request waits.
     private func look() {
-        let now = Date()
+        let now = time.now
         let conditions = machine.conditions
         typealias Launch = (task: BGTask, registration: Registration, budget: TimeInterval, grace: TimeInterval)
         let (launches, interval) = state.withLock { state -> ([Launch], TimeInterval?) in
@@ -157,7 +162,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
             return (launches, state.isWatching ? state.policy.interval : nil)
         }
         for launch in launches { begin(launch.task, launch.registration, launch.budget, launch.grace) }
-        if let interval { queue.asyncAfter(deadline: .now() + interval) { self.look() } }
+        if let interval { time.after(interval, on: queue) { self.look() } }
     }
 
     private func begin(
@@ -166,14 +171,14 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         _ budget: TimeInterval,
         _ grace: TimeInterval
     ) {
-        registration.queue.async { registration.handler(task) }
-        let queue = queue
-        queue.asyncAfter(deadline: .now() + budget) { [weak task] in
+        let (queue, time) = (queue, time)
+        time.after(budget, on: queue) { [weak task] in
             guard let task, task.isRunning else { return }
             task.expire()
             // A task that ignores the handler no longer counts as running.
-            queue.asyncAfter(deadline: .now() + grace) { [weak task] in task?.setTaskCompleted(success: false) }
+            time.after(grace, on: queue) { [weak task] in task?.setTaskCompleted(success: false) }
         }
+        registration.queue.async { registration.handler(task) }
     }
 
     private func hasEnded(_ identifier: String) {

@@ -18,11 +18,13 @@ public enum NLDistanceType: Int, Sendable {
 ///
 /// The embeddings of Apple's systems are not part of this package: `wordEmbedding(for:)` and `sentenceEmbedding(for:)`
 /// return `nil`, as on a system whose assets are not installed. Words match exactly, in case too.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class NLEmbedding: NSObject, @unchecked Sendable {
     private let vectors: WordVectors
     /// The language of the words; `nil` when the model names none.
     public let language: NLLanguage?
-    /// The revision of the embedding.
+    /// The revision of the file's format: 1001, which is this package's own.
     public let revision: Int
 
     /// Loads a word embedding.
@@ -57,15 +59,24 @@ open class NLEmbedding: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - dictionary: The vectors, all of the same length, by word.
     ///   - language: The language of the words; `nil` for none.
-    ///   - revision: Has no effect here: the current revision is written.
+    ///   - revision: 1 or 1001: the one revision of this package, whose files say 1001.
     ///   - url: The file to write.
-    /// - Throws: `MLModelError` when the vectors do not have one length, or the file cannot be written.
+    /// - Throws: `MLModelError` for another revision, when the vectors do not have one length, or when the file cannot be
+    ///   written.
     open class func write(
         _ dictionary: [String: [Double]],
         language: NLLanguage?,
         revision: Int,
         to url: URL
     ) throws {
+        guard revision == 1 || revision == Int(TextParameters.revision) else {
+            throw MLModelError(
+                .generic,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "Word embeddings of revision \(revision) cannot be written here; give 1."
+                ]
+            )
+        }
         try TextModelFiles.translating {
             let vectors = try WordVectors(dictionary)
             try ModelFile.writeModel(TextModelFiles.embedding(vectors, language: language), to: url.path)

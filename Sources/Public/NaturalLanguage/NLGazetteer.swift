@@ -6,20 +6,23 @@ import MLNumerics
 import MLSpecification
 
 /// A list of terms and their labels, which match exactly.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class NLGazetteer: NSObject, @unchecked Sendable {
-    private let specification: SpecModel
     private let engine: Gazetteer
+    /// The content of the gazetteer's model file.
+    public let data: Data
     /// The language of the terms; `nil` when none is stated.
     public let language: NLLanguage?
 
     private init(_ specification: SpecModel) throws {
-        self.specification = specification
         language = NLLanguage(tag: specification.gazetteer.language)
-        engine = try TextModelFiles.translating {
+        (engine, data) = try TextModelFiles.translating {
             guard case .gazetteer(let parameters)? = specification.type else {
                 throw ModelError(.invalidInput, "the model is not a gazetteer; make one with MLGazetteer")
             }
-            return try Gazetteer(parameters, specification.description_p)
+            let engine = try Gazetteer(parameters, specification.description_p)
+            return (engine, Data(try SpecificationReader.encode(specification)))
         }
     }
 
@@ -59,13 +62,6 @@ open class NLGazetteer: NSObject, @unchecked Sendable {
     open class func write(_ dictionary: [String: [String]], language: NLLanguage?, to url: URL) throws {
         try TextModelFiles.translating {
             try ModelFile.writeModel(TextModelFiles.gazetteer(dictionary, language: language), to: url.path)
-        }
-    }
-
-    /// The content of the gazetteer's model file.
-    public var data: Data {
-        do { return Data(try SpecificationReader.encode(specification)) } catch {
-            preconditionFailure("a gazetteer that was read cannot be written: \(error)")
         }
     }
 

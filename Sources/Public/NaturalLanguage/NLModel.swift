@@ -5,6 +5,8 @@ import MLModels
 import MLNumerics
 
 /// The type, language and revision of a text model.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class NLModelConfiguration: NSObject, @unchecked Sendable {
     /// The kind of the model.
     public let type: NLModel.ModelType
@@ -29,6 +31,8 @@ open class NLModelConfiguration: NSObject, @unchecked Sendable {
 /// A text classifier or a word tagger.
 ///
 /// Any number of threads may use one at the same time.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class NLModel: NSObject, @unchecked Sendable {
     /// The kinds of text models.
     public enum ModelType: Int, Sendable {

@@ -50,7 +50,7 @@ public struct NLTag: RawRepresentable, Hashable, Sendable {
     public static let punctuation = NLTag("Punctuation")
     /// White space.
     public static let whitespace = NLTag("Whitespace")
-    /// A token that is neither word, punctuation nor white space, such as an emoji.
+    /// A token that is neither word, punctuation nor white space, such as a symbol or an emoji.
     public static let other = NLTag("Other")
     /// A noun.
     public static let noun = NLTag("Noun")
@@ -121,13 +121,13 @@ open class NLTagger: NSObject {
         /// Makes options from a bit mask.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Leaves out words and numbers.
+        /// Leaves out tokens of the type `word`, numbers among them.
         public static let omitWords = Options(rawValue: 1 << 0)
-        /// Leaves out punctuation and symbols.
+        /// Leaves out tokens of the type `punctuation`.
         public static let omitPunctuation = Options(rawValue: 1 << 1)
-        /// Leaves out white space.
+        /// Leaves out tokens of the type `whitespace`.
         public static let omitWhitespace = Options(rawValue: 1 << 2)
-        /// Leaves out emoji.
+        /// Leaves out tokens of the type `other`: symbols and emoji.
         public static let omitOther = Options(rawValue: 1 << 3)
         /// Joins neighboring words that have the same tag of a name into one token.
         public static let joinNames = Options(rawValue: 1 << 4)
@@ -272,7 +272,7 @@ open class NLTagger: NSObject {
         let labels = labels(pieces, unit, scheme)
         var result: [(NLTag?, Range<String.Index>)] = []
         for (piece, label) in zip(pieces, labels) where piece.range.overlaps(range) {
-            if unit == .word && options.omits(piece.kind) { continue }
+            if unit == .word && options.omits(piece.kind.tag(text(piece.range))) { continue }
             if options.contains(.joinNames), let label, label.isName, let last = result.last, last.0 == label,
                 text(last.1.upperBound..<piece.range.lowerBound).allSatisfy(\.isWhitespace)
             {
@@ -418,17 +418,19 @@ extension NLTag {
 }
 
 extension NLTagger.Options {
-    fileprivate func omits(_ kind: TextTokenizer.Kind) -> Bool {
-        switch kind {
-        case .letters, .number: contains(.omitWords)
-        case .space: contains(.omitWhitespace)
-        case .mark: contains(.omitPunctuation)
-        case .emoji: contains(.omitOther)
+    /// Whether tokens of a type, as the scheme `tokenType` tells it, are left out.
+    fileprivate func omits(_ type: NLTag) -> Bool {
+        switch type {
+        case .word: contains(.omitWords)
+        case .whitespace: contains(.omitWhitespace)
+        case .punctuation: contains(.omitPunctuation)
+        default: contains(.omitOther)
         }
     }
 }
 
 extension TextTokenizer.Kind {
+    /// The tag that a token of this kind has in the scheme `tokenType`.
     fileprivate func tag(_ text: Substring) -> NLTag {
         switch self {
         case .letters, .number: .word

@@ -1,6 +1,8 @@
 public import CoreML
 
 /// A result of a request.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNObservation: NSObject, @unchecked Sendable {
     /// Identifies the observation; new for each.
     public let uuid = UUID()
@@ -14,6 +16,8 @@ open class VNObservation: NSObject, @unchecked Sendable {
 }
 
 /// A class that the image, or an object in it, may belong to.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNClassificationObservation: VNObservation, @unchecked Sendable {
     /// The class label.
     public let identifier: String
@@ -43,6 +47,8 @@ open class VNClassificationObservation: VNObservation, @unchecked Sendable {
 }
 
 /// The location of an object.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
     /// The object's bounding box in fractions of the region of interest, origin at the bottom left.
     public let boundingBox: CGRect
@@ -59,6 +65,8 @@ open class VNDetectedObjectObservation: VNObservation, @unchecked Sendable {
 /// The location of an object and the classes that it may belong to.
 ///
 /// Its confidence is that of the most probable label.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecked Sendable {
     /// The classes by descending confidence.
     public let labels: [VNClassificationObservation]
@@ -73,6 +81,9 @@ open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecke
 }
 
 /// An image that a model produced.
+///
+/// `@unchecked Sendable`: everything but the pixels is immutable; whoever writes to them sees to it that nobody reads them
+/// meanwhile.
 open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
     /// The image.
     public let pixelBuffer: CVPixelBuffer
@@ -90,6 +101,9 @@ open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
 }
 
 /// An output of a model that is neither a class, nor detected objects, nor an image.
+///
+/// `@unchecked Sendable`: the value is immutable but for the elements of an array and pixels; whoever writes to them sees to
+/// it that nobody reads them meanwhile.
 open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
     /// The name of the model's output.
     public let featureName: String

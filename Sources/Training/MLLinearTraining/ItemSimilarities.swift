@@ -279,7 +279,7 @@ extension ItemSimilarities {
         let maxCount: Int
 
         /// One worker's sums, by item; all 0 between items.
-        private final class Room {
+        private final class Scratch {
             var sums: [Double]
             var isTouched: [Bool]
             var touched: [Int32] = []
@@ -297,20 +297,20 @@ extension ItemSimilarities {
             var isStopped = false
             result.withUnsafeMutableBufferPointer { result in
                 let result = result
-                var rooms = [Room?](repeating: nil, count: Workers.count)
-                rooms.withUnsafeMutableBufferPointer { rooms in
-                    let rooms = rooms
+                var scratches = [Scratch?](repeating: nil, count: Workers.count)
+                scratches.withUnsafeMutableBufferPointer { scratches in
+                    let scratches = scratches
                     // Works in groups of blocks, and checks for cancellation between them.
                     var first = 0
                     let step = block * 64
                     while first < count, !isStopped {
                         let last = Swift.min(count, first + step)
                         Workers.parallelFor((last - first + block - 1) / block) { part, worker in
-                            let room = rooms[worker] ?? Room(count)
-                            rooms[worker] = room
+                            let scratch = scratches[worker] ?? Scratch(count)
+                            scratches[worker] = scratch
                             let start = first + part * block
                             for item in start..<Swift.min(last, start + block) {
-                                result[item] = neighbors(of: item, room)
+                                result[item] = neighbors(of: item, scratch)
                             }
                         }
                         first = last
@@ -321,27 +321,27 @@ extension ItemSimilarities {
             return isStopped ? nil : result
         }
 
-        private func neighbors(of item: Int, _ room: Room) -> [Neighbor] {
+        private func neighbors(of item: Int, _ scratch: Scratch) -> [Neighbor] {
             for entry in byItem.starts[item]..<byItem.starts[item + 1] {
                 let (user, own) = (Int(byItem.indices[entry]), byItem.values[entry])
                 for place in byUser.starts[user]..<byUser.starts[user + 1] {
                     let other = Int(byUser.indices[place])
-                    if !room.isTouched[other] {
-                        room.isTouched[other] = true
-                        room.touched.append(Int32(other))
+                    if !scratch.isTouched[other] {
+                        scratch.isTouched[other] = true
+                        scratch.touched.append(Int32(other))
                     }
-                    room.sums[other] += own * byUser.values[place]
+                    scratch.sums[other] += own * byUser.values[place]
                 }
             }
             var found: [Neighbor] = []
-            for other in room.touched {
+            for other in scratch.touched {
                 let place = Int(other)
-                let similarity = similarity(room.sums[place], sizes[item], sizes[place])
+                let similarity = similarity(scratch.sums[place], sizes[item], sizes[place])
                 if place != item, similarity > threshold { found.append(Neighbor(item: other, similarity: similarity)) }
-                room.sums[place] = 0
-                room.isTouched[place] = false
+                scratch.sums[place] = 0
+                scratch.isTouched[place] = false
             }
-            room.touched.removeAll(keepingCapacity: true)
+            scratch.touched.removeAll(keepingCapacity: true)
             if found.count > maxCount {
                 found.sort { ($1.similarity, $0.item) < ($0.similarity, $1.item) }
                 found.removeLast(found.count - maxCount)

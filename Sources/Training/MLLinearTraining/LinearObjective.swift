@@ -41,6 +41,34 @@ package enum LinearObjective: Hashable, Sendable {
     }
 }
 
+extension LinearObjective {
+    /// The mean loss of examples that need not be those of training.
+    /// - Parameters:
+    ///   - scores: [examples × outputs], as `LinearModel.scores(of:)` gives them.
+    ///   - targets: By example; those with a class below 0, which has no score, do not count.
+    /// - Returns: The mean; 0 of no examples.
+    package func meanLoss(scores: [Double], targets: [Double]) -> Double {
+        let outputs = outputCount
+        var (total, count) = (0.0, 0)
+        for (row, target) in targets.enumerated() where self == .leastSquares || target >= 0 {
+            let own = scores[row * outputs..<(row + 1) * outputs]
+            count += 1
+            switch self {
+            case .leastSquares: total += (own[own.startIndex] - target) * (own[own.startIndex] - target)
+            case .logistic:
+                // The score of class 0 is 0.
+                let highest = own.reduce(0, Swift.max)
+                let sum = own.reduce(exp(-highest)) { $0 + exp($1 - highest) }
+                total += log(sum) + highest - (target > 0 ? own[own.startIndex + Int(target) - 1] : 0)
+            case .smoothedHinge:
+                let distance = Self.sharpness * (1 - (2 * target - 1) * own[own.startIndex])
+                total += (Swift.max(distance, 0) + log1p(exp(-distance.magnitude))) / Self.sharpness
+            }
+        }
+        return total / Double(Swift.max(count, 1))
+    }
+}
+
 typealias Vector = SIMD8<Double>
 
 @inline(__always) func load(_ pointer: UnsafePointer<Double>, _ vector: Int) -> Vector {

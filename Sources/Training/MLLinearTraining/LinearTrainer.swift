@@ -34,7 +34,7 @@ package struct LinearTrainer: Sendable {
 
     enum Solver: Sendable {
         case newton
-        case limitedMemory(LimitedMemory)
+        case limitedMemory(LBFGS)
         case proximal(ProximalGradient)
     }
 
@@ -82,7 +82,7 @@ package struct LinearTrainer: Sendable {
         } else if problem.hasL1 {
             solver = .proximal(ProximalGradient(problem, start: coefficients, stepSize: settings.stepSize))
         } else {
-            solver = .limitedMemory(LimitedMemory())
+            solver = .limitedMemory(LBFGS())
         }
         self.hessianSampling = hessianSampling
         present = LinearProblem.Evaluation(problem)
@@ -139,6 +139,13 @@ package struct LinearTrainer: Sendable {
 
     /// The model at the current coefficients.
     package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
+
+    /// The mean of the examples' losses at the current coefficients, without penalties.
+    package var meanLoss: Double {
+        // What is not evaluated yet is known from the objective.
+        let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
+        return losses / problem.weights.reduce(0, +)
+    }
 
     /// Iterates until training is finished.
     ///
@@ -239,7 +246,7 @@ package struct LinearTrainer: Sendable {
 
     // MARK: L-BFGS
 
-    private mutating func limitedMemory(_ memory: inout LimitedMemory) -> Bool {
+    private mutating func limitedMemory(_ memory: inout LBFGS) -> Bool {
         let gradient = memory.gradient ?? problem.gradient(present.residual, at: coefficients)
         let curvatures = problem.typicalCurvatures
         var step = memory.direction(gradient, curvatures)
@@ -433,9 +440,9 @@ extension LinearTrainer {
         switch (kind, self.solver) {
         case (0, .newton): solver = .newton
         case (1, .limitedMemory):
-            var memory = LimitedMemory()
+            var memory = LBFGS()
             let pairs = try reader.integer()
-            guard pairs <= LimitedMemory.capacity else { throw StateReader.malformed }
+            guard pairs <= LBFGS.capacity else { throw StateReader.malformed }
             for _ in 0..<pairs {
                 let (change, gradientChange) = (try reader.numbers(count), try reader.numbers(count))
                 memory.learn(change: change, gradientChange: gradientChange)

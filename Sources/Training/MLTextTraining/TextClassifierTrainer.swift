@@ -50,7 +50,7 @@ package final class TextClassifierTrainer {
     private var isConverged = false
 
     private let features: TextFeatures
-    private let table: TextTable
+    private let table: SparseTextMatrix
     private let targets: [Int]
     /// Weights by feature, then by dimension of the word embeddings, then the bias.
     private let weights: FloatRows
@@ -83,7 +83,7 @@ package final class TextClassifierTrainer {
             runs: settings.runs,
             language: settings.language
         )
-        table = try TextTable(
+        table = try SparseTextMatrix(
             texts,
             features,
             minimumCount: settings.minimumCount,

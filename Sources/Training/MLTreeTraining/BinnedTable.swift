@@ -43,6 +43,7 @@ final class BinnedTable: @unchecked Sendable {
         let sample = draw.choose(sampleCount, of: rows)
         var found = [(cuts: [Float], end: Float)](repeating: ([], 0), count: width)
         found.withUnsafeMutableBufferPointer { buffer in
+            // Each column has an entry of its own.
             nonisolated(unsafe) let found = buffer
             Workers.parallelFor(width) { column, _ in
                 var highest = -Float.greatestFiniteMagnitude
@@ -63,8 +64,10 @@ final class BinnedTable: @unchecked Sendable {
         memory = AlignedMemory(byteCount: Swift.max(rows * width, 1))
         let step = 4096
         let (base, groupWidth) = (memory.address.assumingMemoryBound(to: UInt8.self), groupWidth)
+        // Each block writes its own rows.
         nonisolated(unsafe) let bytes = base
         columns = hasColumns ? AlignedMemory(byteCount: rows * width) : nil
+        // Each block writes its own rows.
         nonisolated(unsafe) let own = columns?.address.assumingMemoryBound(to: UInt8.self)
         Workers.parallelFor((rows + step - 1) / step) { block, _ in
             let range = block * step..<Swift.min(rows, (block + 1) * step)
@@ -174,6 +177,7 @@ final class BinnedTable: @unchecked Sendable {
     func singles(_ table: TreeTrainingTable) -> [[Float]] {
         var found = [[Float]](repeating: [], count: cuts.count)
         found.withUnsafeMutableBufferPointer { buffer in
+            // Each column has an entry of its own.
             nonisolated(unsafe) let found = buffer
             Workers.parallelFor(cuts.count) { index, _ in
                 var least = [Float](repeating: .infinity, count: Self.binCount)

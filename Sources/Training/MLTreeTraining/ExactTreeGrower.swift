@@ -15,6 +15,7 @@ struct ExactTreeGrower: Sendable {
         self.settings = settings
         var order = [[Int32]](repeating: [], count: table.columnCount)
         order.withUnsafeMutableBufferPointer { buffer in
+            // Each column has an entry of its own.
             nonisolated(unsafe) let order = buffer
             Workers.parallelFor(table.columnCount) { feature, _ in
                 table.columns[feature].withUnsafeBufferPointer { column in
@@ -87,8 +88,10 @@ struct ExactTreeGrower: Sendable {
     ) -> [SplitCandidate] {
         let width = sums.count
         var found = [SplitCandidate](repeating: SplitCandidate(), count: features.count * width)
+        // Only read.
         nonisolated(unsafe) let gradients = gradients
         found.withUnsafeMutableBufferPointer { buffer in
+            // Each feature has entries of its own.
             nonisolated(unsafe) let found = buffer
             Workers.parallelFor(features.count) { index, _ in
                 let feature = features[index]

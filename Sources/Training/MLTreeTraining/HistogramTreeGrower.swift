@@ -19,14 +19,14 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     /// The single value of each column's bins, which bounded cells need.
     private let singles: [[Float]]
     private let isComplete: [Bool]
-    private let rooms: Rooms
+    private let scratchPool: ScratchPool
 
     init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings, bins: Int) {
         examples = table
         self.settings = settings
         rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         isComplete = table.columns.map { column in !column.contains(where: \.isNaN) }
-        rooms = Rooms(count: Cell.isBounded ? table.rowCount : Self.leastRows)
+        scratchPool = ScratchPool(count: Cell.isBounded ? table.rowCount : Self.leastRows)
         guard Cell.isBounded else {
             self.table = BinnedTable(table, bins: bins)
             singles = []
@@ -66,17 +66,17 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     }
 
     /// Scratch buffers for the examples of one node, one for each thread that needs one at the same time.
-    private final class Rooms: Sendable {
+    private final class ScratchPool: Sendable {
         private let free = Mutex<[AlignedMemory]>([])
         private let count: Int
 
         init(count: Int) { self.count = count }
 
-        func lend(_ body: (SplitRefinement.Room) -> SplitCandidate) -> SplitCandidate {
-            let byteCount = SplitRefinement.Room.byteCount(count)
+        func lend(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
+            let byteCount = SplitRefinement.Scratch.byteCount(count)
             let memory = free.withLock { $0.popLast() } ?? AlignedMemory(byteCount: byteCount)
             defer { free.withLock { $0.append(memory) } }
-            return body(SplitRefinement.Room(memory.address, count: count))
+            return body(SplitRefinement.Scratch(memory.address, count: count))
         }
     }
 
@@ -151,6 +151,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ ordered: inout [Cell.Example]
     ) {
         let groups = table.groupCount
+        // All are only read, but for the examples, of which each block has its own.
         nonisolated(unsafe) let gradients = gradients
         nonisolated(unsafe) let nodes = nodes
         order.withUnsafeBufferPointer { order in
@@ -207,6 +208,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     ) -> [SplitCandidate] {
         let width = features.count
         var found = [SplitCandidate](repeating: SplitCandidate(), count: level.count * width)
+        // All are only read, but for what is found, of which each task has its own entry.
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let gradients = gradients
         order.withUnsafeBufferPointer { order in
@@ -222,7 +224,9 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     if let cells = cells(level, index, feature) {
                         found[task] = search(level[index].sum, cells, feature)
                     } else {
-                        found[task] = rooms.lend { search(level[index], order, gradients, feature, bins: nil, $0) }
+                        found[task] = scratchPool.lend {
+                            search(level[index], order, gradients, feature, bins: nil, $0)
+                        }
                     }
                 }
             }
@@ -247,6 +251,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         // bin.
         var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
         let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
+        // What is found, bounds and uppers have entries for each task; all else is only read.
         nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let found = found
@@ -278,8 +283,8 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 Workers.parallelFor(tasks.count) { place, _ in
                     let task = tasks[place]
                     let (index, upper) = (task / width, uppers + task * BinnedTable.binCount)
-                    found[task] = rooms.lend { room in
-                        refine(level[index], order, gradients, features[task % width], upper, least[index], room)
+                    found[task] = scratchPool.lend { scratch in
+                        refine(level[index], order, gradients, features[task % width], upper, least[index], scratch)
                     }
                 }
             }
@@ -310,9 +315,9 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ feature: Int32,
         _ upper: UnsafePointer<Float>,
         _ least: Float,
-        _ room: SplitRefinement.Room
+        _ scratch: SplitRefinement.Scratch
     ) -> SplitCandidate {
-        guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, room) }
+        guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, scratch) }
         let cells = UnsafeRawPointer(histogram.cells + Int(feature) * BinnedTable.binCount)
         let bins = table.column(Int(feature))
         return singles[Int(feature)].withUnsafeBufferPointer { singles in
@@ -323,7 +328,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 upper: upper,
                 least: least
             )
-            return search(open, order, gradients, feature, bins: bins, room)
+            return search(open, order, gradients, feature, bins: bins, scratch)
         }
     }
 
@@ -333,7 +338,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ feature: Int32,
         bins: SplitRefinement.Bins?,
-        _ room: SplitRefinement.Room
+        _ scratch: SplitRefinement.Scratch
     ) -> SplitCandidate {
         examples.columns[Int(feature)].withUnsafeBufferPointer { values in
             SplitRefinement.best(
@@ -346,7 +351,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 rows: UnsafeBufferPointer(rebasing: order[open.rows]),
                 gradients: gradients,
                 bins: bins,
-                room: room,
+                scratch: scratch,
                 rule
             )
         }
@@ -394,6 +399,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             pieces(of: split.open.rows).map { (split: index, rows: $0) }
         }
         var lefts = [Int](repeating: 0, count: blocks.count)
+        // Splits are only read; each block has rows and an entry of its own, in the spare order and back in the order.
         nonisolated(unsafe) let splits = splits
         return order.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let order = buffer

@@ -27,7 +27,7 @@ struct SplitRefinement {
     }
 
     /// One worker's scratch buffer for the examples of a node.
-    struct Room {
+    struct Scratch {
         /// The collected examples, in any order or by bin.
         fileprivate let found: Entries
         fileprivate let sorted: Entries
@@ -119,7 +119,7 @@ struct SplitRefinement {
     ///   - rows: The examples of the node.
     ///   - gradients: The derivatives of every example.
     ///   - bins: The bins to examine, or `nil` to examine all examples.
-    ///   - room: A scratch buffer for at least as many examples as there are rows.
+    ///   - scratch: A scratch buffer for at least as many examples as there are rows.
     ///   - rule: The regularization and the constraints of a split.
     /// - Returns: The best boundary and its gain.
     static func best(
@@ -127,10 +127,10 @@ struct SplitRefinement {
         rows: UnsafeBufferPointer<Int32>,
         gradients: UnsafeBufferPointer<SIMD2<Float>>,
         bins: Bins?,
-        room: Room,
+        scratch: Scratch,
         _ rule: SplitRule
     ) -> SplitCandidate {
-        if let bins { return best(task, rows, gradients, bins, room, rule) }
+        if let bins { return best(task, rows, gradients, bins, scratch, rule) }
         var missing = GradientSum()
         var count = 0
         for row in rows {
@@ -138,16 +138,16 @@ struct SplitRefinement {
             if value.isNaN {
                 missing += GradientSum(gradients[Int(row)])
             } else {
-                room.found.set(count, value, gradients[Int(row)])
+                scratch.found.set(count, value, gradients[Int(row)])
                 count += 1
             }
         }
-        sort(0..<count, room)
+        sort(0..<count, scratch)
         var search = Self(task, rule, missing: missing)
         if count > 0, count < rows.count {
-            search.considerMissing(room.sorted.value(0), room.sorted.value(count - 1))
+            search.considerMissing(scratch.sorted.value(0), scratch.sorted.value(count - 1))
         }
-        search.pass(0..<count, room.sorted)
+        search.pass(0..<count, scratch.sorted)
         return search.best
     }
 
@@ -156,7 +156,7 @@ struct SplitRefinement {
         _ rows: UnsafeBufferPointer<Int32>,
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ bins: Bins,
-        _ room: Room,
+        _ scratch: Scratch,
         _ rule: SplitRule
     ) -> SplitCandidate {
         var search = Self(task, rule, missing: bins.cells[BinnedTable.missing].gradients)
@@ -170,20 +170,20 @@ struct SplitRefinement {
             }
             if missingCount > 0, lowest <= highest { search.considerMissing(lowest, highest) }
         }
-        collect(task, rows, gradients, bins, room)
+        collect(task, rows, gradients, bins, scratch)
         var start = 0
         for bin in bins.singles.indices {
             let sum = bins.cells[bin].gradients
-            let end = Int(room.ends[bin])
-            if room.chosen[bin] == 1 {
-                sort(start..<end, room)
+            let end = Int(scratch.ends[bin])
+            if scratch.chosen[bin] == 1 {
+                sort(start..<end, scratch)
                 let before = search.left
-                search.pass(start..<end, room.sorted)
+                search.pass(start..<end, scratch.sorted)
                 search.left = before + sum
             } else if bins.upper[bin] < bins.least {
                 search.last = nil
                 search.left += sum
-            } else if room.occupied[bin] == 1 {
+            } else if scratch.occupied[bin] == 1 {
                 search.consider(bins.singles[bin])
                 search.last = bins.singles[bin]
                 search.left += sum
@@ -193,40 +193,40 @@ struct SplitRefinement {
         return search.best
     }
 
-    /// Collects the examples of the bins that are examined one by one into `room.found`, bin by bin, and marks the
+    /// Collects the examples of the bins that are examined one by one into `scratch.found`, bin by bin, and marks the
     /// single-value bins in which the node has examples.
     private static func collect(
         _ task: Task,
         _ rows: UnsafeBufferPointer<Int32>,
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ bins: Bins,
-        _ room: Room
+        _ scratch: Scratch
     ) {
         let places = bins.bins
-        room.chosen.initialize(repeating: 0, count: BinnedTable.binCount)
-        room.ends.initialize(repeating: 0, count: BinnedTable.binCount)
+        scratch.chosen.initialize(repeating: 0, count: BinnedTable.binCount)
+        scratch.ends.initialize(repeating: 0, count: BinnedTable.binCount)
         var hasSingles = false
         for bin in bins.singles.indices where !(bins.upper[bin] < bins.least) {
-            if bins.singles[bin].isNaN { room.chosen[bin] = 1 } else { hasSingles = true }
+            if bins.singles[bin].isNaN { scratch.chosen[bin] = 1 } else { hasSingles = true }
         }
         if hasSingles {
-            room.occupied.initialize(repeating: 0, count: BinnedTable.binCount)
-            for row in rows { room.occupied[Int(places[Int(row)])] = 1 }
+            scratch.occupied.initialize(repeating: 0, count: BinnedTable.binCount)
+            for row in rows { scratch.occupied[Int(places[Int(row)])] = 1 }
         }
         // Few are chosen, unpredictably: every row is written, and the next one overwrites it unless it was chosen.
         var count = 0
         for row in rows {
-            room.rows[count] = row
-            count &+= Int(room.chosen[Int(places[Int(row)])])
+            scratch.rows[count] = row
+            count &+= Int(scratch.chosen[Int(places[Int(row)])])
         }
-        for place in 0..<count { room.ends[Int(places[Int(room.rows[place])])] &+= 1 }
+        for place in 0..<count { scratch.ends[Int(places[Int(scratch.rows[place])])] &+= 1 }
         var start: Int32 = 0
-        for bin in 0..<BinnedTable.binCount { (room.ends[bin], start) = (start, start &+ room.ends[bin]) }
+        for bin in 0..<BinnedTable.binCount { (scratch.ends[bin], start) = (start, start &+ scratch.ends[bin]) }
         for place in 0..<count {
-            let row = Int(room.rows[place])
+            let row = Int(scratch.rows[place])
             let bin = Int(places[row])
-            room.found.set(Int(room.ends[bin]), task.values[row], gradients[row])
-            room.ends[bin] &+= 1
+            scratch.found.set(Int(scratch.ends[bin]), task.values[row], gradients[row])
+            scratch.ends[bin] &+= 1
         }
     }
 
@@ -290,8 +290,8 @@ struct SplitRefinement {
     private static let few = 32
 
     /// Sorts the entries of some places by key, stably.
-    private static func sort(_ places: Range<Int>, _ room: Room) {
-        let (found, sorted) = (room.found, room.sorted)
+    private static func sort(_ places: Range<Int>, _ scratch: Scratch) {
+        let (found, sorted) = (scratch.found, scratch.sorted)
         guard places.count > few else {
             rank(places, found, sorted)
             return
@@ -326,7 +326,7 @@ struct SplitRefinement {
             sorted.copy(places, to: found)
             var first = places.lowerBound
             for end in ends {
-                sort(first..<Int(end), room)
+                sort(first..<Int(end), scratch)
                 first = Int(end)
             }
         }

@@ -40,6 +40,7 @@ package enum TreeObjective: Hashable, Sendable {
         sums.withUnsafeBufferPointer { sums in
             targets.withUnsafeBufferPointer { targets in
                 derivatives.withUnsafeMutableBufferPointer { results in
+                    // Each block writes its own rows.
                     nonisolated(unsafe) let results = results
                     Workers.parallelFor(blocks) { block, _ in
                         for row in block * 8192..<Swift.min(rows, (block + 1) * 8192) {

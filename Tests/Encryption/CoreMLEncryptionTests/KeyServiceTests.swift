@@ -3,6 +3,7 @@ import CoreMLEncryption
 import Foundation
 import MLEncryption
 import MLFiles
+import MLNumerics
 import MLPackaging
 import Synchronization
 import TestSupport
@@ -34,6 +35,26 @@ private final class Service: ModelKeyService {
         let secret = try KeyPair.unwrap(Array(model.wrappedKey), with: key, purpose: purpose)
         return ModelKeyLease(contentKey: secret.withBytes { Data($0) }, duration: duration)
     }
+}
+
+/// The vault that is linked; it notes whether a model is opened on one of the threads that tasks share.
+private final class WatchedVault: ModelVault {
+    struct Opening {
+        let path: String
+        let isInTask: Bool
+    }
+
+    let openings = Mutex<[Opening]>([])
+
+    func encryptedFolder(_ path: String) throws(ModelError) -> any FolderContents {
+        let isInTask = withUnsafeCurrentTask { $0 != nil }
+        openings.withLock { $0.append(Opening(path: path, isInTask: isInTask)) }
+        return try Vault.shared.encryptedFolder(path)
+    }
+
+    func archive(_ path: String) throws(ModelError) -> any FolderContents { try Vault.shared.archive(path) }
+
+    func fetchKey(for path: String) async throws(ModelError) { try await Vault.shared.fetchKey(for: path) }
 }
 
 /// Apps and encrypted models: which error means what, and when a key service is asked.
@@ -85,6 +106,33 @@ private final class Service: ModelKeyService {
         }
     }
 
+    @Test func plansAskTheService() async throws {
+        try await withModel { url, service in
+            _ = try await MLComputePlan.load(asset: MLModelAsset(url: url), configuration: MLModelConfiguration())
+            #expect(service.state.withLock { $0.asked } == 1)
+            try ModelKeys.forget(for: url)
+            _ = try await MLComputePlan.load(contentsOf: url, configuration: MLModelConfiguration())
+            #expect(service.state.withLock { $0.asked } == 2)
+        }
+    }
+
+    @Test func modelsAreReadAsideOfTheThreadsOfTasks() async throws {
+        try await withModel { url, _ in
+            // Registers the linked vault and fetches the key.
+            _ = try await MLModelStructure.load(contentsOf: url)
+            let vault = WatchedVault()
+            ModelVaults.register(vault)
+            defer { ModelVaults.register(Vault.shared) }
+            let asset = try MLModelAsset(url: url)
+            _ = try await MLModelStructure.load(asset: asset)
+            _ = try await MLModelStructure.load(contentsOf: url)
+            _ = try await MLComputePlan.load(asset: asset, configuration: MLModelConfiguration())
+            _ = try await MLModel.load(contentsOf: url)
+            let openings = vault.openings.withLock { $0 }.filter { $0.path == url.path }
+            #expect(openings.map(\.isInTask) == [false, false, false, false])
+        }
+    }
+
     @Test func keysCanBeFetchedAhead() async throws {
         try await withModel { url, service in
             try await ModelKeys.prefetch(for: url)
@@ -97,9 +145,14 @@ private final class Service: ModelKeyService {
 
     @Test func leasesEnd() async throws {
         try await withModel { url, service in
-            service.state.withLock { $0.duration = .seconds(4) }
+            let clock = VirtualClock()
+            Vault.shared.setClock { clock.now }
+            defer { Vault.shared.setClock(nil) }
+            service.state.withLock { $0.duration = .seconds(3600) }
             _ = try await MLModel.load(contentsOf: url)
-            try await Task.sleep(for: .milliseconds(4200))
+            clock.pass(.milliseconds(3_599_999))
+            _ = try MLModel(contentsOf: url)
+            clock.pass(.milliseconds(1))
             #expect(throws: MLModelError.self) { try MLModel(contentsOf: url) }
             _ = try await MLModel.load(contentsOf: url)
             #expect(service.state.withLock { $0.asked } == 2)

@@ -72,3 +72,17 @@ struct ToyRepeat: ControlFlowOperator {
         return carried
     }
 }
+
+/// The first and the second half of a vector.
+struct ToyHalves: Operator {
+    func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let half = try operands.type(0).with([try operands.shape(0)[0].map { $0 / 2 }])
+        return [half, half]
+    }
+    func reference(_ operands: ReferenceOperands) -> [Tensor] {
+        let (values, half) = (operands[0].values, operands[0].count / 2)
+        return [values[..<half], values[half..<2 * half]].map {
+            Tensor(values: Array($0), scalarType: operands.scalarType(), shape: [half])
+        }
+    }
+}

@@ -24,9 +24,15 @@ func documentIsCurrent() throws {
     #expect(committed == document, "run RECORD=1 scripts/test")
 }
 
+/// Every operator has a test, every layer rule and every gradient a case.
 @Test(.enabled(if: facts != nil, "scripts/test records what the tests ask of operators"))
 func everyOperatorIsTested() throws {
     #expect(OperatorCensus.untested(.standard, try #require(facts)) == [])
+}
+
+@Test func everyOperatorIsDocumented() throws {
+    let document = try String(contentsOf: root.appending(path: "Documentation/Operators.md"), encoding: .utf8)
+    #expect(OperatorCensus.undocumented(.standard, document) == [])
 }
 
 /// Every kind of layer of the specification has a rule.

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import MLNumerics
 import MLPreview
@@ -48,6 +49,8 @@ private final class Running: Sendable {
     private let isOver = Atomic(false)
     private let isDone = Atomic(false)
     let cancelled = Atomic(0)
+    /// Signalled when a slow answer begins, and when its connection is found closed: for the answer, and for the test.
+    let (begun, left, told) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
 
     init(_ limits: PageServer.Limits = PageServer.Limits()) throws {
         server = try PageServer(limits: limits)
@@ -69,8 +72,13 @@ private final class Running: Sendable {
         server.run(until: { isOver.load(ordering: .relaxed) }) { [self] request, body, connection in
             switch request.path {
             case "/slow":
-                connection.watching({ self.cancelled.add(1, ordering: .relaxed) }) {
-                    for _ in 0..<40 where cancelled.load(ordering: .relaxed) == 0 { usleep(50_000) }
+                connection.watching({
+                    self.cancelled.add(1, ordering: .relaxed)
+                    self.left.signal()
+                    self.told.signal()
+                }) {
+                    begun.signal()
+                    _ = left.wait(timeout: .now() + 20)
                 }
                 return .response(PageResponse(200, text: "slow"))
             case "/events":
@@ -92,6 +100,12 @@ private final class Running: Sendable {
         client.send(head)
         if !body.isEmpty { client.send(body) }
         return client.answer()
+    }
+
+    /// Asks until the answer has this status, at most a thousand times.
+    func ask(_ head: String, body: String = "", until status: Int) throws -> Bool {
+        for _ in 0..<1000 where try ask(head, body: body).hasPrefix("HTTP/1.1 \(status) ") { return true }
+        return false
     }
 
     /// What a page's own request says beside its first line.
@@ -181,8 +195,8 @@ struct PageServerTests {
         // Two bodies that are too much together.
         let first = try RawClient(running.port)
         first.send("POST /x HTTP/1.1\n\(running.ownHeaders)Content-Length: 900\n\nabc")
-        usleep(200_000)
-        #expect(status(try running.ask("POST /x HTTP/1.1\n\(running.ownHeaders)Content-Length: 900\n\n")) == 503)
+        let second = "POST /x HTTP/1.1\n\(running.ownHeaders)Content-Length: 700\n\n"
+        #expect(try running.ask(second, body: String(repeating: "b", count: 700), until: 503))
         first.close()
     }
 
@@ -210,15 +224,10 @@ struct PageServerTests {
         let running = try Running(limits)
         defer { running.stop() }
         let crowd = try (0..<30).map { _ in try RawClient(running.port) }
-        usleep(300_000)
-        #expect(
-            status(try running.ask("GET /?token=\(running.token) HTTP/1.1\nHost: 127.0.0.1:\(running.port)\n\n")) == 503
-        )
+        let request = "GET /?token=\(running.token) HTTP/1.1\nHost: 127.0.0.1:\(running.port)\n\n"
+        #expect(try running.ask(request, until: 503))
         for client in crowd { client.close() }
-        usleep(1_500_000)
-        #expect(
-            status(try running.ask("GET /?token=\(running.token) HTTP/1.1\nHost: 127.0.0.1:\(running.port)\n\n")) == 200
-        )
+        #expect(try running.ask(request, until: 200))
     }
 
     @Test func `what nobody waits for any more is cancelled`() throws {
@@ -226,9 +235,9 @@ struct PageServerTests {
         defer { running.stop() }
         let client = try RawClient(running.port)
         client.send("GET /slow HTTP/1.1\n\(running.ownHeaders)\n")
-        usleep(200_000)
+        #expect(running.begun.wait(timeout: .now() + 20) == .success)
         client.close()
-        for _ in 0..<40 where running.cancelled.load(ordering: .relaxed) == 0 { usleep(50_000) }
+        #expect(running.told.wait(timeout: .now() + 20) == .success)
         #expect(running.cancelled.load(ordering: .relaxed) == 1)
     }
 

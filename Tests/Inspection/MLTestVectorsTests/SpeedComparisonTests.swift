@@ -2,11 +2,19 @@ import MLFeatures
 import MLNumerics
 import MLSpecification
 import MLTestVectors
+import Synchronization
+import TestSupport
 import Testing
 
-/// Doubles after a time.
-private struct Slow: ModelEngine {
-    let milliseconds: Int
+/// Doubles, and lets a clock go on meanwhile: longer the first times.
+private final class Slow: ModelEngine {
+    private let clock: VirtualClock
+    private let milliseconds: Int
+    private let calls = Mutex(0)
+
+    init(_ clock: VirtualClock, milliseconds: Int) { (self.clock, self.milliseconds) = (clock, milliseconds) }
+
+    var count: Int { calls.withLock { $0 } }
     var interface: SpecModelDescription { Doubling().interface }
 
     func makeState() -> ModelState { Doubling().makeState() }
@@ -16,8 +24,11 @@ private struct Slow: ModelEngine {
         backings: [String: FeatureData],
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
-        let end = ContinuousClock.now + .milliseconds(milliseconds)
-        while ContinuousClock.now < end {}
+        let call = calls.withLock { calls in
+            calls += 1
+            return calls
+        }
+        clock.pass(.milliseconds(call <= 4 ? milliseconds * 3 : milliseconds))
         return try Doubling().prediction(from: inputs, backings: backings, state: state)
     }
 }
@@ -30,14 +41,26 @@ private struct Slow: ModelEngine {
     }
 
     @Test func timesAreThoseOfOnePrediction() throws {
+        let clock = VirtualClock()
         let comparison = try #require(
-            SpeedComparison(Slow(milliseconds: 8), Slow(milliseconds: 2), vectors(["x": x], ["x": x]))
+            SpeedComparison(
+                Slow(clock, milliseconds: 8),
+                Slow(clock, milliseconds: 2),
+                vectors(["x": x], ["x": x]),
+                now: { clock.now }
+            )
         )
-        #expect(comparison.time >= 0.008)
-        #expect(comparison.earlier >= 0.002)
-        #expect(comparison.time < 0.08)
+        #expect(abs(comparison.time - 0.008) < 1e-12 && abs(comparison.earlier - 0.002) < 1e-12)
         #expect(comparison.isNoticeable)
-        #expect("\(comparison)".contains(" ms for a prediction, the one before "))
+        #expect("\(comparison)" == "8.0 ms for a prediction, the one before 2.0 ms")
+    }
+
+    @Test("ten runs of fast models, two of slow ones", arguments: [(1, 10), (300, 3), (900, 2)])
+    func noRunBeginsWhenPatienceIsAtItsEnd(milliseconds: Int, runs: Int) throws {
+        let clock = VirtualClock()
+        let (engine, earlier) = (Slow(clock, milliseconds: milliseconds), Slow(clock, milliseconds: 0))
+        _ = SpeedComparison(engine, earlier, vectors(["x": x]), now: { clock.now })
+        #expect(engine.count == runs && earlier.count == runs)
     }
 
     @Test func smallDifferencesAreNotNoticed() {

@@ -94,29 +94,33 @@ extension KernelTests {
         }
 
         @Test func integersAndBytes() {
-            let a: [Int32] = [7, -7, 7, -7, 0, .min, .max, 5]
-            let b: [Int32] = [2, 2, -2, -2, 3, -1, 1, 0]
-            func run(_ function: ElementwiseKernel.BinaryFunction) -> [Int32] {
-                var y = [Int32](repeating: 0, count: 8)
-                BinaryKernel(function, [8], [8], element: .int32).run(a, b, &y)
-                return y
-            }
-            #expect(run(.floorDivide) == [3, -4, -4, 3, 0, .min, .max, 0])
-            #expect(run(.modulo) == [1, 1, -1, -1, 0, 0, 0, 0])
-            #expect(run(.add) == zip(a, b).map { $0 &+ $1 })
-            #expect(run(.multiply) == zip(a, b).map { $0 &* $1 })
-            #expect(run(.maximum) == zip(a, b).map { max($0, $1) })
-            #expect(run(.power).prefix(2) == [49, 49])
-            var bytes = [UInt8](repeating: 9, count: 8)
-            BinaryKernel(.less, [8], [8], element: .int32).run(a, b, &bytes)
-            #expect(bytes == zip(a, b).map { $0 < $1 ? 1 : 0 })
-            let (p, q): ([UInt8], [UInt8]) = ([0, 0, 1, 1], [0, 1, 0, 1])
-            for (function, expected) in [
-                (ElementwiseKernel.BinaryFunction.and, [0, 0, 0, 1]), (.or, [0, 1, 1, 1]), (.xor, [0, 1, 1, 0]),
-            ] {
-                var y = [UInt8](repeating: 9, count: 4)
-                BinaryKernel(function, [4], [4], element: .bool).run(p, q, &y)
-                #expect(y.map { Int($0) } == expected)
+            // Repeated, so that whole vectors and what is left over have every case.
+            func repeated<T>(_ values: [T]) -> [T] { (0..<43).map { values[$0 % values.count] } }
+            let a: [Int32] = repeated([7, -7, 7, -7, 0, .min, .max, 5])
+            let b: [Int32] = repeated([2, 2, -2, -2, 3, -1, 1, 0])
+            let (p, q): ([UInt8], [UInt8]) = (repeated([0, 0, 1, 1]), repeated([0, 1, 0, 1]))
+            forEachInstructionSet { set in
+                func run(_ function: ElementwiseKernel.BinaryFunction) -> [Int32] {
+                    var y = [Int32](repeating: 0, count: 43)
+                    BinaryKernel(function, [43], [43], element: .int32).run(a, b, &y)
+                    return y
+                }
+                #expect(run(.floorDivide) == repeated([3, -4, -4, 3, 0, .min, .max, 0]), "\(set)")
+                #expect(run(.modulo) == repeated([1, 1, -1, -1, 0, 0, 0, 0]), "\(set)")
+                #expect(run(.add) == zip(a, b).map { $0 &+ $1 }, "\(set)")
+                #expect(run(.multiply) == zip(a, b).map { $0 &* $1 }, "\(set)")
+                #expect(run(.maximum) == zip(a, b).map { max($0, $1) }, "\(set)")
+                #expect(run(.power).prefix(2) == [49, 49], "\(set)")
+                var bytes = [UInt8](repeating: 9, count: 43)
+                BinaryKernel(.less, [43], [43], element: .int32).run(a, b, &bytes)
+                #expect(bytes == zip(a, b).map { $0 < $1 ? 1 : 0 }, "\(set)")
+                for (function, expected) in [
+                    (ElementwiseKernel.BinaryFunction.and, [0, 0, 0, 1]), (.or, [0, 1, 1, 1]), (.xor, [0, 1, 1, 0]),
+                ] {
+                    var y = [UInt8](repeating: 9, count: 43)
+                    BinaryKernel(function, [43], [43], element: .bool).run(p, q, &y)
+                    #expect(y.map { Int($0) } == repeated(expected), "\(set)")
+                }
             }
         }
 
@@ -134,9 +138,11 @@ extension KernelTests {
                     Self.places(condition, in: shape), Self.places(first, in: shape), Self.places(second, in: shape)
                 )
                 let expected = m.indices.map { mask[m[$0]] != 0 ? a[p[$0]] : b[q[$0]] }
-                var y = [Float](repeating: 9, count: m.count)
-                kernel.run(condition: mask, a, b, &y)
-                #expect(y == expected)
+                forEachInstructionSet { set in
+                    var y = [Float](repeating: 9, count: m.count)
+                    kernel.run(condition: mask, a, b, &y)
+                    #expect(y == expected, "\(set)")
+                }
             }
         }
 

@@ -70,13 +70,16 @@ extension KernelTests {
             Problem(input: [1, 1], kernel: [3, 3], channels: (40, 32, 1), padding: (1, 1)),
         ]
 
-        /// Shapes for which minimal filtering is chosen: errors are relative to the largest output.
-        @Test(arguments: [
+        /// Shapes for which minimal filtering is chosen.
+        static let filteredProblems = [
             Problem(input: [24, 26], kernel: [3, 3], channels: (33, 40, 1), padding: (1, 1)),
             Problem(input: [27, 25], kernel: [3, 3], channels: (64, 36, 1), padding: (0, 1), batch: 2),
             Problem(input: [14, 14], kernel: [3, 3], channels: (128, 48, 1), padding: (1, 1)),
             Problem(input: [13, 17], kernel: [3, 3], channels: (48, 32, 1), padding: (2, 2)),
-        ])
+        ]
+
+        /// Errors are relative to the largest output.
+        @Test(arguments: filteredProblems)
         func minimalFiltering(problem: Problem) {
             var source = NumberSource(seed: 77)
             let (inputs, outputs, _) = problem.channels

@@ -11,6 +11,11 @@ struct NumberSource {
     }
 
     mutating func floats(_ count: Int) -> [Float] { (0..<count).map { _ in next() } }
+
+    /// Whole numbers up to `bound` on both sides.
+    mutating func integers(_ count: Int, upTo bound: Float) -> [Int32] {
+        (0..<count).map { _ in Int32(clamping: Int((next() * bound).rounded())) }
+    }
 }
 
 /// The instruction sets this processor has.

@@ -1,5 +1,6 @@
 import BackgroundTasks
 import Synchronization
+import TestSupport
 import Testing
 
 /// A machine as the test wants it.
@@ -11,33 +12,17 @@ private final class TestMachine: Machine {
 }
 
 struct SchedulerTests {
-    private static func scheduler(
-        _ machine: TestMachine,
-        budget: TimeInterval = 60,
-        patience: TimeInterval = 3600
-    ) -> BGTaskScheduler {
-        var policy = BGTaskScheduler.Policy()
-        policy.interval = 0.01
-        policy.timeBudget = budget
-        policy.patience = patience
-        policy.gracePeriod = 0.05
-        return BGTaskScheduler(policy: policy, machine: machine)
-    }
+    private let time = VirtualTime()
 
-    /// Waits until `condition` holds, at most ten seconds.
-    private static func wait(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<1000 {
-            if condition() { return true }
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        return false
+    private func scheduler(_ machine: TestMachine) -> BGTaskScheduler {
+        BGTaskScheduler(policy: BGTaskScheduler.Policy(environment: [:]), machine: machine, time: time)
     }
 
     @Test func workBeginsWhenTheMachineIsIdle() async throws {
         let machine = TestMachine(load: 3)
-        let scheduler = Self.scheduler(machine)
+        let scheduler = scheduler(machine)
         let begun = Mutex<[String]>([])
-        let isNew = scheduler.register(forTaskWithIdentifier: "learn", using: nil) { task in
+        let isNew = scheduler.register(forTaskWithIdentifier: "learn", using: time.handlers) { task in
             begun.withLock { $0.append(task.identifier + (task is BGProcessingTask ? "" : " is not processing")) }
             task.setTaskCompleted(success: true)
         }
@@ -49,75 +34,110 @@ struct SchedulerTests {
         try scheduler.submit(request)
         try scheduler.submit(request)
         #expect(await scheduler.pendingTaskRequests().map(\.identifier) == ["learn"])
-        try await Task.sleep(for: .milliseconds(100))
+        time.pass(60)
         #expect(begun.withLock { $0 }.isEmpty)
         machine.set {
             $0.load = 0.1
             $0.hasExternalPower = false
         }
-        try await Task.sleep(for: .milliseconds(100))
+        time.pass(60)
         #expect(begun.withLock { $0 }.isEmpty)
         machine.set { $0.hasExternalPower = true }
-        #expect(await Self.wait { begun.withLock { $0 } == ["learn"] })
+        time.pass(10)
+        #expect(begun.withLock { $0 } == ["learn"])
         #expect(await scheduler.pendingTaskRequests().isEmpty)
         // The next request begins too.
         try scheduler.submit(BGProcessingTaskRequest(identifier: "learn"))
-        #expect(await Self.wait { begun.withLock { $0.count } == 2 })
+        time.pass(0)
+        #expect(begun.withLock { $0.count } == 2)
+    }
+
+    @Test func handlersWithoutAQueueRunInTheBackground() async throws {
+        let scheduler = scheduler(TestMachine(load: 0))
+        let (calls, call) = AsyncStream<String>.makeStream()
+        scheduler.register(forTaskWithIdentifier: "learn", using: nil) { task in
+            task.setTaskCompleted(success: true)
+            call.yield(task.identifier)
+        }
+        try scheduler.submit(BGProcessingTaskRequest(identifier: "learn"))
+        time.pass(0)
+        #expect(await calls.first { _ in true } == "learn")
     }
 
     @Test func datesPatienceAndCancelling() async throws {
         let machine = TestMachine(load: 9)
-        let scheduler = Self.scheduler(machine, patience: 0.2)
-        let begun = Mutex<[String: Date]>([:])
-        for name in ["late", "refresh", "never", "next year"] {
-            scheduler.register(forTaskWithIdentifier: name, using: .global()) { task in
-                begun.withLock { $0[name] = Date() }
+        let scheduler = scheduler(machine)
+        let begun = Mutex<[String]>([])
+        for name in ["late", "refresh", "never", "next year", "any time"] {
+            scheduler.register(forTaskWithIdentifier: name, using: time.handlers) { task in
+                begun.withLock { $0.append(name) }
                 task.setTaskCompleted(success: true)
             }
         }
         let late = BGProcessingTaskRequest(identifier: "late")
-        let earliest = Date(timeIntervalSinceNow: 0.1)
-        late.earliestBeginDate = earliest
+        late.earliestBeginDate = time.now.addingTimeInterval(100)
         try scheduler.submit(late)
         try scheduler.submit(BGAppRefreshTaskRequest(identifier: "refresh"))
         try scheduler.submit(BGProcessingTaskRequest(identifier: "never"))
         scheduler.cancel(taskRequestWithIdentifier: "never")
         let far = BGProcessingTaskRequest(identifier: "next year")
-        far.earliestBeginDate = Date(timeIntervalSinceNow: 3e7)
+        far.earliestBeginDate = time.now.addingTimeInterval(3e7)
         try scheduler.submit(far)
-        #expect(await Self.wait { begun.withLock { $0["late"] != nil && $0["refresh"] != nil } })
-        // Busy all the time: the work waited its patience out, from its date on; refreshing did not wait.
-        let start = try #require(begun.withLock { $0["late"] })
-        #expect(start.timeIntervalSince(earliest) >= 0.2)
-        #expect(begun.withLock { $0["never"] } == nil && begun.withLock { $0["next year"] } == nil)
+        time.pass(0)
+        #expect(begun.withLock { $0 } == ["refresh"], "refreshing does not wait")
+        time.pass(50)
+        try scheduler.submit(BGProcessingTaskRequest(identifier: "any time"))
+        // Busy all the time: the work waits its patience out, from its submission or its date on.
+        time.pass(3599)
+        #expect(begun.withLock { $0 } == ["refresh"])
+        time.pass(11)
+        #expect(begun.withLock { $0 } == ["refresh", "any time"])
+        time.pass(30)
+        #expect(begun.withLock { $0 } == ["refresh", "any time"])
+        time.pass(20)
+        #expect(begun.withLock { $0 } == ["refresh", "any time", "late"])
+        time.pass(10_000)
         #expect(await scheduler.pendingTaskRequests().map(\.identifier) == ["next year"])
         scheduler.cancelAllTaskRequests()
         #expect(await scheduler.pendingTaskRequests().isEmpty)
+        #expect(begun.withLock { $0.count } == 3)
     }
 
-    @Test func timeRunsOut() async throws {
-        let scheduler = Self.scheduler(TestMachine(load: 0), budget: 0.1)
+    @Test func timeRunsOut() throws {
+        let scheduler = scheduler(TestMachine(load: 0))
         let told = Mutex<[String]>([])
-        scheduler.register(forTaskWithIdentifier: "heeds", using: nil) { task in
+        scheduler.register(forTaskWithIdentifier: "heeds", using: time.handlers) { task in
             task.expirationHandler = {
                 told.withLock { $0.append("heeds") }
                 task.setTaskCompleted(success: false)
             }
         }
-        scheduler.register(forTaskWithIdentifier: "does not", using: nil) { task in
+        scheduler.register(forTaskWithIdentifier: "does not", using: time.handlers) { task in
             task.expirationHandler = { told.withLock { $0.append("does not") } }
         }
         try scheduler.submit(BGProcessingTaskRequest(identifier: "heeds"))
         try scheduler.submit(BGProcessingTaskRequest(identifier: "does not"))
-        #expect(await Self.wait { told.withLock { $0.count } == 2 })
-        // One at a time, and each is told once; after the grace period the place is free again.
+        time.pass(299)
+        #expect(told.withLock { $0 }.isEmpty)
+        time.pass(1)
+        #expect(told.withLock { $0 } == ["heeds"])
+        // One at a time: the second began when the first had ended.
+        time.pass(299)
+        #expect(told.withLock { $0 } == ["heeds"])
+        time.pass(11)
+        #expect(told.withLock { $0 } == ["heeds", "does not"])
+        // Each is told once; after the grace period the place is free again.
         try scheduler.submit(BGProcessingTaskRequest(identifier: "does not"))
-        #expect(await Self.wait { told.withLock { $0.count } == 3 })
+        time.pass(300)
+        #expect(told.withLock { $0 } == ["heeds", "does not"])
+        time.pass(30)
         #expect(told.withLock { $0 } == ["heeds", "does not", "does not"])
+        time.pass(10_000)
+        #expect(told.withLock { $0.count } == 3)
     }
 
     @Test func requestsThatAreRefused() throws {
-        let scheduler = Self.scheduler(TestMachine(load: 9))
+        let scheduler = scheduler(TestMachine(load: 9))
         do {
             try scheduler.submit(BGProcessingTaskRequest(identifier: "unknown"))
             Issue.record("no error")

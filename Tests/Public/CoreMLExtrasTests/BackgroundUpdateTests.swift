@@ -20,13 +20,13 @@ struct BackgroundUpdateTests {
         return target
     }
 
-    /// Examples that take their time, so that one budget is not enough.
-    private final class SlowBatch: MLBatchProvider {
+    /// Examples that tell when they are read.
+    private final class Batch: MLBatchProvider {
         private let examples: [any MLFeatureProvider]
-        private let delay: TimeInterval
+        private let willRead: (Int) -> Void
 
-        init(delay: TimeInterval = 0) throws {
-            self.delay = delay
+        init(willRead: @escaping (Int) -> Void = { _ in }) throws {
+            self.willRead = willRead
             examples = try (0..<30).map { index in
                 let x = MLShapedArray<Float>(scalars: [Float(index % 3), Float(index % 5)], shape: [2])
                 return try MLDictionaryFeatureProvider(dictionary: [
@@ -38,7 +38,7 @@ struct BackgroundUpdateTests {
         var count: Int { examples.count }
 
         func features(at index: Int) -> any MLFeatureProvider {
-            Thread.sleep(forTimeInterval: delay)
+            willRead(index)
             return examples[index]
         }
     }
@@ -50,7 +50,7 @@ struct BackgroundUpdateTests {
     }
 
     /// An update that is cancelled and taken up by another task ends as one that runs through.
-    @Test func tasksGoOnFromTheirCheckpoint() async throws {
+    @Test(.timeLimit(.minutes(1))) func tasksGoOnFromTheirCheckpoint() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("background-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -80,7 +80,7 @@ struct BackgroundUpdateTests {
                 do {
                     let task = try MLUpdateTask(
                         forModelAt: model,
-                        trainingData: try SlowBatch(),
+                        trainingData: try Batch(),
                         progressHandlers: handlers
                     )
                     task.checkpointURL = checkpoint
@@ -93,10 +93,8 @@ struct BackgroundUpdateTests {
         #expect(FileManager.default.fileExists(atPath: checkpoint.path))
         #expect(try await run(stopAfter: 50, pieces, checkpoint) == .failed)
         #expect(try await run(stopAfter: nil, pieces, checkpoint) == .completed)
-        for _ in 0..<200 where FileManager.default.fileExists(atPath: checkpoint.path) {
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        #expect(!FileManager.default.fileExists(atPath: checkpoint.path))
+        // The task removes the file when its completion handler has returned.
+        while FileManager.default.fileExists(atPath: checkpoint.path) { await Task.yield() }
         // Other tests of this process choose other kernels meanwhile, so the last bits may differ here; `coreml update`
         // is held to equal bytes in processes of its own.
         #expect(zip(try Self.weights(pieces), try Self.weights(whole)).allSatisfy { abs($0 - $1) < 1e-4 })
@@ -108,10 +106,9 @@ struct BackgroundUpdateTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let model = try Self.compiled(in: folder)
         let before = try Self.weights(model)
-        var policy = BGTaskScheduler.Policy()
-        policy.interval = 0.01
-        policy.timeBudget = 0.01
-        let scheduler = BGTaskScheduler(policy: policy, machine: IdleMachine())
+        let time = VirtualTime(startsAtOnce: true)
+        let policy = BGTaskScheduler.Policy(environment: [:])
+        let scheduler = BGTaskScheduler(policy: policy, machine: IdleMachine(), time: time)
         let turns = Mutex(0)
         let result: Result<URL, any Error> = try await withCheckedThrowingContinuation { continuation in
             let update = BackgroundUpdate(identifier: "learn", modelAt: model, writingTo: model) {
@@ -119,9 +116,8 @@ struct BackgroundUpdateTests {
                     turns += 1
                     return turns
                 }
-                // The first turns are too short for reading the examples, the others are not.
-                if turn == 2 { scheduler.policy.timeBudget = 30 }
-                return try SlowBatch(delay: 0.01)
+                // In the first turns the time is up before the examples are read.
+                return try Batch { if turn < 3, $0 == 5 { time.pass(policy.timeBudget) } }
             } completion: {
                 continuation.resume(returning: $0)
             }

@@ -55,6 +55,30 @@ private final class Interrupter: MLCustomLayer {
         return specification
     }
 
+    /// A network that goes on with one layer for ever.
+    static func endless() -> SpecModel {
+        var specification = network(layers: 1)
+        let layer = specification.neuralNetwork.layers[0]
+        func copy(_ input: String, _ output: String) -> SpecNeuralNetworkLayer {
+            var copy = SpecNeuralNetworkLayer()
+            (copy.name, copy.input, copy.output, copy.copy) = ("to \(output)", [input], [output], .init())
+            return copy
+        }
+        var loop = SpecNeuralNetworkLayer()
+        loop.name = "loop"
+        loop.loop.maxLoopIterations = .max
+        loop.loop.bodyNetwork.layers = [layer, copy("y", "x")]
+        specification.neuralNetwork.layers = [copy("x", "y"), loop]
+        return specification
+    }
+
+    @Test func endlessLoopsAreCancelled() async throws {
+        let model = try Self.model(Self.endless())
+        let (calls, error) = await Self.run { _ = try await model.prediction(from: Self.example(model)) }
+        #expect(calls == 3)
+        #expect((error as? MLModelError)?.code == .predictionCancelled, "\(String(describing: error))")
+    }
+
     /// Models of one layer each.
     static func pipeline(models: Int) -> SpecModel {
         var specification = SpecModel()

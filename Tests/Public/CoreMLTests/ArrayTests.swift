@@ -49,6 +49,25 @@ struct MultiArrayTests {
         #expect(throws: MLModelError.self) {
             try MLMultiArray(shape: [1_000_000_000, 1_000_000_000, 1_000_000_000], dataType: .double)
         }
+        // Empty, although the strides of the other axes overflow.
+        #expect(throws: Never.self) {
+            try MLMultiArray(shape: [0, 1_000_000_000_000, 1_000_000_000_000], dataType: .double)
+        }
+    }
+
+    @Test func stridesThatLeaveTheMemoryAreErrors() {
+        let memory = UnsafeMutablePointer<Double>.allocate(capacity: 4)
+        defer { memory.deallocate() }
+        for strides in [[-2, 1], [2], [Int.max, 1]] {
+            #expect(throws: MLModelError.self) {
+                try MLMultiArray(
+                    dataPointer: memory,
+                    shape: [3, 2],
+                    dataType: .double,
+                    strides: strides.map { NSNumber(value: $0) }
+                )
+            }
+        }
     }
 
     @Test func concatenationConverts() throws {
@@ -140,5 +159,45 @@ struct ShapedArrayTests {
             #expect(array[scalarAt: 0, 0] == 50)
         }
         #expect(memory[0] == 1)
+    }
+
+    private func told(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    @Test func stridesThatLeaveTheMemoryAreNamed() async {
+        let array = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let memory: [Float] = [1, 2, 3, 4]
+            memory.withUnsafeBytes { bytes in
+                _ = MLShapedArray<Float>(
+                    bytesNoCopy: bytes.baseAddress!,
+                    shape: [2, 2],
+                    strides: [-2, 1],
+                    deallocator: .none
+                )
+            }
+        }
+        #expect(told(array).contains("strides [-2, 1] do not fit shape [2, 2]"))
+        let slice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let memory: [Float] = [1, 2, 3, 4]
+            memory.withUnsafeBytes { bytes in
+                _ = MLShapedArraySlice<Float>(
+                    bytesNoCopy: bytes.baseAddress!,
+                    shape: [3, 2],
+                    strides: [4_611_686_018_427_387_904, 1],
+                    deallocator: .none
+                )
+            }
+        }
+        #expect(told(slice).contains("strides [4611686018427387904, 1] do not fit shape [3, 2]"))
+        let layout = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let array = MLShapedArray<Float>(repeating: 1, shape: [2, 3])
+            print(array.changingLayout(to: .strides([-3, 1])))
+        }
+        #expect(told(layout).contains("strides [-3, 1] do not fit shape [2, 3]"))
+        let data = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            print(MLShapedArray<Float>(data: Data(count: 15), shape: [2, 2]))
+        }
+        #expect(told(data).contains("15 bytes are not enough for shape [2, 2], strides [2, 1]: give 16"))
     }
 }

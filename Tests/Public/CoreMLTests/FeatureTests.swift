@@ -36,6 +36,20 @@ struct FeatureTests {
         #expect(read == provider)
     }
 
+    @Test func configurationsSurviveArchiving() throws {
+        let configuration = MLModelConfiguration()
+        configuration.computeUnits = .cpuAndNeuralEngine
+        configuration.functionName = "decode"
+        configuration.modelDisplayName = "Tutor"
+        configuration.allowLowPrecisionAccumulationOnGPU = true
+        configuration.optimizationHints.reshapeFrequency = .infrequent
+        configuration.optimizationHints.specializationStrategy = .fastPrediction
+        let data = try NSKeyedArchiver.archivedData(withRootObject: configuration, requiringSecureCoding: true)
+        let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: MLModelConfiguration.self, from: data)
+        #expect(read?.description == configuration.description)
+        #expect(read?.optimizationHints == configuration.optimizationHints)
+    }
+
     @Test func errorsAreCaughtByCode() {
         func fail(_ code: MLModelError.Code) throws { throw MLModelError(code, userInfo: [:]) }
         do {

@@ -103,7 +103,7 @@ import Testing
         await offThread { reached.wait() }
         #expect(throws: MLCreateError.self) { try session.resume() }
         job.progress.cancel()
-        while !job.isCanceled { try await Task.sleep(for: .milliseconds(1)) }
+        while !job.isCanceled { await Task.yield() }
         gate.signal()
         await #expect { try await job.value } throws: { if case MLCreateError.cancelled = $0 { true } else { false } }
         #expect(session.iteration == 8)
@@ -117,7 +117,7 @@ import Testing
         let job = try session(run).resume()
         let waiter = Task { try await job.value }
         waiter.cancel()
-        while !job.isCanceled { try await Task.sleep(for: .milliseconds(1)) }
+        while !job.isCanceled { await Task.yield() }
         gate.signal()
         await #expect { try await waiter.value } throws: {
             if case MLCreateError.cancelled = $0 { true } else { false }

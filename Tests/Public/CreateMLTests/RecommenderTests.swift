@@ -76,6 +76,73 @@ import Testing
         #expect(rest["item"][0] == .string("punk"))
     }
 
+    @Test func countsBelowZeroAreNamed() throws {
+        let recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
+        for ask in [
+            { try recommender.getSimilarItems(fromItems: ["metal"], maxCount: -1) },
+            { try recommender.recommendations(fromUsers: ["ben"], maxCount: -1) },
+        ] {
+            let error = #expect(throws: MLCreateError.self) { try ask() }
+            #expect(error?.description == "maxCount is -1; it must be 0 or more")
+        }
+        #expect(try recommender.getSimilarItems(fromItems: ["metal"], maxCount: 0).size.rows == 0)
+    }
+
+    @Test func nothingNeedBeExcluded() throws {
+        let recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
+        let all = try MLDataTable(dictionary: ["user": ["ben"], "item": ["soul"]])
+        let none = all.prefix(0)
+        #expect(none.isValid && none.size.rows == 0)
+        let table = try recommender.recommendations(fromUsers: ["ben"], maxCount: 1, excluding: none)
+        #expect(Self.texts(table["item"]) == ["soul"])
+        let misnamed = try MLDataTable(dictionary: ["who": ["ben"], "item": ["soul"]]).prefix(0)
+        #expect(throws: MLCreateError.self) {
+            try recommender.recommendations(fromUsers: ["ben"], excluding: misnamed)
+        }
+    }
+
+    @Test func aModelThatIsSetRecommends() throws {
+        let swapped: DataFrame = ["user": ["ann", "ann", "ben", "ben"], "item": ["jazz", "polka", "jazz", "noise"]]
+        var recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
+        let other = try MLRecommender(trainingData: swapped, userColumn: "user", itemColumn: "item")
+        let trained = recommender.model
+        var tests = DataFrame()
+        tests.append(column: Column(name: "user", contents: ["ann"]))
+        tests.append(column: Column(name: "item", contents: ["polka"]))
+        func recall() -> Double {
+            let metrics = recommender.evaluation(on: tests, userColumn: "user", itemColumn: "item", cutoffs: [2])
+            return metrics.precisionRecallDataFrame["recall", Double.self][0] ?? .nan
+        }
+        // The trained model, when it is asked as if it were another one.
+        let users = ["ben", "fay", "nobody"]
+        let before = try recommender.recommendations(fromUsers: users, excludingObserved: false)
+        #expect(recall() == 0)
+        let folder = try TemporaryFolder()
+        try recommender.write(to: folder.file("Music.mlmodel"))
+        recommender.model = try MLModel(contentsOf: folder.file("Music.mlmodel"))
+        let after = try recommender.recommendations(fromUsers: users, excludingObserved: false)
+        for name in ["user", "item", "rank"] { #expect(Self.texts(after[name]) == Self.texts(before[name])) }
+        // Another one: only items that it knows, by its similarities.
+        recommender.model = other.model
+        #expect(recall() == 1)
+        let table = try recommender.recommendations(fromUsers: ["ann"], maxCount: 5)
+        #expect(Set(Self.texts(table["item"])) == ["polka", "noise"])
+        let restricted = try recommender.recommendations(fromUsers: ["ann"], restrictingToItems: ["noise", "punk"])
+        #expect(Self.texts(restricted["item"]) == ["noise"])
+        let taken = try MLDataTable(dictionary: ["user": ["ann"], "item": ["noise"]])
+        let rest = try recommender.recommendations(fromUsers: ["ann"], excluding: taken)
+        #expect(Self.texts(rest["item"]) == ["polka"])
+        // What it cannot be asked.
+        #expect(throws: MLCreateError.self) { try recommender.getSimilarItems(fromItems: ["jazz"]) }
+        recommender.model = try MLGazetteer(dictionary: ["a": ["b"]]).model
+        #expect(throws: MLCreateError.self) { try recommender.recommendations(fromUsers: ["ann"]) }
+        let numbers: DataFrame = ["user": ["ann", "ann"], "item": [1, 2]]
+        recommender.model = try MLRecommender(trainingData: numbers, userColumn: "user", itemColumn: "item").model
+        #expect(throws: (any Error).self) { try recommender.recommendations(fromUsers: ["ann"]) }
+        recommender.model = trained
+        #expect(try recommender.getSimilarItems(fromItems: ["metal"]).size.rows > 0)
+    }
+
     @Test func metricsCountHits() throws {
         let recommender = try MLRecommender(trainingData: Self.choices(), userColumn: "user", itemColumn: "item")
         var tests = DataFrame()

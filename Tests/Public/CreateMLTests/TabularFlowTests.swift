@@ -135,6 +135,39 @@ import Testing
         #expect(measured < 0.5)
     }
 
+    /// As trees do.
+    @Test func `A linear model reports mean losses of both tables`() async throws {
+        var maker = TableMaker(seed: 6)
+        let (frame, held) = (maker.frame(rows: 200), maker.frame(rows: 50))
+        let job = try MLLinearRegressor.train(
+            trainingData: frame,
+            targetColumn: "price",
+            featureColumns: TableMaker.features,
+            parameters: .init(validation: .dataFrame(held), l2Penalty: 5)
+        )
+        let task = try await job.value
+        let metrics = try #require(MLProgress(progress: job.progress)?.metrics)
+        for (metric, error) in [
+            (MLProgress.Metric.loss, task.trainingMetrics.rootMeanSquaredError),
+            (.validationLoss, task.validationMetrics.rootMeanSquaredError),
+        ] {
+            let loss = try #require(metrics[metric] as? Double)
+            #expect(abs(loss - error * error) < 1e-6 * loss, "\(metric)")
+        }
+        let classifying = try MLLogisticRegressionClassifier.train(
+            trainingData: frame,
+            targetColumn: "kind",
+            featureColumns: TableMaker.features,
+            parameters: .init(validation: .dataFrame(held))
+        )
+        _ = try await classifying.value
+        let losses = try #require(MLProgress(progress: classifying.progress)?.metrics)
+        for metric in [MLProgress.Metric.loss, .validationLoss] {
+            let loss = try #require(losses[metric] as? Double)
+            #expect(loss > 0 && loss < 1, "\(metric)")
+        }
+    }
+
     @Test func `The file is a pipeline as Create ML writes it`() throws {
         let folder = try TemporaryFolder()
         var maker = TableMaker()
@@ -232,6 +265,23 @@ import Testing
                 parameters: .init(validation: .none, earlyStoppingRounds: 3)
             )
         }
+    }
+
+    @Test func `Early stopping needs a loss that can be compared`() throws {
+        let x = (0..<100).map { Double($0) }
+        let frame: DataFrame = ["x": x, "y": x.map { $0 * 2 }]
+        // Finite, but beyond single precision.
+        let validation: DataFrame = ["x": [1.0, 2], "y": [2.0, 1e200]]
+        func train(_ rounds: Int?) throws -> MLBoostedTreeRegressor {
+            try MLBoostedTreeRegressor(
+                trainingData: frame,
+                targetColumn: "y",
+                parameters: .init(validation: .dataFrame(validation), maxIterations: 5, earlyStoppingRounds: rounds)
+            )
+        }
+        let error = #expect(throws: MLCreateError.self) { try train(2) }
+        #expect(error?.description.contains("the greatest validation target is 1e+200") == true)
+        #expect(try train(nil).trainingMetrics.rootMeanSquaredError < 60)
     }
 
     @Test func `The umbrella types choose by validation`() throws {

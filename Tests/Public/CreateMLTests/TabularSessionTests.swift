@@ -79,6 +79,36 @@ import Testing
         )
     }
 
+    @Test func `A decision tree goes on with another seed, which it does not use`() async throws {
+        let (folder, frame) = (try TemporaryFolder(), frame())
+        func train(_ seed: Int, depth: Int = 6) async throws -> MLDecisionTreeRegressor {
+            try await MLDecisionTreeRegressor.train(
+                trainingData: frame,
+                targetColumn: "price",
+                featureColumns: TableMaker.features,
+                parameters: .init(validation: .none, maxDepth: depth, randomSeed: seed),
+                sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("s"))
+            ).value
+        }
+        let (one, two) = (try await train(1), try await train(2))
+        #expect(try bytes(one, folder) == bytes(two, folder))
+        #expect(two.modelParameters.randomSeed == 2)
+        await #expect(throws: MLCreateError.self) { try await train(1, depth: 5) }
+        // So it is without a session.
+        let seeds = try [1, 2].map { seed in
+            try bytes(
+                MLDecisionTreeRegressor(
+                    trainingData: frame,
+                    targetColumn: "price",
+                    featureColumns: TableMaker.features,
+                    parameters: .init(validation: .none, randomSeed: seed)
+                ),
+                folder
+            )
+        }
+        #expect(seeds[0] == seeds[1])
+    }
+
     @Test func `A forest goes on to the same model`() async throws {
         try await interrupted(MLRandomForestRegressor.self, "price", .init(validation: .none, maxIterations: 7))
         try await interrupted(MLRandomForestClassifier.self, "code", .init(maxIterations: 6))

@@ -52,7 +52,7 @@ struct NLTaggerTests {
                 sentences.append((names + [verb, "."], names.map { _ in "PersonalName" } + ["Verb", "Punctuation"]))
             }
         }
-        let trainer = try SequenceTrainer(SequenceTable(sentences, features))
+        let trainer = try CRFTrainer(SequenceTable(sentences, features))
         try trainer.train()
         let file = ModelFile(specification: TextModelFiles.tagger(trainer.model(features)))
         return try NLModel(mlModel: MLModel(file, configuration: MLModelConfiguration()))
@@ -76,6 +76,23 @@ struct NLTaggerTests {
         // Without a model there is nothing to say of lexical classes.
         #expect(tagger.tags(in: range, unit: .word, scheme: .lexicalClass).allSatisfy { $0.0 == nil })
         #expect(NLTagger.availableTagSchemes(for: .word, language: .english) == [.tokenType, .language])
+    }
+
+    @Test func optionsLeaveOutWhatTheTokenTypeSays() {
+        let text = "Pay $ 5, now 👍."
+        let tagger = NLTagger(tagSchemes: [.tokenType])
+        tagger.string = text
+        let range = text.startIndex..<text.endIndex
+        let all = tagger.tags(in: range, unit: .word, scheme: .tokenType)
+        #expect(all.contains { $0.0 == .other && text[$0.1] == "$" })
+        let options: [(NLTagger.Options, NLTag)] = [
+            (.omitWords, .word), (.omitPunctuation, .punctuation), (.omitWhitespace, .whitespace), (.omitOther, .other),
+        ]
+        for (option, tag) in options {
+            let kept = tagger.tags(in: range, unit: .word, scheme: .tokenType, options: option)
+            let expected = all.filter { $0.0 != tag }
+            #expect(kept.count < all.count && kept.map(\.1) == expected.map(\.1), "\(tag.rawValue)")
+        }
     }
 
     @Test func modelsOfOnesOwn() throws {
@@ -125,5 +142,38 @@ struct NLTaggerTests {
         #expect(labels.predictedLabels(forTokens: []).isEmpty)
         #expect(labels.predictedLabel(for: "Ann") == "PersonalName")
         #expect(labels.predictedLabelHypotheses(for: "Ann", maximumCount: 0).isEmpty)
+    }
+}
+
+struct NLGazetteerTests {
+    @Test func dataAreTheModelFile() throws {
+        let terms = ["city": ["Bonn", "New York"], "river": ["Rhône"]]
+        let gazetteer = try NLGazetteer(dictionary: terms, language: .english)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try NLGazetteer.write(terms, language: .english, to: file)
+        #expect(try Data(contentsOf: file) == gazetteer.data)
+        let again = try NLGazetteer(data: gazetteer.data)
+        #expect(again.label(for: "Rhône") == "river" && again.language == .english && again.data == gazetteer.data)
+    }
+}
+
+struct NLEmbeddingTests {
+    @Test func otherRevisionsAreRefused() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mlmodel")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let words = ["cat": [1, 0.5], "dog": [0.5, 1]]
+        for revision in [0, 2, 1002, -1] {
+            #expect {
+                try NLEmbedding.write(words, language: .english, revision: revision, to: file)
+            } throws: {
+                ($0 as? MLModelError)?.localizedDescription.contains("revision \(revision) ") ?? false
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try NLEmbedding.write(words, language: .english, revision: 1, to: file)
+        let embedding = try NLEmbedding(contentsOf: file)
+        #expect(embedding.revision == 1001 && embedding.vector(for: "cat") == [1, 0.5])
+        try NLEmbedding.write(words, language: .english, revision: embedding.revision, to: file)
     }
 }

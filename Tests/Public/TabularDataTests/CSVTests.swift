@@ -233,4 +233,104 @@ struct CSVTests {
         let bytes: DataFrame = ["d": [Data([0xFF])]]
         #expect(throws: CSVWritingError.self) { try bytes.csvRepresentation() }
     }
+
+    /// What is written through a symbolic link replaces the file it leads to, and the link stays.
+    @Test func linksAreFollowed() throws {
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("tabular-\(UUID())")
+        try files.createDirectory(at: folder.appendingPathComponent("inner"), withIntermediateDirectories: true)
+        defer { try? files.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        func write(_ frame: DataFrame, _ name: String) throws {
+            try frame.writeCSV(to: folder.appendingPathComponent(name))
+        }
+        func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+        let long: DataFrame = ["age": Array(100..<200)]
+        let short: DataFrame = ["age": [7]]
+        let odd: DataFrame = ["age": [Data([0xFF])]]
+        try write(long, "inner/table.csv")
+        try files.createSymbolicLink(atPath: path("first.csv"), withDestinationPath: "inner/second.csv")
+        try files.createSymbolicLink(atPath: path("inner/second.csv"), withDestinationPath: path("inner/table.csv"))
+        // Whoever has the old file open keeps it whole.
+        let old = try FileHandle(forReadingFrom: folder.appendingPathComponent("inner/table.csv"))
+        try write(short, "first.csv")
+        #expect(try text("inner/table.csv") == "age\n7\n" && text("first.csv") == "age\n7\n")
+        #expect(try old.readToEnd() == long.csvRepresentation())
+        #expect(try files.destinationOfSymbolicLink(atPath: path("first.csv")) == "inner/second.csv")
+        #expect(throws: CSVWritingError.self) { try write(odd, "first.csv") }
+        #expect(try text("inner/table.csv") == "age\n7\n")
+        #expect(try Set(files.contentsOfDirectory(atPath: path("inner"))) == ["table.csv", "second.csv"])
+        // A link to a file that is not there yet makes it, a circle of links is an error.
+        try files.createSymbolicLink(atPath: path("new.csv"), withDestinationPath: "inner/new.csv")
+        try write(short, "new.csv")
+        #expect(try text("inner/new.csv") == "age\n7\n")
+        try files.createSymbolicLink(atPath: path("circle.csv"), withDestinationPath: "circle.csv")
+        #expect(throws: POSIXError.self) { try write(short, "circle.csv") }
+        // A pipe, by its name and by a link.
+        #expect(mkfifo(path("pipe"), 0o600) == 0)
+        try files.createSymbolicLink(atPath: path("pipe.csv"), withDestinationPath: "pipe")
+        let pipe = FileHandle(fileDescriptor: open(path("pipe"), O_RDWR), closeOnDealloc: true)
+        for name in ["pipe", "pipe.csv"] {
+            try write(short, name)
+            #expect(try pipe.read(upToCount: 6) == Data("age\n7\n".utf8))
+        }
+        // A file that the process has open.
+        try write(long, "open.csv")
+        let own = try FileHandle(forUpdating: folder.appendingPathComponent("open.csv"))
+        try short.writeCSV(to: URL(fileURLWithPath: "/proc/self/fd/\(own.fileDescriptor)"))
+        #expect(try own.readToEnd() == Data("age\n7\n".utf8))
+    }
+
+    /// Rows have at most 4 GiB; the test takes a smaller limit.
+    @Test func rowsThatAreTooLongAreNamed() {
+        let long = String(repeating: "x", count: 300)
+        let text = Data("a,b,c\n1,2,3\n4,\(long),6\n7,8,9\n".utf8)
+        for usesEscaping in [false, true] {
+            var options = CSVReadingOptions(usesEscaping: usesEscaping)
+            options.mostBytes = 200
+            let error = #expect(throws: CSVReadingError.self) { try DataFrame(csvData: text, options: options) }
+            #expect(error?.row == 1 && error?.column == 1)
+            #expect(
+                error?.description.hasPrefix(
+                    "row 1 is longer than 4 GiB, the most that can be read; its longest cell is that of column 1, 'xxx"
+                ) == true
+            )
+        }
+    }
+
+    @Test func moreRowsThanAFrameHoldsAreSaidToBe() {
+        let most = Int(UInt32.max) - 1
+        #expect(
+            CSVReadingError.outOfBounds(requested: most + 7, actual: most).description
+                == "the file has 4294967301 rows, a data frame holds at most 4294967294"
+        )
+        #expect(
+            CSVReadingError.outOfBounds(requested: 7, actual: 3).description
+                == "row 7 was requested, the file has 3 rows"
+        )
+    }
+
+    @Test func exhaustedMemoryIsNoErrorOfTheFile() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let line = String(repeating: "x", count: 1000) + "\n"
+            let lines = Data(repeatElement(Array(line.utf8), count: 4000).joined())
+            let text = (0..<25).reduce(into: Data()) { text, _ in text.append(lines) }
+            // Threads are made before there is no room for them.
+            _ = try DataFrame(csvData: lines, options: .init(hasHeaderRow: false))
+            // Room for the places of cells, not for a copy of the text.
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            limit.rlim_cur = rlim_t(Int(pages)! * Int(getpagesize()) + (40 << 20))
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            do {
+                print(try DataFrame(csvData: text, types: ["Column 0": .string], options: .init(hasHeaderRow: false)))
+            } catch {
+                // An error is no failure of the process.
+                exit(0)
+            }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains("TabularData: no memory for the text of column 'Column 0'"))
+    }
 }

@@ -62,6 +62,19 @@ struct ColumnTests {
         #expect(Array(some) == [0, nil, nil] && some.sum() == 0 && part.max() == 36 && part.mean() == 36)
     }
 
+    @Test func rangesOfRowsAreReplaced() {
+        let others = Column<Int>(name: "o", contents: [7, nil])
+        var column = Column<Int>(name: "n", contents: [1, 2, 3, 4])
+        column[2..<4] = others[0..<2]
+        #expect(Array(column) == [1, 2, 7, nil])
+        var slice = column[1..<4]
+        slice[1..<3] = others[0..<2]
+        #expect(Array(slice) == [7, nil, nil] && Array(column) == [1, 2, 7, nil])
+        var erased = column.eraseToAnyColumn()
+        erased[0..<2] = others.eraseToAnyColumn()[0..<2]
+        #expect(Array(erased.assumingType(Int.self)) == [7, nil, 7, nil])
+    }
+
     /// A column behaves like an array of optionals, whatever is done to it.
     @Test(arguments: 0..<20)
     func behavesLikeAnArray(seed: UInt64) {

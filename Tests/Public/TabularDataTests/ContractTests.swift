@@ -44,4 +44,40 @@ struct ContractTests {
         }
         #expect(printed(result).contains("height"))
     }
+
+    @Test func assigningRowsPastTheEndIsRefused() async {
+        let column = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var ages = Column(name: "age", contents: [30, 40, 50])
+            ages[100..<102] = Column(name: "age", contents: [1, 2])[0..<2]
+        }
+        #expect(printed(column).contains("rows 100..<102 are not in column 'age' (rows 0..<3)"))
+        let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var ages = Column(name: "age", contents: [30, 40, 50])
+            ages[-2..<0] = Column(name: "age", contents: [1, 2])[0..<2]
+        }
+        #expect(printed(negative).contains("rows -2..<0 are not in column 'age' (rows 0..<3)"))
+        let erased = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var ages = Column(name: "age", contents: [30, 40, 50]).eraseToAnyColumn()
+            ages[2..<4] = Column(name: "age", contents: [1, 2]).eraseToAnyColumn()[0..<2]
+        }
+        #expect(printed(erased).contains("rows 2..<4 are not in column 'age' (rows 0..<3)"))
+        let slice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var ages = Column(name: "age", contents: [30, 40, 50, 60])[1..<3]
+            ages[2..<4] = Column(name: "age", contents: [1, 2])[0..<2]
+        }
+        #expect(printed(slice).contains("rows 2..<4 are not in column 'age' (rows 1..<3)"))
+    }
+
+    @Test func removingARowThatIsNotThereIsRefused() async {
+        let empty = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame = DataFrame()
+            frame.removeRow(at: 3)
+        }
+        #expect(printed(empty).contains("row 3 is not one of the frame's 0"))
+        let small = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame: DataFrame = ["age": [30, 40]]
+            frame.removeRow(at: 2)
+        }
+        #expect(printed(small).contains("row 2 is not one of the frame's 2"))
+    }
 }

@@ -25,6 +25,20 @@ struct FormattingTests {
         )
     }
 
+    @Test func oneElementIsSingular() {
+        let column = Column(name: "age", contents: [30, 40])
+        let texts = [
+            column.description, column[..<1].description, column.filter { $0 == 40 }.description,
+            column.eraseToAnyColumn().description, column.eraseToAnyColumn()[..<1].description,
+            column.eraseToAnyColumn()[..<0].description,
+        ]
+        #expect(
+            texts.map { $0.split(separator: "\n").last } == [
+                "2 elements", "1 element", "1 element", "2 elements", "1 element", "0 elements",
+            ]
+        )
+    }
+
     @Test func numbersAndLists() {
         var frame = DataFrame()
         frame.append(column: Column(name: "column", contents: ["Rows"]))

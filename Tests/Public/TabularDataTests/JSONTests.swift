@@ -49,6 +49,23 @@ struct JSONTests {
         }
     }
 
+    @Test func keysThatNoObjectHasAreNamed() throws {
+        let text = Data(#"[{"name": "Ann"}, {"name": "Bob", "age": null}]"#.utf8)
+        let error = #expect(throws: DecodingError.self) {
+            try DataFrame(jsonData: text, columns: ["name", "nmae"])
+        }
+        guard case .keyNotFound(let key, let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(key.stringValue == "nmae")
+        #expect(context.debugDescription == "no object has the key 'nmae'; the keys are 'name', 'age'")
+        // A key that some objects have, or that is null in all, and any key where there are no objects.
+        let ages = try DataFrame(jsonData: text, columns: ["age", "name"])
+        #expect(ages.shape == (2, 2) && ages["age"].missingCount == 2)
+        #expect(try DataFrame(jsonData: Data("[]".utf8), columns: ["name"]).shape == (0, 1))
+    }
+
     @Test func writing() throws {
         let frame: DataFrame = ["b": [1, nil], "a": ["x\"\n", "y"]]
         #expect(

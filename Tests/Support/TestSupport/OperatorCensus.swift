@@ -20,9 +20,28 @@ package enum OperatorCensus {
         return facts
     }
 
-    /// The operators that no test asked anything.
+    /// What the catalogue declares and no test asked: operators without a test, layers whose rule no test compared, and
+    /// gradients that no test compared with differences.
     package static func untested(_ catalogue: Catalogue, _ facts: Facts) -> [String] {
-        catalogue.operators.map { "\($0)" }.filter { facts[$0]?["tests"] == nil }
+        catalogue.operators.flatMap { type in
+            let known = facts["\(type)"] ?? [:]
+            var missing = known["tests"] == nil ? ["\(type): no test"] : []
+            for rule in (type as? any LoweredFromLayers.Type)?.layers ?? []
+            where known["layer"]?.contains(rule.field) != true {
+                missing.append("\(type): layer \(rule.field)")
+            }
+            if (type as? any DifferentiableOperator.Type)?.hasGradient == true, known["gradient"] == nil {
+                missing.append("\(type): gradient")
+            }
+            return missing
+        }
+    }
+
+    /// The operators of the catalogue that a document has no row for.
+    package static func undocumented(_ catalogue: Catalogue, _ document: String) -> [String] {
+        let rows = document.split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let names = Set(rows.compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) })
+        return catalogue.operators.map { "\($0)" }.filter { !names.contains($0) }
     }
 
     package static func document(_ catalogue: Catalogue, _ facts: Facts) -> String {
@@ -30,10 +49,10 @@ package enum OperatorCensus {
             "# Operators",
             "",
             "Generated from the catalogue and from what the tests ran (`RECORD=1 scripts/test`); the census fails when this",
-            "page is out of date or an operator has no test. Every operator has a type rule and a plain evaluation; a kernel",
-            "is named when tests compared it with that evaluation, a type when an operand of it was tried. A gradient is there",
-            "when tests compared it with differences of the plain evaluation; other operators cannot stand between updatable",
-            "layers and a loss.",
+            "page is out of date, an operator has no test, or the rule of a layer or a gradient no case. Every operator has a",
+            "type rule and a plain evaluation; a kernel is named when tests compared it with that evaluation, a type when an",
+            "operand of it was tried. A gradient is there when tests compared it with differences of the plain evaluation;",
+            "other operators cannot stand between updatable layers and a loss.",
             "Layer kinds that the reader of neural networks handles itself: \(readerLayers.joined(separator: ", ")).",
             "A custom layer is computed by a class of the app (`MLCustomLayer`).",
             "",

@@ -55,6 +55,46 @@ import Testing
         }
     }
 
+    /// The mean loss leaves the penalties out, in every state of a fit, and is that of the model on its own examples.
+    @Test(arguments: allObjectives, [0, 1.5])
+    func meanLossIsThatOfTheModel(objective: LinearObjective, l1: Double) throws {
+        var noise = Noise(state: 13)
+        for sparse in [0, 700] {
+            let examples = Examples(&noise, rows: 400, dense: 4, sparse: sparse, categories: 3)
+            let targets = targets(objective, examples.rows, &noise)
+            var settings = LinearTrainingSettings()
+            settings.l1Penalty = l1
+            settings.l2Penalty = 20
+            settings.maxIterations = 6
+            let matrix = try examples.matrix
+            var trainer = try LinearTrainer(matrix, targets: targets, objective: objective, settings: settings)
+            while true {
+                let plain = plainObjective(trainer.model, examples.rows, targets, nil, noPenalty) / 400
+                let scores = try trainer.model.scores(of: matrix)
+                #expect(abs(trainer.meanLoss - plain) < 1e-7 * (1 + plain))
+                #expect(abs(objective.meanLoss(scores: scores, targets: targets) - plain) < 1e-9 * (1 + plain))
+                var resumed = try LinearTrainer(matrix, targets: targets, objective: objective, settings: settings)
+                try resumed.restore(trainer.state)
+                #expect(abs(resumed.meanLoss - plain) < 1e-7 * (1 + plain))
+                if trainer.isFinished { break }
+                trainer.step()
+            }
+        }
+    }
+
+    private var noPenalty: LinearTrainingSettings {
+        var settings = LinearTrainingSettings()
+        (settings.l1Penalty, settings.l2Penalty) = (0, 0)
+        return settings
+    }
+
+    @Test func classesWithoutAScoreDoNotCount() {
+        let objective = LinearObjective.logistic(classes: 3)
+        let known = objective.meanLoss(scores: [1, 2, 0, 0], targets: [2, 0])
+        #expect(objective.meanLoss(scores: [1, 2, 9, 9, 0, 0], targets: [2, -1, 0]) == known && known > 0)
+        #expect(objective.meanLoss(scores: [1, 2], targets: [-1]) == 0)
+    }
+
     /// At the end nothing that moves a coefficient lessens the objective, whichever method was used.
     @Test(arguments: allObjectives, [0, 1.5])
     func endIsTheMinimum(objective: LinearObjective, l1: Double) throws {

@@ -39,7 +39,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         iterations: Int? = 3,
         batch: Int = 8,
         validation: Bool = false
-    ) throws -> SequenceTrainer<ActivityNetwork> {
+    ) throws -> SequenceNetworkTrainer<ActivityNetwork> {
         let data = try ActivityData(recordings(12, rows: 95, seed: 3), names: names(12), window: 10)
         let other = try ActivityData(
             recordings(5, rows: 60, seed: 4),
@@ -51,7 +51,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         settings.iterations = iterations
         settings.batchSize = batch
         settings.leastSteps = 6
-        return try SequenceTrainer(
+        return try SequenceNetworkTrainer(
             ActivityNetwork(sensorCount: 2, window: 10, classCount: 2),
             settings: settings,
             steps: data.sequenceLength,
@@ -150,7 +150,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
             var settings = SequenceTrainingSettings()
             settings.leastSteps = 3
             settings.batchSize = 8
-            var trainer = try SequenceTrainer(
+            var trainer = try SequenceNetworkTrainer(
                 DenseNetwork(inputCount: 4, layerSizes: [], classCount: 2),
                 settings: settings,
                 steps: 3
@@ -175,7 +175,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         settings.iterations = nil
         settings.patience = 4
         settings.learningRate = 0.02
-        var trainer = try SequenceTrainer(
+        var trainer = try SequenceNetworkTrainer(
             DenseNetwork(inputCount: 20, layerSizes: [16], classCount: 2),
             settings: settings,
             steps: 1,

@@ -285,11 +285,11 @@ struct TaggerTrainingTests {
     private func trainer(
         _ sentences: [(tokens: [String], labels: [String])],
         passes: Int = 8
-    ) throws -> (SequenceTrainer, TaggerFeatures) {
+    ) throws -> (CRFTrainer, TaggerFeatures) {
         let features = try TaggerFeatures(language: "en")
         var settings = SequenceSettings()
         settings.passes = passes
-        return (try SequenceTrainer(SequenceTable(sentences, features), settings: settings), features)
+        return (try CRFTrainer(SequenceTable(sentences, features), settings: settings), features)
     }
 
     @Test func learnsEndingsAndPlaces() throws {

@@ -9,20 +9,20 @@ import MLNumerics
 ///
 /// ```
 /// trust/…                         signed metadata
-/// partial/HASH                    archives and deltas that are being fetched; their pieces are checked by their hashes
-/// partial/HASH.work/…             what a delta is made into
+/// partial/HASH                    archives and deltas that are being fetched, in pieces verified by their hashes
+/// partial/HASH.work/…             the result of applying a delta
 /// models/HASH/NAME.mlmodelc/…     models, by the hashes of their archives
 /// models/HASH/header.json         the header of the archive, for later versions that share pieces with it
-/// vectors/HASH.npz                what models are tested with
-/// releases/HASH.json              releases, whose models are all there
-/// collections/ID/state.json       what the app uses, and uses next
+/// vectors/HASH.npz                test vectors of models
+/// releases/HASH.json              releases whose models are all installed
+/// collections/ID/state.json       the current and the next models of the app
 /// collections/ID/policy.json      the newest policy
-/// collections/ID/check.json       how the last check went
+/// collections/ID/check.json       the result of the last check
 /// collections/ID/uses/HASH        locked by processes that use a release
 /// lock, update.lock, trial.lock
 /// ```
 ///
-/// Every change is one rename, so that whoever is interrupted anywhere leaves a state that can be gone on from.
+/// Every change is one rename, so that an interruption at any point leaves a consistent state.
 package final class CollectionStore: Sendable {
     package let folder: String
 

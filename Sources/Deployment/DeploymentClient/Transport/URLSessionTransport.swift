@@ -202,7 +202,9 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
     }
 }
 
-/// A task that another thread cancels; tasks may be cancelled from any.
+/// A task that another thread cancels.
+///
+/// `@unchecked Sendable`: any thread may cancel a task.
 private struct TaskHandle: @unchecked Sendable {
     let task: URLSessionTask
 }
@@ -212,6 +214,8 @@ private struct TaskHandle: @unchecked Sendable {
 /// A session of this system passes its delegate every part of a body through a queue and continues to read: if a server
 /// sends faster than parts are accepted, or compresses gigabytes to a few bytes, all of it would be in memory. Any
 /// thread may use it: it has no state besides that of its class, which guards it.
+///
+/// `@unchecked Sendable`: it has no state besides that of `OperationQueue`, which any thread may use.
 private final class CallerQueue: OperationQueue, @unchecked Sendable {
     override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
 }

@@ -15,7 +15,7 @@ public final class DeviceIdentity: Sendable {
     public let app: String
     /// The device's identifier, derived from team, app and identity key.
     public let device: DeviceIdentifier
-    /// How strongly the stored secrets are protected.
+    /// The protection of the stored secrets.
     public let strength: StorageStrength
     let identity: IdentityKey
     let recipient: RecipientPublicKey

@@ -19,7 +19,7 @@ public struct DeviceCertificate: SignedMessage {
     public let identity: SigningPublicKey
     /// The key that content keys are wrapped for.
     public let recipient: RecipientPublicKey
-    /// What the device proved when it enrolled.
+    /// The level that the device proved when it enrolled.
     public let attestation: AttestationLevel
     /// The time from which the certificate is valid.
     public let notBefore: ServiceTime

@@ -1,4 +1,4 @@
-// Who has signed what: the same question of every message.
+// Verification of the signatures of messages.
 
 extension ChallengeResponse {
     /// Whether one of these keys has signed the message.

@@ -19,7 +19,7 @@ final class AddressLimiter: Sendable {
                     state.times = state.times.filter { $0.value.contains { $0.distance(to: now) < limit.seconds } }
                     state.tidied = now
                 }
-                // So many addresses at once are an attack, in which nobody is told apart.
+                // So many addresses at once are an attack, in which addresses are not distinguished.
                 guard state.times.count < Self.mostAddresses else { return limit.seconds }
             }
             var times = (state.times[address] ?? []).filter { $0.distance(to: now) < limit.seconds }

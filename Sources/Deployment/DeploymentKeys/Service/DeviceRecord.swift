@@ -24,7 +24,7 @@ public struct DeviceRecord: Sendable, Hashable {
     public let identity: SigningPublicKey
     /// The key that content keys are wrapped for.
     public internal(set) var recipient: RecipientPublicKey
-    /// What the device has proved about itself.
+    /// The level that the device has proved.
     public internal(set) var attestation: AttestationLevel
     /// The time at which the device enrolled.
     public internal(set) var enrolled: ServiceTime
@@ -110,7 +110,7 @@ public struct DeviceRecord: Sendable, Hashable {
 
     /// Removes requests that no replay check or limit needs any more.
     private mutating func forget(at now: ServiceTime, _ limits: KeyServicePolicy) {
-        // A request is fresh for that long before and after it was made.
+        // A request is fresh for this time before and after it was made.
         let fresh = 2 * max(limits.clockTolerance, limits.challengeLifetime)
         let counted = max(fresh, limits.releasesPerDevice.seconds, limits.releasesPerKey.seconds)
         recent.removeAll { $0.time.distance(to: now) > ($0.counts ? counted : fresh) }

@@ -143,11 +143,11 @@ public struct KeyService: Sendable {
 
     private func refusal(_ error: DeploymentKeyError, _ body: [UInt8], _ call: inout Call) -> KeyServiceReply {
         var error = error
-        // Who has to ask again at once gets a challenge for it.
+        // A device that has to ask again at once gets a challenge.
         if error.retry == .now, let ring = call.ring { error.challenge = try? makeChallenge(ring, at: call.now) }
         call.event.failure = error
         var message = FailureMessage(error, request: messageHash(body), time: call.now)
-        // Without a key to sign with, the device takes the answer for one that may pass, which it is.
+        // Without a key to sign with, the device considers the answer temporary, which it is.
         if let key = try? call.ring?.signer(), let signed = try? message.signed(by: key) { message = signed }
         return KeyServiceReply(
             status: error.code.httpStatus,

@@ -19,7 +19,7 @@ public struct KeyServicePolicy: Sendable, Hashable {
     public init() {}
 }
 
-/// What a server knows about a request beside its body.
+/// A server's information about a request besides its body.
 public struct KeyServiceContext: Sendable, Hashable {
     /// The address it came from, by which enrolments are limited; `nil` where the server limits them itself.
     public var address: String?

@@ -3,7 +3,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// How strongly stored secrets are protected on this machine, the strongest first.
+/// The protection of stored secrets on this machine, the strongest first.
 public enum StorageStrength: Sendable, CaseIterable {
     /// Sealed by systemd with the machine's TPM2: useless on another machine.
     case tpm
@@ -41,7 +41,7 @@ public final class KeyVault: Sendable {
 
     /// The folder's path.
     public let folder: String
-    /// How the vault's key is protected.
+    /// The protection of the vault's key.
     public let strength: StorageStrength
     private let key: ModelKey
 

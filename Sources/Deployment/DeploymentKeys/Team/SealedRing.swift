@@ -45,7 +45,7 @@ enum SealedRing {
         let (ring, code) = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (object) throws(ModelError) in try read(&object, vault) }
         }
-        // The code is over the members as they are read: what canonical text has one spelling of.
+        // The code covers the members as they are read, of which canonical text has only one spelling.
         try AuthenticatedText.check(code, of: text, vault, codePurpose)
         return ring
     }

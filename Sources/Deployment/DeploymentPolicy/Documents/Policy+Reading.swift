@@ -40,7 +40,6 @@ extension Policy {
     ]
 }
 
-/// Reads the shapes of a policy; ``Policy/check()`` judges what they hold.
 extension Condition {
     /// Reads a condition in the form that it has in policies of this evaluator.
     ///

@@ -34,9 +34,9 @@ public struct Policy: Sendable, Hashable {
     public var segments: [Segment] = []
     /// The emergency floor: releases with a lower counter are refused, even where they are installed; by default 0.
     public var minimumCounter = 0
-    /// How often devices check for a new policy, by default every six hours.
+    /// The interval between devices' checks for a new policy, by default six hours.
     public var poll = Poll()
-    /// Where devices send reports; `nil` when they send none.
+    /// The destination of devices' reports; `nil` when they send none.
     public var reporting: Reporting?
 
     /// Whether a policy's rules apply.
@@ -77,7 +77,7 @@ public struct Policy: Sendable, Hashable {
     public func release(_ number: Int) -> ReleaseReference? { releases.first { $0.number == number } }
 }
 
-/// A rule of a policy: a condition, and what devices that satisfy it get.
+/// A rule of a policy: a condition, and the outcomes for devices that satisfy it.
 public struct Rule: Sendable, Hashable {
     /// The rule's identifier, unique in the policy: 1 to 64 letters, digits, points, hyphens and underscores.
     public var id: String
@@ -85,7 +85,7 @@ public struct Rule: Sendable, Hashable {
     public var note: String?
     /// The condition; the rule matches where it is true.
     public var when: Condition
-    /// What matching devices get.
+    /// The outcomes for matching devices.
     public var serve: Serving
 
     /// Creates a rule.
@@ -97,7 +97,7 @@ public struct Rule: Sendable, Hashable {
     }
 }
 
-/// What a device gets.
+/// The models that a device gets.
 public enum Outcome: Sendable, Hashable, CustomStringConvertible {
     /// The release with this number.
     case release(Int)
@@ -105,7 +105,7 @@ public enum Outcome: Sendable, Hashable, CustomStringConvertible {
     case bundled
     /// The models of the app bundle; the device belongs to the hold-out group that others are compared with.
     case holdout
-    /// What the device already has, unless it is below the emergency floor; bundled models where it has nothing.
+    /// The device's present models, unless they are below the emergency floor; bundled ones where it has none.
     case keep
 
     /// The outcome in words: `release 8`, `bundled`, `hold-out`, `keep`.
@@ -132,7 +132,7 @@ public struct Serving: Sendable, Hashable {
     public struct Split: Sendable, Hashable {
         /// The end of the range of buckets, not included.
         public var below: Int
-        /// What devices in these buckets get.
+        /// The outcome for devices in these buckets.
         public var outcome: Outcome
 
         /// Creates a split.
@@ -266,7 +266,7 @@ public struct Segment: Sendable, Hashable {
     }
 }
 
-/// How often devices check for a new policy.
+/// The interval between devices' checks for a new policy.
 public struct Poll: Sendable, Hashable {
     /// Seconds from one check to the next, 300 to 2,592,000.
     public var interval: Int
@@ -300,11 +300,11 @@ public struct Poll: Sendable, Hashable {
     }
 }
 
-/// Where devices send anonymous reports on how a release performs.
+/// The destination of devices' anonymous reports on the performance of a release.
 public struct Reporting: Sendable, Hashable {
     /// The path of the reporting service on the policy's server, beginning with one slash.
     public var path: String
-    /// How many of 100,000 devices send reports.
+    /// The number of devices among 100,000 that send reports.
     public var sampleRate: Int
 
     /// Creates the settings, by default with reports from all devices.

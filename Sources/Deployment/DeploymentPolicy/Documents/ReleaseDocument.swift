@@ -77,7 +77,7 @@ public struct ReleaseDocument: Sendable, Hashable {
         public var vectors: Blob
         /// The largest relative difference from the stored outputs; `nil` where the vectors state it.
         public var tolerance: Double?
-        /// How many times the current model's time the new model may take for the vectors, 1 or more.
+        /// The largest ratio of the new model's time for the vectors to the current model's, 1 or more.
         ///
         /// `nil` allows any time.
         public var slowdown: Double?

@@ -32,7 +32,7 @@ final class Column: Sendable {
         /// Row 0 without a value, row 1 with one; known either way.
         case presence
         /// A row for each listed text, and one after them for all others; patterns are evaluated one by one.
-        case texts(TextTable, [Pattern])
+        case texts(StringInterner, [Pattern])
         /// Two rows for each bound, for what is less and what is equal, and one for what is greater than all.
         case versions([VersionNumber])
         case numbers([Double])
@@ -145,7 +145,7 @@ extension DeviceAttributes {
 }
 
 /// A hash table with open addressing from texts, by their normalised bytes, to their indices.
-final class TextTable: Sendable {
+final class StringInterner: Sendable {
     private let kind: Attribute.Kind
     private let texts: [[UInt8]]
     /// The index of a text, or -1; their number is a power of two, and at most half of them are used.

@@ -119,7 +119,7 @@ struct ColumnBuilder {
                 isNegated: comparison.operator.isNegation
             )
         }
-        return Rows(table: .texts(TextTable(texts, kind: kind), patterns), count: texts.count + 1, truths: truths)
+        return Rows(table: .texts(StringInterner(texts, kind: kind), patterns), count: texts.count + 1, truths: truths)
     }
 
     private static func bounds<Value: Comparable & Hashable>(

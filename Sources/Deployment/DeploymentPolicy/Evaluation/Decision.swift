@@ -1,8 +1,8 @@
 /// The result of evaluating a policy for a device, and the rule it comes from.
 public struct Decision: Sendable, Hashable {
-    /// What the device gets.
+    /// The outcome for the device.
     public var outcome: Outcome
-    /// What the rule names; differs from ``outcome`` where that was refused.
+    /// The outcome that the rule names; differs from ``outcome`` where it was refused.
     public var named: Outcome
     /// The part of the policy that decided.
     public var source: Source

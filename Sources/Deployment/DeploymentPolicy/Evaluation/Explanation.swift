@@ -1,6 +1,6 @@
 /// The decision for a device with the result of every rule.
 public struct Explanation: Sendable, Hashable {
-    /// What the device gets.
+    /// The decision for the device.
     public var decision: Decision
     /// The results of all rules in order, also of those that were not reached.
     public var rules: [RuleTrace]
@@ -17,7 +17,7 @@ public struct Explanation: Sendable, Hashable {
         public var deciding: ConditionTrace
         /// The device's bucket, where the serving needs one and the device has an install ID.
         public var bucket: Int?
-        /// What the rule serves to this device's bucket, also where the rule was not reached.
+        /// The outcome that the rule serves to this device's bucket, also where the rule was not reached.
         public var serves: Outcome?
         /// Why the rule decided, or why it did not.
         public var standing: Standing

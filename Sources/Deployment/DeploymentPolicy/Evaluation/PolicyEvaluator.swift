@@ -21,7 +21,7 @@ public struct PolicyEvaluator: Sendable {
         }
     }
 
-    /// What all devices get while rules do not apply.
+    /// The decision for all devices while rules do not apply.
     private var stopped: Decision {
         let outcome: Outcome = policy.state == .paused ? .keep : .bundled
         return Decision(outcome: outcome, named: outcome, source: .state(policy.state))

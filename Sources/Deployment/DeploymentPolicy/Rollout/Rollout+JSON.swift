@@ -188,7 +188,7 @@ extension Rollout.State {
         case "paused": self = .paused(step: try step(stepCount - 1))
         case "complete": self = .complete
         case "halted":
-            // One that was complete has no step and stands behind the last one.
+            // One that was complete is after the last step.
             self = .halted(step: try step(stepCount), try value.member("reason").word(Rollout.HaltReason.self))
         case "rolledBack": self = .rolledBack(try value.member("target").word(RolloutPlan.RollbackTarget.self))
         default: throw name.error(.outOfRange, "No state of a rollout has this name.")

@@ -42,7 +42,7 @@ public struct Rollout: Sendable, Hashable {
         case person
     }
 
-    /// What has been observed since a step began.
+    /// The observations since a step began.
     public struct GateProgress: Sendable, Hashable {
         /// The index of the step that the gate belongs to.
         public var step: Int
@@ -178,7 +178,7 @@ public struct Rollout: Sendable, Hashable {
 
     // MARK: What comes next
 
-    /// What the controller would do now.
+    /// The next action of the controller.
     public enum Assessment: Sendable, Hashable {
         /// Nothing: the state waits for people, or is final.
         case none
@@ -206,7 +206,7 @@ public struct Rollout: Sendable, Hashable {
         case person
     }
 
-    /// Says what the controller would do now; a bad verdict takes precedence over everything else.
+    /// The next action of the controller; a bad verdict takes precedence over everything else.
     public func assess(at now: PolicyDate) -> Assessment {
         switch state {
         case .draft, .complete, .halted, .rolledBack: return .none
@@ -240,7 +240,7 @@ public struct Rollout: Sendable, Hashable {
 
     // MARK: Actions
 
-    /// Does what the controller would do now.
+    /// Performs the next action of the controller.
     ///
     /// An automatic halt is followed by the rollback that the plan asks for.
     ///
@@ -261,10 +261,6 @@ public struct Rollout: Sendable, Hashable {
         return events
     }
 
-    /// Does what someone asks for.
-    ///
-    /// - Throws: a ``RolloutError`` when the state does not allow it, or that person may not do it.
-    @discardableResult
     /// Performs an action on behalf of a person.
     ///
     /// - Parameters:
@@ -274,6 +270,7 @@ public struct Rollout: Sendable, Hashable {
     /// - Returns: the change, for the audit log.
     /// - Throws: a ``RolloutError`` when the state does not allow the action, the person may not perform it, the author
     ///   would approve their own plan where a second person is needed, a new plan is invalid, or the gate is closed.
+    @discardableResult
     public mutating func perform(_ action: Action, by actor: Actor, at now: PolicyDate) throws(RolloutError) -> Event {
         guard let next = successor(of: action, at: now) else {
             throw RolloutError(.notAllowedNow, "\(action.name) is not possible while the rollout is \(state.name).")

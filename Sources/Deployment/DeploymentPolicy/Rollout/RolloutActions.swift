@@ -45,7 +45,7 @@ extension Rollout {
         public func roles(in state: State) -> Set<Role> {
             switch self {
             case .edit, .rollBack: [.owner, .admin, .deployer]
-            case .approve: [.owner, .admin, .approver]
+            case .approve: [.owner, .approver]
             case .withdraw, .pause, .halt: [.owner, .admin, .deployer, .approver]
             case .start, .advance, .releaseGate: [.owner, .admin, .deployer]
             case .skipGate: [.owner, .admin]
@@ -120,7 +120,7 @@ public struct RolloutError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of the refusal.
     public var code: Code
-    /// What was refused and why.
+    /// The refused action and the reason.
     public var message: String
 
     /// Creates a refusal.

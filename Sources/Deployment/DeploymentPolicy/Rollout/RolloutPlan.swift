@@ -2,7 +2,7 @@
 public struct RolloutPlan: Sendable, Hashable {
     /// The number of the release.
     public var release: Int
-    /// What devices get that do not get the release yet, the control group: the previous release, or the bundled
+    /// The outcome for the control group, which does not get the release yet: the previous release, or the bundled
     /// models.
     public var rest: Outcome
     /// The salt that decides which devices come first; each rollout has its own, and it never changes.
@@ -17,7 +17,7 @@ public struct RolloutPlan: Sendable, Hashable {
     public var test = SequentialTest.Design()
     /// Whether the release is also compared with the control group at the same time; by default true.
     public var comparesWithControl = true
-    /// What an automatic halt rolls back to; `nil`, the default, only stops giving the release to more devices.
+    /// The target of a rollback on an automatic halt; `nil`, the default, gives the release to no further devices.
     public var rollsBackOnHalt: RollbackTarget?
     /// Whether someone other than the author must approve the plan; by default true.
     public var needsSecondPerson = true
@@ -61,9 +61,9 @@ public struct RolloutPlan: Sendable, Hashable {
         }
     }
 
-    /// What a rollback sends devices back to.
+    /// The models that a rollback sends devices back to.
     public enum RollbackTarget: String, Sendable, Hashable, CaseIterable {
-        /// What the control group has.
+        /// The models of the control group.
         case previous
         /// The models of the app bundle.
         case bundled

@@ -80,7 +80,7 @@ package struct GraphEncoder {
         }
         operations.unsigned(block.operations.count)
         for operation in block.operations {
-            try trailing(operation.location) { () throws(ModelError) in try write(operation) }
+            try withErrorContext(operation.location) { () throws(ModelError) in try write(operation) }
         }
         operations.unsigned(block.outputs.count)
         for output in block.outputs { try write(output) }

@@ -62,6 +62,7 @@ package struct GLMClassifier: ColumnEngine {
         scores.withElements(of: Double.self) { scores in
             probabilities.withUnsafeMutableBufferPointer { probabilities in
                 guard let scores = scores.baseAddress, let target = probabilities.baseAddress else { return }
+                // Scores are only read; each range writes its own examples.
                 nonisolated(unsafe) let (source, result) = (scores, target)
                 inParallel(batch.count, work: 8 * width) { range in
                     for example in range {

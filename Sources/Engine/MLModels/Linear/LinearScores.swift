@@ -45,6 +45,7 @@ struct LinearScores: Sendable {
                     guard let source = source.baseAddress, let weights = weights.baseAddress,
                         let target = target.baseAddress
                     else { return }
+                    // Examples and weights are only read; each range writes its own results.
                     nonisolated(unsafe) let (x, w, y) = (source, weights, target)
                     inParallel(count, work: width * rows) { range in
                         let results = y + range.lowerBound * rows

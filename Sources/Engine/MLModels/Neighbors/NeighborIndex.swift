@@ -92,6 +92,7 @@ package struct NeighborIndex: Sendable {
         guard count > 0, k > 0 else { return [[Neighbor]](repeating: [], count: total) }
         var results = [[Neighbor]](repeating: [], count: total)
         results.withUnsafeMutableBufferPointer { results in
+            // Each query has an entry of its own.
             nonisolated(unsafe) let results = results
             if let tree {
                 inParallel(total, work: 40 * dimensions * k) { range in
@@ -118,6 +119,7 @@ package struct NeighborIndex: Sendable {
                 let parts = Swift.min(Workers.count, blocks.count)
                 var found = [[[Int32]]](repeating: [], count: parts)
                 found.withUnsafeMutableBufferPointer { found in
+                    // Each part has an entry of its own.
                     nonisolated(unsafe) let found = found
                     Workers.parallelFor(parts) { part, _ in
                         let slice = part * blocks.count / parts..<(part + 1) * blocks.count / parts

@@ -88,7 +88,7 @@ package struct Pipeline: ModelEngine {
             try Cancellation.ofSteps?.check()
             var arguments: [String: FeatureData] = [:]
             for input in stage.inputs { arguments[input.name] = known[input.name] }
-            let results = try trailing(stage.name) { () throws(ModelError) in
+            let results = try withErrorContext(stage.name) { () throws(ModelError) in
                 try stage.engine.prediction(from: arguments, backings: backings, state: state)
             }
             known.merge(results) { $1 }
@@ -130,7 +130,7 @@ package struct Pipeline: ModelEngine {
             try Cancellation.check()
             var arguments: [String: FeatureColumn] = [:]
             for input in stage.inputs { arguments[input.name] = known.columns[input.name] }
-            let results = try trailing(stage.name) { () throws(ModelError) in
+            let results = try withErrorContext(stage.name) { () throws(ModelError) in
                 try stage.engine.predictions(from: FeatureBatch(count: batch.count, columns: arguments))
             }
             known.columns.merge(results.columns) { $1 }

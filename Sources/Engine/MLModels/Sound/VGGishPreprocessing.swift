@@ -84,6 +84,7 @@ package struct VGGishPreprocessing: ColumnEngine {
         result.withMutableElements(of: Double.self) { target in
             rows.withElements(of: Double.self) { source in
                 guard let source = source.baseAddress, let target = target.baseAddress else { return }
+                // The samples are only read; each range writes its own rows.
                 nonisolated(unsafe) let (x, y) = (source, target)
                 inParallel(batch.count, work: 1 << 20) { range in
                     for row in range { spectrogram(x + row * Self.samples, into: y + row * size) }

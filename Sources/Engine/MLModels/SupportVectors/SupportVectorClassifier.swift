@@ -87,6 +87,7 @@ package struct SupportVectorClassifier: ColumnEngine {
         var scores = [Double](repeating: 0, count: batch.count * classes)
         scores.withUnsafeMutableBufferPointer { scores in
             guard let scores = scores.baseAddress else { return }
+            // Each call writes the scores of its own rows.
             nonisolated(unsafe) let result = scores
             vectors.forEach(matrix) { first, rows, kernels in
                 let sums = partialSums(kernels, rows: rows)

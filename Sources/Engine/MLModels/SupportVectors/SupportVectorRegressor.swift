@@ -39,9 +39,11 @@ package struct SupportVectorRegressor: ColumnEngine {
         var result = Tensor(uninitialized: .float64, shape: [batch.count, 1], zeroed: true)
         result.withMutableElements(of: Double.self) { target in
             guard let target = target.baseAddress else { return }
+            // Each call writes its own rows.
             nonisolated(unsafe) let y = target
             coefficients.withUnsafeBufferPointer { coefficients in
                 guard let coefficients = coefficients.baseAddress else { return }
+                // Only read.
                 nonisolated(unsafe) let alpha = coefficients
                 vectors.forEach(matrix) { first, rows, kernels in
                     DoubleKernel.dots(kernels, rows: rows, alpha, rows: 1, terms: vectors.count, into: y + first)

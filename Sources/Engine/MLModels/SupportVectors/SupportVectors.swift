@@ -127,6 +127,7 @@ struct SupportVectors: Sendable {
         let block = Swift.max(1, Swift.min(32, 65536 / Swift.max(count, 1)))
         examples.withElements(of: Double.self) { source in
             guard let source = source.baseAddress else { return }
+            // Only read.
             nonisolated(unsafe) let x = source
             inParallel(total, work: count * width) { range in
                 withUnsafeTemporaryAllocation(of: Double.self, capacity: Swift.max(block * count, 1)) { kernels in

@@ -47,6 +47,7 @@ package struct TextClassifier: ColumnEngine {
         let failure = FirstFailure()
         scores.withUnsafeMutableBufferPointer { scores in
             guard let address = scores.baseAddress else { return }
+            // Each range writes its own rows.
             nonisolated(unsafe) let result = address
             inParallel(texts.count, work: 4096) { range in
                 for row in range {

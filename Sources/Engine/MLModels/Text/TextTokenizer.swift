@@ -29,6 +29,8 @@ package final class TextTokenizer: Sendable {
     }
 
     /// An ICU iterator, which only one thread may use at a time: it is taken out of the pool meanwhile.
+    ///
+    /// `@unchecked Sendable`: it is taken out of the pool for that time.
     private struct Iterator: @unchecked Sendable {
         static let segmentCount = 64
         let address: OpaquePointer

@@ -77,7 +77,7 @@ private struct TreeLayout {
             members[node.treeID, default: []].append(index)
         }
         for tree in order {
-            try trailing("tree \(tree)") { () throws(ModelError) in try add(source, members[tree] ?? []) }
+            try withErrorContext("tree \(tree)") { () throws(ModelError) in try add(source, members[tree] ?? []) }
         }
     }
 

@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import Glibc
 
 /// `x` where it is not negative, otherwise `alpha[c] · x`, where `c` is the index along axis 1.
 ///
@@ -49,6 +50,25 @@ package struct PRelu: Operator {
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<2) ? .agnostic : .rowMajor }
+}
+
+extension PRelu: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let x = try context.operand()
+        let dy = try context.resultGradient()
+        let shape = try context.extents(x)
+        let isNegative = try context.add(Binary<Less>(), x, context.scalar(0, like: x))
+        if context.isNeeded(0) {
+            let alpha = try context.channels(context.operand(1), rank: shape.count)
+            let dx = try context.add(Select(), isNegative, context.product(dy, alpha), dy)
+            context.setGradient(ofOperand: 0, to: dx)
+        }
+        if context.isNeeded(1) {
+            let each = try context.kept(context.product(dy, x), where: isNegative)
+            let axes = shape.indices.filter { $0 != 1 }
+            context.setGradient(ofOperand: 1, to: try context.summed(each, axes: axes, keepsDimensions: false))
+        }
+    }
 }
 
 /// The type of operand 0, after checking that it has a channel axis as long as the vectors `parameters`.

@@ -67,3 +67,27 @@ package struct ParametricSoftplus: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<3) ? .agnostic : .rowMajor }
 }
+
+extension ParametricSoftplus: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let x = try context.operand()
+        let dy = try context.resultGradient()
+        let shape = try context.extents(x)
+        let alpha = try context.channels(context.operand(1), rank: shape.count)
+        let beta = try context.channels(context.operand(2), rank: shape.count)
+        let scaled = try context.product(x, beta)
+        let gate = try context.product(context.add(Unary(Sigmoid()), scaled), alpha)
+        let axes = shape.indices.filter { $0 != 1 }
+        if context.isNeeded(0) {
+            context.setGradient(ofOperand: 0, to: try context.product(dy, context.product(gate, beta)))
+        }
+        if context.isNeeded(1) {
+            let each = try context.product(dy, context.add(Unary(Softplus()), scaled))
+            context.setGradient(ofOperand: 1, to: try context.summed(each, axes: axes, keepsDimensions: false))
+        }
+        if context.isNeeded(2) {
+            let each = try context.product(dy, context.product(gate, x))
+            context.setGradient(ofOperand: 2, to: try context.summed(each, axes: axes, keepsDimensions: false))
+        }
+    }
+}

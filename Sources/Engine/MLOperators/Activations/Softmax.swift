@@ -2,6 +2,7 @@ import Glibc
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `exp(x − max) / Σ exp(x − max)` along `axis`.  [d…] → [d…].
 package struct Softmax: Operator {
@@ -60,4 +61,29 @@ package struct Softmax: Operator {
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<1) ? .agnostic : .rowMajor }
+}
+
+extension Softmax: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("softmax", \.softmax) { _, context throws(ModelError) in
+                // The channel axis; the last one of a blob without rows and columns.
+                let axis = try context.rank(of: context.input()) >= 3 ? -3 : -1
+                try context.finish(try context.add(Softmax(axis: axis), context.input()))
+            },
+            LayerRule("softmaxND", \.softmaxNd) { parameters, context throws(ModelError) in
+                try context.finish(try context.add(Softmax(axis: Int(clamping: parameters.axis)), context.input()))
+            },
+        ]
+    }
+}
+
+extension Softmax: DifferentiableOperator {
+    /// dx = y · (dy − Σ dy · y)
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let y = context.results[0]
+        let dy = try context.resultGradient()
+        let total = try context.summed(context.product(dy, y), axes: [axis], keepsDimensions: true)
+        context.setGradient(ofOperand: 0, to: try context.product(y, context.difference(dy, total)))
+    }
 }

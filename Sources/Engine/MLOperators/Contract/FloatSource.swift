@@ -1,5 +1,6 @@
 import MLGraph
 import MLNumerics
+import MLKernels
 
 /// The source of a kernel's optional float32 operand: its buffer, or a widened copy of a half-precision constant.
 enum FloatSource: Sendable {
@@ -52,4 +53,14 @@ extension Tensor {
 
     /// Whether weights of this type can be packed.
     var isPackable: Bool { scalarType == .float32 || scalarType == .float16 }
+}
+
+extension KernelRequest {
+    /// Operand 0 and the result when both are float32, not empty and have the same layout.
+    var floatPair: Buffer? {
+        guard computesFloats(), let x = operand(0), let y = results.first, x.layout == y.layout, x.count > 0 else {
+            return nil
+        }
+        return x
+    }
 }

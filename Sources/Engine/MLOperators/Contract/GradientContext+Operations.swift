@@ -148,6 +148,71 @@ extension GradientContext {
     }
 }
 
+extension GradientContext {
+    /// Sets the gradients of bias (operand 2) and residual (operand 3) of a convolution.
+    mutating func setChannelSums() throws(ModelError) {
+        let dy = try resultGradient()
+        if isNeeded(2) {
+            let axes = try extents(dy).indices.filter { $0 != 1 }
+            setGradient(ofOperand: 2, to: try summed(dy, axes: axes, keepsDimensions: false))
+        }
+        if isNeeded(3) { try setBroadcastGradient(ofOperand: 3, to: dy) }
+    }
+}
+
+extension GradientContext {
+    /// Gradients of x (operand 0), gamma (1) and beta (2) of y = (x − E[x]) / √(Var[x] + epsilon) · gamma + beta, with
+    /// statistics over `axes` and one gamma and beta for each index of `parameterAxes`:
+    /// with s the standardised x and g = dy · gamma, dx = (g − E[g] − s · E[g · s]) / √(Var[x] + epsilon).
+    mutating func setStandardizedGradients(
+        axes: [Int],
+        parameterAxes: [Int],
+        epsilon: Double
+    ) throws(ModelError) {
+        let x = try operand()
+        let dy = try resultGradient()
+        let shape = try extents(x)
+        let others = shape.indices.filter { !parameterAxes.contains($0) }
+        let centred = try difference(x, mean(x, axes: axes, keepsDimensions: true))
+        let variance = try mean(product(centred, centred), axes: axes, keepsDimensions: true)
+        let scale = try add(Unary(Rsqrt(epsilon: epsilon)), variance)
+        let standard = try product(centred, scale)
+        if isNeeded(0) {
+            var flow = dy
+            if has(1) {
+                let spread = shape.indices.map { parameterAxes.contains($0) ? shape[$0] : 1 }
+                flow = try product(dy, reshaped(operand(1), to: spread))
+            }
+            let level = try mean(flow, axes: axes, keepsDimensions: true)
+            let slope = try mean(product(flow, standard), axes: axes, keepsDimensions: true)
+            let rest = try difference(difference(flow, level), product(standard, slope))
+            setGradient(ofOperand: 0, to: try product(rest, scale))
+        }
+        if isNeeded(1) {
+            setGradient(
+                ofOperand: 1,
+                to: try summed(product(dy, standard), axes: others, keepsDimensions: false)
+            )
+        }
+        if isNeeded(2) { setGradient(ofOperand: 2, to: try summed(dy, axes: others, keepsDimensions: false)) }
+    }
+}
+
+extension GradientContext {
+    /// Zeros of the type of operand 0.
+    mutating func zeros() throws(ModelError) -> ValueID {
+        let x = try operand()
+        return try add(FillLike(value: 0, scalarType: scalarType(x)), x)
+    }
+}
+
+extension GradientContext {
+    /// The gradient of an operand whose elements keep their order.
+    mutating func setReshapedGradient() throws(ModelError) {
+        setGradient(ofOperand: 0, to: try reshaped(resultGradient(), to: extents(operand())))
+    }
+}
+
 extension Operator {
     /// The error for operators of which only some forms are differentiable.
     func notDifferentiable(_ why: String) -> ModelError {

@@ -183,7 +183,7 @@ package struct LayerContext {
         name: String,
         channelAxis: Int = 0
     ) throws(ModelError) -> ValueID {
-        let tensor = try trailing(name) { () throws(ModelError) in
+        let tensor = try withErrorContext(name) { () throws(ModelError) in
             try weightTensor(parameters, shape: shape, channelAxis: channelAxis)
         }
         return builder.constant(tensor, name: layer.name + "." + name)

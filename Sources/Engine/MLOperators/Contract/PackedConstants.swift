@@ -1,6 +1,7 @@
 package import MLKernels
 package import MLNumerics
 import Synchronization
+import MLGraph
 
 /// Identifies the packed form of a constant among those of one storage.
 package struct PackedKey: Hashable, Sendable {
@@ -123,5 +124,30 @@ package enum PackedConstants {
             }
         }
         return packed
+    }
+}
+
+/// A constant matrix packed for the micro-kernels, shared between plans.
+func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights? {
+    PackedConstants.packed(tensor, form: "matrix \(terms) \(columns) \(layout) \(InstructionSet.current)") { memory in
+        PackedWeights(
+            stored: memory,
+            isHalf: tensor.scalarType == .float16,
+            terms: terms,
+            columns: columns,
+            layout: layout
+        )
+    } make: {
+        let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
+        return PackedWeights(
+            isHalf: tensor.scalarType == .float16,
+            terms: terms,
+            columns: columns,
+            layout: layout
+        ) { rows, body in
+            let bytes = rows.lowerBound * rowByteCount..<rows.upperBound * rowByteCount
+            tensor.storage.withPassingBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
+            tensor.letGo(bytes)
+        }
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The border padding of a sliding window, for convolutions and pools.
 package enum WindowPadding: Hashable, Sendable, Codable {
@@ -119,4 +120,37 @@ package struct WindowGeometry: Hashable, Sendable, Codable {
         let last = room < 0 ? 0 : Swift.min(kernel[axis], room / step + 1)
         return first..<Swift.max(first, last)
     }
+}
+
+extension WindowPadding {
+    init(_ amounts: SpecBorderAmounts) throws(ModelError) {
+        let edges = amounts.borderAmounts
+        guard !edges.isEmpty else {
+            self = .valid
+            return
+        }
+        guard edges.count == 2 else {
+            throw ModelError(.invalidModel, "\(edges.count) border amounts; two are needed, for rows and columns")
+        }
+        let before = edges.map { Int(clamping: $0.startEdgeSize) }
+        let after = edges.map { Int(clamping: $0.endEdgeSize) }
+        guard (before + after).allSatisfy({ $0 <= Self.limit }) else {
+            throw ModelError(.invalidModel, "border amounts \(before) and \(after) are greater than any image")
+        }
+        self = .custom(before: before, after: after)
+    }
+
+    /// The maximum kernel extent, stride, dilation and padding of a window.
+    private static let limit = 1 << 24
+
+    /// Throws unless there is one positive number for each spatial axis, none of them above `limit`.
+    static func check(_ lists: [Int]..., spatialRank: Int) throws(ModelError) {
+        for list in lists {
+            guard list.count == spatialRank, list.allSatisfy({ (1...limit).contains($0) }) else {
+                throw ModelError(.invalidModel, "a window of \(list) needs \(spatialRank) positive numbers")
+            }
+        }
+    }
+
+    init(_ same: SpecSamePadding) { self = same.asymmetryMode == .topLeftHeavy ? .sameLower : .same }
 }

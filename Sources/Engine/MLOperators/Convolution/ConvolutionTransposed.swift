@@ -179,3 +179,38 @@ package struct ConvolutionTransposed: Operator {
         operands.constant(1) == nil ? .rowMajor : .channelsLast
     }
 }
+
+extension ConvolutionTransposed: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard activation == .none else { throw notDifferentiable("once a function is fused with it") }
+        let (x, weight) = (try context.operand(0), try context.operand(1))
+        let dy = try context.resultGradient()
+        let (source, taps) = (try context.extents(x), try context.extents(weight))
+        let window = geometry(source, taps, try context.extents(context.results[0]))
+        if context.isNeeded(0) {
+            // The convolution whose adjoint this is; elements of its result beyond x are cut off.
+            let after = window.input.indices.map { axis in
+                let span = (window.output[axis] - 1) * strides[axis] + (window.kernel[axis] - 1) * dilations[axis] + 1
+                return Swift.max(span - window.input[axis] - window.before[axis], 0)
+            }
+            let convolution = Convolution(
+                strides: strides,
+                padding: .custom(before: window.before, after: after),
+                dilations: dilations,
+                groups: groups
+            )
+            var dx = try context.add(convolution, dy, weight)
+            if try context.extents(dx) != source {
+                let origin = context.integers(source.map { _ in 0 })
+                dx = try context.add(SliceBySize(), dx, origin, context.integers(source))
+            }
+            context.setGradient(ofOperand: 0, to: dx)
+        }
+        if context.isNeeded(1) {
+            // The roles of input and output are exchanged.
+            let gradient = ConvolutionWeightGradient(window, groups: groups)
+            context.setGradient(ofOperand: 1, to: try context.add(gradient, dy, x))
+        }
+        try context.setChannelSums()
+    }
+}

@@ -24,6 +24,12 @@ extension BinaryFunction {
     package static var kernel: ElementwiseKernel.BinaryFunction? { nil }
 }
 
+/// A function of two numbers that is differentiable almost everywhere; elsewhere the rule picks a side.
+package protocol DifferentiableBinaryFunction: BinaryFunction {
+    /// Sets the gradients of `x` (operand 0) and `y` (operand 1), as far as they are needed; `dz` is the result's.
+    func gradient(_ context: inout GradientContext, x: ValueID, y: ValueID, dz: ValueID) throws(ModelError)
+}
+
 /// `z = f(x, y)`, element by element, with broadcasting.
 ///
 /// Operands: x, y of one scalar type (or the wider of two floating or integer types).  The result has that type, or
@@ -96,6 +102,20 @@ package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
         case .bool: Function.isLogic || Function.kernel == .equal || Function.kernel == .notEqual ? .bool : nil
         default: nil
         }
+    }
+}
+
+extension Binary: DifferentiableOperator {
+    package static var hasGradient: Bool { Function.self is any DifferentiableBinaryFunction.Type }
+
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let x = try context.operand(0)
+        let y = try context.operand(1)
+        let dz = try context.resultGradient()
+        guard let function = Function() as? any DifferentiableBinaryFunction else {
+            throw notDifferentiable("that is not zero")
+        }
+        try function.gradient(&context, x: x, y: y, dz: dz)
     }
 }
 

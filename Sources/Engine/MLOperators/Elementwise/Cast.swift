@@ -48,6 +48,14 @@ package struct Cast: Operator {
     }
 }
 
+extension Cast: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let source = context.scalarType(try context.operand())
+        guard scalarType.isFloat, source.isFloat else { throw notDifferentiable("to or from integers") }
+        context.setGradient(ofOperand: 0, to: try context.add(Cast(to: source), context.resultGradient()))
+    }
+}
+
 extension Conversion.Number {
     /// The kernel's name of a scalar type, `nil` when it does not convert it.
     init?(_ scalarType: ScalarType) {

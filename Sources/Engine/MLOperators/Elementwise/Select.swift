@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `a` where `condition` holds, otherwise `b`, with broadcasting of all three.
 ///
@@ -55,5 +56,30 @@ package struct Select: Operator {
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         operands.areFloat32(1..<3) && (try? operands.type(0).scalarType) == .bool
             ? elementwiseLayoutRole(operands) : .rowMajor
+    }
+}
+
+extension Select: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("whereBroadcastable", \.whereBroadcastable) { _, context throws(ModelError) in
+                let condition = try context.truths(context.input(0))
+                try context.finish(try context.add(Select(), condition, context.input(1), context.input(2)))
+            }
+        ]
+    }
+}
+
+extension Select: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let dz = try context.resultGradient()
+        let condition = try context.operand(0)
+        let zero = context.scalar(0, like: dz)
+        if context.isNeeded(1) {
+            try context.setBroadcastGradient(ofOperand: 1, to: context.add(Select(), condition, dz, zero))
+        }
+        if context.isNeeded(2) {
+            try context.setBroadcastGradient(ofOperand: 2, to: context.add(Select(), condition, zero, dz))
+        }
     }
 }

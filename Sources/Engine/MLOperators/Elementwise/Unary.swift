@@ -10,21 +10,50 @@ package protocol ScalarFunction: Hashable, Sendable, Codable {
     func callAsFunction(_ x: Double) -> Double
     /// The kernel for float32; `nil` when there is none.
     var kernel: UnaryFunction? { get }
+    /// The kernel for int32; `nil` when there is none, as for functions that MIL does not declare for integers.
+    var integerKernel: ElementwiseKernel.IntegerFunction? { get }
     /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }
 }
 
 extension ScalarFunction {
     package var kernel: UnaryFunction? { nil }
+    package var integerKernel: ElementwiseKernel.IntegerFunction? { nil }
     package static var layers: [LayerRule] { [] }
 }
 
+/// A function that is differentiable almost everywhere; elsewhere the rule picks a side.
+package protocol DifferentiableFunction: ScalarFunction {
+    /// Whether the derivative follows from the function's value alone, so that the argument need not be kept.
+    static var derivesFromValue: Bool { get }
+    /// The derivative at `x`, where the function is `y`; `x` is NaN when the derivative follows from `y`.
+    func derivative(at x: Double, value y: Double) -> Double
+    /// A fast form of the derivative; `nil` to use the general one.
+    var derivativeForm: DerivativeForm? { get }
+}
+
+extension DifferentiableFunction {
+    package static var derivesFromValue: Bool { false }
+    package var derivativeForm: DerivativeForm? { nil }
+
+    /// Adds `dx = f′(x) · dy`.
+    fileprivate func differentiate(_ context: inout GradientContext) throws(ModelError) {
+        let gradient = try context.add(
+            UnaryGradient(self),
+            Self.derivesFromValue ? nil : context.operand(),
+            context.results[0],
+            context.resultGradient()
+        )
+        context.setGradient(ofOperand: 0, to: gradient)
+    }
+}
+
 /// A function without parameters.
-package protocol PlainFunction: ScalarFunction {
+package protocol ParameterlessFunction: ScalarFunction {
     init()
 }
 
-extension PlainFunction {
+extension ParameterlessFunction {
     package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
 }
 
@@ -67,7 +96,7 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
                 )
             ]
         }
-        if request.isAll(.int32), let function = ElementwiseKernel.IntegerFunction(function) {
+        if request.isAll(.int32), let function = function.integerKernel {
             return [
                 Kernel(
                     "map integers",
@@ -95,20 +124,17 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     }
 }
 
-extension Unary where Function: PlainFunction {
+extension Unary where Function: ParameterlessFunction {
     package init() { function = Function() }
 }
 
-extension ElementwiseKernel.IntegerFunction {
-    /// `nil` for functions that MIL does not declare for integers.
-    fileprivate init?(_ function: some ScalarFunction) {
-        switch function {
-        case is Abs: self = .absolute
-        case is Sign: self = .sign
-        case is Square: self = .square
-        case let threshold as Threshold where threshold.alpha == threshold.alpha.rounded():
-            self = .threshold(Int32(saturating: threshold.alpha))
-        default: return nil
+extension Unary: DifferentiableOperator {
+    package static var hasGradient: Bool { Function.self is any DifferentiableFunction.Type }
+
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard let function = function as? any DifferentiableFunction else {
+            throw notDifferentiable("that is not zero")
         }
+        try function.differentiate(&context)
     }
 }

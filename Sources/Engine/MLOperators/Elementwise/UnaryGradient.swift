@@ -2,41 +2,6 @@ package import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// A function that is differentiable almost everywhere; elsewhere the rule picks a side.
-package protocol DifferentiableFunction: ScalarFunction {
-    /// Whether the derivative follows from the function's value alone, so that the argument need not be kept.
-    static var derivesFromValue: Bool { get }
-    /// The derivative at `x`, where the function is `y`; `x` is NaN when the derivative follows from `y`.
-    func derivative(at x: Double, value y: Double) -> Double
-    /// A fast form of the derivative; `nil` to use the general one.
-    var derivativeForm: DerivativeForm? { get }
-}
-
-extension DifferentiableFunction {
-    package static var derivesFromValue: Bool { false }
-    package var derivativeForm: DerivativeForm? { nil }
-
-    /// Adds `dx = f′(x) · dy`.
-    fileprivate func differentiate(_ context: inout GradientContext) throws(ModelError) {
-        let gradient = try context.add(
-            UnaryGradient(self),
-            Self.derivesFromValue ? nil : context.operand(),
-            context.results[0],
-            context.resultGradient()
-        )
-        context.setGradient(ofOperand: 0, to: gradient)
-    }
-}
-
-extension Unary {
-    package func gradient(_ context: inout GradientContext) throws(ModelError) {
-        guard let function = function as? any DifferentiableFunction else {
-            throw notDifferentiable("that is not zero")
-        }
-        try function.differentiate(&context)
-    }
-}
-
 /// `dx = f′(x) · dy`, element by element: the gradient of `Unary`.
 ///
 /// Operands: x, y = f(x), dy, of one shape; x is absent when the derivative follows from y.

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLKernels
 
 /// Normalisation of each channel of each item by its own statistics:
 /// y = (x − E[x]) / √(Var[x] + epsilon) · gamma + beta over the axes from 2 on.
@@ -43,6 +44,57 @@ package struct InstanceNorm: Operator {
             }
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: x.shape)]
+    }
+}
+
+extension InstanceNorm {
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.floatPair, let gamma = FloatSource(request, 1), let beta = FloatSource(request, 2) else {
+            return []
+        }
+        let (batch, channels) = (x.logicalShape[0], x.logicalShape[1])
+        let space = x.count / (batch * channels)
+        return [
+            Kernel("instance norm", inPlaceOperands: [0]) { context in
+                if x.layout == .channelsLast {
+                    NormalizationKernel.instanceNormChannelsLast(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        batch: batch,
+                        pixels: space,
+                        channels: channels,
+                        epsilon: Float(epsilon),
+                        gamma: gamma.pointer(context),
+                        beta: beta.pointer(context)
+                    )
+                } else {
+                    NormalizationKernel.groupNorm(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        batch: batch,
+                        channels: channels,
+                        space: space,
+                        groups: channels,
+                        epsilon: Float(epsilon),
+                        gamma: gamma.pointer(context),
+                        beta: beta.pointer(context)
+                    )
+                }
+            }
+        ]
+    }
+}
+
+extension InstanceNorm: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let shape = try context.extents(context.operand())
+        try context.setStandardizedGradients(
+            axes: Array(2..<shape.count),
+            parameterAxes: [1],
+            epsilon: epsilon
+        )
     }
 }
 

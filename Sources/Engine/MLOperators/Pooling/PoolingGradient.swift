@@ -95,18 +95,6 @@ package struct PoolingGradient<Function: PoolingFunction>: Operator {
     }
 }
 
-extension Pooling {
-    package func gradient(_ context: inout GradientContext) throws(ModelError) {
-        let dx = try context.add(
-            PoolingGradient(self),
-            context.operand(),
-            context.results[0],
-            context.resultGradient()
-        )
-        context.setGradient(ofOperand: 0, to: dx)
-    }
-}
-
 /// For each element of a pool's result the runs of input elements under the window.
 private struct PlaneTaps: Sendable {
     /// The first run of each element, and finally the number of runs.

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLKernels
 
 /// Scale and zero point along one axis of a quantised tensor, as plain numbers.
 struct AxisQuantization {
@@ -71,6 +72,35 @@ package struct Dequantize: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         [dequantized(operands[0], operands[1], operands.optional(2), axis ?? 0, as: operands.scalarType())]
+    }
+}
+
+extension Dequantize {
+    package var halfPrecisionOperands: [Int] { [] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let number = request.operand(0)?.scalarType.quantizedNumber, request.results[0].scalarType == .float32,
+            request.operand(0)?.layout == .rowMajor, request.results[0].layout == .rowMajor,
+            let line = QuantizationLine(request, axis: axis)
+        else { return [] }
+        let offsets = zip(line.scale.values, line.zeroPoint.values).map { -$0 * $1 }
+        let shift = Tensor(values: offsets, scalarType: .float32, shape: [line.channels])
+        let count = request.results[0].count
+        return [
+            Kernel("dequantize") { context in
+                let y = context.resultFloats()
+                Conversion.run(context.operand(0), number, to: y, .float32, count: count)
+                ElementwiseKernel.scaleShift(
+                    y,
+                    into: y,
+                    outer: line.outer,
+                    channels: line.channels,
+                    inner: line.inner,
+                    scale: UnsafePointer(line.scale.address.assumingMemoryBound(to: Float.self)),
+                    shift: UnsafePointer(shift.address.assumingMemoryBound(to: Float.self))
+                )
+            }
+        ]
     }
 }
 

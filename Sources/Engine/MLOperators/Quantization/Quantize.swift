@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLKernels
 
 /// Quantises numbers: y = clamp(round(x / scale) + zeroPoint), halves to even, with one scale and zero point for all or
 /// for each index of `axis`.
@@ -47,5 +48,42 @@ package struct Quantize: Operator {
                 (values[index] / line.scale(at: index)).rounded(.toNearestOrEven) + line.zeroPoint(at: index)
         }
         return [Tensor(values: values, scalarType: scalarType, shape: x.shape)]
+    }
+}
+
+extension Quantize {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let number = request.results[0].scalarType.quantizedNumber, request.operand(0)?.scalarType == .float32,
+            request.operand(0)?.layout == .rowMajor, request.results[0].layout == .rowMajor,
+            let line = QuantizationLine(request, axis: axis)
+        else { return [] }
+        let count = request.results[0].count
+        let sizes = [line.outer, line.channels, line.inner]
+        let strides = sizes.rowMajorStrides
+        return [
+            Kernel("quantize", scratchByteCount: count * 4) { context in
+                let y = context.scratch.assumingMemoryBound(to: Float.self)
+                ElementwiseKernel.combine(
+                    .divide,
+                    sizes: sizes,
+                    context.floats(0),
+                    strides: strides,
+                    UnsafePointer(line.scale.address.assumingMemoryBound(to: Float.self)),
+                    strides: [0, 1, 0],
+                    into: y
+                )
+                ElementwiseKernel.map(.round, y, into: y, count: count)
+                ElementwiseKernel.scaleShift(
+                    y,
+                    into: y,
+                    outer: line.outer,
+                    channels: line.channels,
+                    inner: line.inner,
+                    scale: nil,
+                    shift: UnsafePointer(line.zeroPoint.address.assumingMemoryBound(to: Float.self))
+                )
+                Conversion.run(y, .float32, to: context.result(), number, count: count)
+            }
+        ]
     }
 }

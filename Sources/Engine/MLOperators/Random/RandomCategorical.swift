@@ -1,6 +1,7 @@
 import Glibc
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// Random classes, drawn with replacement with the probabilities on the last axis.
 ///
@@ -65,5 +66,28 @@ package struct RandomCategorical: Operator {
             }
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: operands.shape())]
+    }
+}
+
+extension RandomCategorical: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("categoricalDistribution", \.categoricalDistribution) { parameters, context throws(ModelError) in
+                var x = try context.input()
+                if !parameters.isLogits {
+                    x = try context.add(Unary(Log(epsilon: stated(parameters.eps, or: 1e-10))), x)
+                }
+                let temperature = stated(parameters.temperature, or: 1)
+                if temperature != 1 {
+                    x = try context.add(Unary(LinearActivation(alpha: 1 / temperature, beta: 0)), x)
+                }
+                let op = RandomCategorical(
+                    isLogarithmic: true,
+                    count: max(Int(clamping: parameters.numSamples), 1),
+                    seed: Int(clamping: parameters.seed)
+                )
+                try context.finish(try context.add(op, x))
+            }
+        ]
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// A distribution of numbers with its parameters: the parameter of the `RandomFill` family.
 package protocol Distribution: Hashable, Sendable, Codable {
@@ -23,6 +24,24 @@ package struct Bernoulli: Distribution {
         probability = try arguments.float("prob", default: 0.5)
     }
     package func sample(_ generator: inout RandomGenerator) -> Double { generator.uniform() < probability ? 1 : 0 }
+
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("randomBernoulliLike", \.randomBernoulliLike) { parameters, context throws(ModelError) in
+                let numbers = Bernoulli(probability: Double(parameters.prob))
+                try context.random(numbers, parameters.seed, context.inputShape())
+            },
+            LayerRule("randomBernoulliStatic", \.randomBernoulliStatic) { parameters, context throws(ModelError) in
+                let numbers = Bernoulli(probability: Double(parameters.prob))
+                let shape = context.constant(integers: integers(parameters.outputShape))
+                try context.random(numbers, parameters.seed, shape)
+            },
+            LayerRule("randomBernoulliDynamic", \.randomBernoulliDynamic) { parameters, context throws(ModelError) in
+                let numbers = Bernoulli(probability: Double(parameters.prob))
+                try context.random(numbers, parameters.seed, context.inputContents())
+            },
+        ]
+    }
 }
 
 package struct Normal: Distribution {
@@ -40,6 +59,24 @@ package struct Normal: Distribution {
         deviation = try arguments.float("stddev", default: 1)
     }
     package func sample(_ generator: inout RandomGenerator) -> Double { mean + deviation * generator.normal() }
+
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("randomNormalLike", \.randomNormalLike) { parameters, context throws(ModelError) in
+                let numbers = Normal(mean: Double(parameters.mean), deviation: Double(parameters.stdDev))
+                try context.random(numbers, parameters.seed, context.inputShape())
+            },
+            LayerRule("randomNormalStatic", \.randomNormalStatic) { parameters, context throws(ModelError) in
+                let numbers = Normal(mean: Double(parameters.mean), deviation: Double(parameters.stdDev))
+                let shape = context.constant(integers: integers(parameters.outputShape))
+                try context.random(numbers, parameters.seed, shape)
+            },
+            LayerRule("randomNormalDynamic", \.randomNormalDynamic) { parameters, context throws(ModelError) in
+                let numbers = Normal(mean: Double(parameters.mean), deviation: Double(parameters.stdDev))
+                try context.random(numbers, parameters.seed, context.inputContents())
+            },
+        ]
+    }
 }
 
 /// Uniform in `low ≤ x < high`.
@@ -58,6 +95,24 @@ package struct Uniform: Distribution {
         high = try arguments.float("high", default: 1)
     }
     package func sample(_ generator: inout RandomGenerator) -> Double { low + (high - low) * generator.uniform() }
+
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("randomUniformLike", \.randomUniformLike) { parameters, context throws(ModelError) in
+                let numbers = Uniform(low: Double(parameters.minVal), high: Double(parameters.maxVal))
+                try context.random(numbers, parameters.seed, context.inputShape())
+            },
+            LayerRule("randomUniformStatic", \.randomUniformStatic) { parameters, context throws(ModelError) in
+                let numbers = Uniform(low: Double(parameters.minVal), high: Double(parameters.maxVal))
+                let shape = context.constant(integers: integers(parameters.outputShape))
+                try context.random(numbers, parameters.seed, shape)
+            },
+            LayerRule("randomUniformDynamic", \.randomUniformDynamic) { parameters, context throws(ModelError) in
+                let numbers = Uniform(low: Double(parameters.minVal), high: Double(parameters.maxVal))
+                try context.random(numbers, parameters.seed, context.inputContents())
+            },
+        ]
+    }
 }
 
 /// A tensor of random numbers; the same in every run when `seed` is not negative.
@@ -103,4 +158,22 @@ package struct RandomFill<Numbers: Distribution>: Operator {
         let values = (0..<shape.elementCount).map { _ in distribution.sample(&generator) }
         return [Tensor(values: values, scalarType: scalarType, shape: shape)]
     }
+}
+
+extension RandomFill: LoweredFromLayers {
+    package static var layers: [LayerRule] { Numbers.layers }
+}
+
+extension LayerContext {
+    /// Random numbers in a given shape, or in that of the input or its contents.
+    fileprivate mutating func random(
+        _ numbers: some Distribution,
+        _ seed: Int64,
+        _ shape: ValueID
+    ) throws(ModelError) {
+        try finish(try add(RandomFill(numbers, seed: Int(clamping: seed)), shape))
+    }
+
+    fileprivate mutating func inputShape() throws(ModelError) -> ValueID { try add(ShapeOf(), input()) }
+    fileprivate mutating func inputContents() throws(ModelError) -> ValueID { try integers(input()) }
 }

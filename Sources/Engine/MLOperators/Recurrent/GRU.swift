@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// Gated recurrent unit. With σ and g the two functions: r = σ(W_r x + R_r h + b_r), z = σ(W_z x + R_z h + b_z), o =
 /// g(W_o x + R_o (r·h) + b_o), h ← (1 − z)·o + z·h. With `resetsAfter`, o = g(W_o x + a_o + r·(R_o h + b_o)), where a
@@ -102,4 +104,99 @@ package struct GRU: Operator {
             return (1 - update) * activation.apply(sums.input(row, x) + recurrent) + update * h[unit]
         }
     }
+}
+
+extension GRU: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gru", \.gru) { layer, context throws(ModelError) in
+                let (inputs, states) = (Int(clamping: layer.inputVectorSize), Int(clamping: layer.outputVectorSize))
+                var op = GRU(
+                    direction: layer.reverseInput ? .reverse : .forward,
+                    returnsSequence: layer.sequenceOutput
+                )
+                if layer.activations.count > 0 { op.gateActivation = try Activation(sum: layer.activations[0]) }
+                if layer.activations.count > 1 { op.activation = try Activation(sum: layer.activations[1]) }
+                let weights = [
+                    layer.resetGateWeightMatrix, layer.outputGateWeightMatrix, layer.updateGateWeightMatrix,
+                ]
+                let recursion = [
+                    layer.resetGateRecursionMatrix, layer.outputGateRecursionMatrix, layer.updateGateRecursionMatrix,
+                ]
+                let biases = [layer.resetGateBiasVector, layer.outputGateBiasVector, layer.updateGateBiasVector]
+                let x = try context.steps()
+                let operands = [
+                    x,
+                    try context.state(1, width: states, like: x),
+                    try context.stacked(weights, shape: [states, inputs], name: "weights"),
+                    try context.stacked(recursion, shape: [states, states], name: "recursion"),
+                    layer.hasBiasVectors_p ? try context.stacked(biases, shape: [states], name: "bias") : nil,
+                ]
+                try context.finish(steps: try context.append(op, operands))
+            }
+        ]
+    }
+}
+
+extension GRU {
+    package var halfPrecisionOperands: [Int] { [2, 3] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        // With `resetsAfter`, operand 4 holds the state's bias alone, operand 5 the input's.
+        guard request.computesFloats(), let x = request.operand(0)?.logicalShape,
+            let states = request.operand(3)?.logicalShape[1], x.elementCount > 0, states > 0,
+            request.operand(1)?.scalarType == .float32,
+            let source = RecurrentSource(
+                request,
+                .gru(resetAfter: resetsAfter),
+                weightX: 2,
+                bias: 5,
+                stateBias: 4,
+                gateOrder: [2, 0, 1]
+            )
+        else { return [] }
+        let memory = RecurrentRun(
+            steps: x[0],
+            batch: x[1],
+            states: states,
+            ways: 1,
+            isReverse: direction == .reverse,
+            returnsSequence: returnsSequence,
+            hasCell: false
+        )
+        let functions = (gateActivation.kernelFunction, activation.kernelFunction)
+        @Sendable func run(_ weights: RecurrentWeights, _ context: KernelContext) {
+            memory.run([weights], context) { layer in
+                layer.gateFunction = functions.0
+                layer.cellFunction = functions.1
+                layer.outputFunction = functions.1
+            }
+        }
+        guard source.isConstant else {
+            return [
+                Kernel("gru, packing", scratchByteCount: memory.scratchByteCount) { context in
+                    run(source.packed(context), context)
+                }
+            ]
+        }
+        return [
+            Kernel("gru", scratchByteCount: memory.scratchByteCount, packedOperands: source.packedOperands) {
+                guard let weights = source.packed() else { return nil }
+                return { context in run(weights, context) }
+            }
+        ]
+    }
+}
+
+extension GRU: BackwardRecurrence, DifferentiableOperator {
+    static var operandCount: Int { 6 }
+    static var resultCount: Int { 2 }
+
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
+
+    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
+        GRUBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[3]?[1] ?? 0)
+    }
+
+    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) { GRUBackward(self, run).run() }
 }

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// Long short-term memory. With σ, g, f the three functions, and peepholes p: i = σ(Wᵢx + Rᵢh + bᵢ + pᵢ·c), f = σ(W_f x
 /// + R_f h + b_f + p_f·c), z = g(W_z x + R_z h + b_z), c ← clip(f·c + i·z), o = σ(W_o x + R_o h + b_o + p_o·c), h ← o ·
@@ -141,6 +143,214 @@ package struct LSTM: Operator {
             c[unit] = forget * c[unit] + input * cellActivation.apply(gate(3))
             if let clip { c[unit] = Swift.min(Swift.max(c[unit], -clip), clip) }
             h[unit] = gateActivation.apply(gate(2) + look(2)) * activation.apply(c[unit])
+        }
+    }
+}
+
+extension LSTM: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("uniDirectionalLSTM", \.uniDirectionalLstm) { layer, context throws(ModelError) in
+                let (inputs, states) = (Int(clamping: layer.inputVectorSize), Int(clamping: layer.outputVectorSize))
+                var op = try LSTM(layer.params, layer.activations)
+                op.direction = layer.reverseInput ? .reverse : .forward
+                let x = try context.steps()
+                let initial = [
+                    try context.state(1, width: states, like: x), try context.state(2, width: states, like: x),
+                ]
+                let weights = try context.lstmWeights(layer.weightParams, layer.params, inputs, states, name: "")
+                try context.finish(steps: try context.append(op, [x] + initial + weights))
+            },
+            LayerRule("biDirectionalLSTM", \.biDirectionalLstm) { layer, context throws(ModelError) in
+                let (inputs, states) = (Int(clamping: layer.inputVectorSize), Int(clamping: layer.outputVectorSize))
+                guard layer.weightParams.count == 2 else {
+                    throw ModelError(.invalidModel, "\(layer.weightParams.count) sets of weights; two are needed")
+                }
+                var op = try LSTM(layer.params, layer.activationsForwardLstm)
+                var opposite = try LSTM(layer.params, layer.activationsBackwardLstm)
+                op.direction = .bidirectional
+                opposite.direction = .bidirectional
+                let x = try context.steps()
+                // Inputs: h and c of the forward direction, then of the backward direction.
+                func both(_ first: Int) throws(ModelError) -> ValueID {
+                    try context.append(
+                        Concat(axis: 1),
+                        [
+                            try context.state(first, width: states, like: x),
+                            try context.state(first + 2, width: states, like: x),
+                        ]
+                    )[0]
+                }
+                let initial = [try both(1), try both(2)]
+                let forward = try context.lstmWeights(
+                    layer.weightParams[0],
+                    layer.params,
+                    inputs,
+                    states,
+                    name: "forward."
+                )
+                let backward = try context.lstmWeights(
+                    layer.weightParams[1],
+                    layer.params,
+                    inputs,
+                    states,
+                    name: "backward."
+                )
+                guard op != opposite else {
+                    let results = try context.append(op, [x] + initial + forward + backward)
+                    let h = try context.append(Split(axis: 1, count: 2), [results[1]])
+                    let c = try context.append(Split(axis: 1, count: 2), [results[2]])
+                    try context.finish(steps: [results[0], h[0], c[0], h[1], c[1]])
+                    return
+                }
+                // Each direction has its own functions.
+                op.direction = .forward
+                opposite.direction = .reverse
+                func half(_ index: Int, _ way: Int) throws(ModelError) -> ValueID {
+                    try context.append(Split(axis: 1, count: 2), [initial[index]])[way]
+                }
+                let there = try context.append(op, [x, try half(0, 0), try half(1, 0)] + forward)
+                var back = try context.append(opposite, [x, try half(0, 1), try half(1, 1)] + backward)
+                if op.returnsSequence { back[0] = try context.add(Reverse(axes: [0]), back[0]) }
+                let steps = try context.append(Concat(axis: 2), [there[0], back[0]])[0]
+                try context.finish(steps: [steps, there[1], there[2], back[1], back[2]])
+            },
+        ]
+    }
+
+    fileprivate init(_ layer: SpecLSTMParams, _ functions: [SpecActivationParams]) throws(ModelError) {
+        self.init(
+            returnsSequence: layer.sequenceOutput,
+            clip: layer.cellClipThreshold > 0 ? Double(layer.cellClipThreshold) : 50,
+            couplesInputAndForget: layer.coupledInputAndForgetGate
+        )
+        if functions.count > 0 { gateActivation = try Activation(sum: functions[0]) }
+        if functions.count > 1 { cellActivation = try Activation(sum: functions[1]) }
+        if functions.count > 2 { activation = try Activation(functions[2]) }
+    }
+}
+
+extension LayerContext {
+    /// Weights, recurrent weights, bias and peepholes of one direction, with gates in the order i, f, o, z.
+    fileprivate mutating func lstmWeights(
+        _ weights: SpecLSTMWeightParams,
+        _ layer: SpecLSTMParams,
+        _ inputs: Int,
+        _ states: Int,
+        name: String
+    ) throws(ModelError) -> [ValueID?] {
+        let matrices = [
+            weights.inputGateWeightMatrix, weights.forgetGateWeightMatrix, weights.outputGateWeightMatrix,
+            weights.blockInputWeightMatrix,
+        ]
+        let recursions = [
+            weights.inputGateRecursionMatrix, weights.forgetGateRecursionMatrix, weights.outputGateRecursionMatrix,
+            weights.blockInputRecursionMatrix,
+        ]
+        let biases = [
+            weights.inputGateBiasVector, weights.forgetGateBiasVector, weights.outputGateBiasVector,
+            weights.blockInputBiasVector,
+        ]
+        let peepholes = [
+            weights.inputGatePeepholeVector, weights.forgetGatePeepholeVector, weights.outputGatePeepholeVector,
+        ]
+        var bias: ValueID?
+        if layer.hasBiasVectors_p || layer.forgetBias {
+            let given = layer.hasBiasVectors_p ? biases : biases.map { _ in SpecWeightParams() }
+            bias = try stacked(
+                given,
+                shape: [states],
+                name: name + "bias",
+                adding: layer.forgetBias ? [0, 1, 0, 0] : []
+            )
+        }
+        return [
+            try stacked(matrices, shape: [states, inputs], name: name + "weights"),
+            try stacked(recursions, shape: [states, states], name: name + "recursion"),
+            bias,
+            layer.hasPeepholeVectors_p ? try stacked(peepholes, shape: [states], name: name + "peephole") : nil,
+        ]
+    }
+}
+
+extension LSTM {
+    package var halfPrecisionOperands: [Int] { [3, 4, 7, 8] }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        let count = direction == .bidirectional ? 2 : 1
+        guard request.computesFloats(), !couplesInputAndForget,
+            let x = request.operand(0)?.logicalShape,
+            let states = request.operand(4)?.logicalShape[1], x.elementCount > 0, states > 0,
+            (1...2).allSatisfy({ request.operand($0)?.scalarType == .float32 }),
+            let forward = RecurrentSource(request, .lstm, weightX: 3, bias: 5, peephole: 6)
+        else { return [] }
+        var sources = [forward]
+        if count == 2 {
+            guard let back = RecurrentSource(request, .lstm, weightX: 7, bias: 9, peephole: 10) else {
+                return []
+            }
+            sources.append(back)
+        }
+        let memory = RecurrentRun(
+            steps: x[0],
+            batch: x[1],
+            states: states,
+            ways: count,
+            isReverse: direction == .reverse,
+            returnsSequence: returnsSequence,
+            hasCell: true
+        )
+        let functions = (
+            gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
+        )
+        let bound = clip.map { Float($0) } ?? 0
+        let final = sources
+        @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
+            memory.run(weights, context) { layer in
+                layer.gateFunction = functions.0
+                layer.cellFunction = functions.1
+                layer.outputFunction = functions.2
+                layer.cellClip = bound
+            }
+        }
+        guard final.allSatisfy(\.isConstant) else {
+            return [
+                Kernel("lstm, packing", scratchByteCount: memory.scratchByteCount) { context in
+                    run(final.map { $0.packed(context) }, context)
+                }
+            ]
+        }
+        return [
+            Kernel(
+                "lstm",
+                scratchByteCount: memory.scratchByteCount,
+                packedOperands: final.flatMap(\.packedOperands)
+            ) {
+                let weights = final.compactMap { $0.packed() }
+                guard weights.count == final.count else { return nil }
+                return { context in run(weights, context) }
+            }
+        ]
+    }
+}
+
+extension LSTM: BackwardRecurrence, DifferentiableOperator {
+    static var operandCount: Int { 11 }
+    static var resultCount: Int { 3 }
+
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
+
+    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
+        LSTMBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[4]?[1] ?? 0)
+    }
+
+    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) {
+        switch direction {
+        case .forward: LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
+        case .reverse: LSTMBackward(self, run, first: 3, column: 0, isReverse: true).run()
+        case .bidirectional:
+            LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
+            LSTMBackward(self, run, first: 7, column: run.shape(4)[1], isReverse: true).run()
         }
     }
 }

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// Running sums along `axis`. [d…] → [d…].
 ///
@@ -48,5 +50,58 @@ package struct CumulativeSum: Operator {
             }
         }
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+}
+
+extension CumulativeSum: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("cumSum", \.cumSum) { parameters, context throws(ModelError) in
+                let op = CumulativeSum(
+                    axis: context.inputs.count > 1 ? 0 : Int(clamping: parameters.axis),
+                    isExclusive: parameters.excludeFinalSum,
+                    isReversed: parameters.reverse
+                )
+                let axis = context.inputs.count > 1 ? try context.integers(context.input(1)) : nil
+                try context.finish(try context.add(op, context.input(), axis))
+            }
+        ]
+    }
+}
+
+extension CumulativeSum {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), request.isAll(.float32) || request.isAll(.int32),
+            let axis = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0
+        else { return [] }
+        let lines = Lines(shape: x.logicalShape, axis: axis)
+        let (isExclusive, isReversed, isInteger) = (isExclusive, isReversed, x.scalarType == .int32)
+        return [
+            Kernel(
+                "running sum",
+                inPlaceOperands: [0],
+                body: { context in
+                    ReductionKernel.cumulativeSum(
+                        context.operand(0),
+                        into: context.result(),
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride,
+                        isInteger: isInteger,
+                        isExclusive: isExclusive,
+                        isReversed: isReversed
+                    )
+                }
+            )
+        ]
+    }
+}
+
+extension CumulativeSum: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard !context.has(1) else { throw notDifferentiable("along an axis that is computed") }
+        var back = self
+        back.isReversed.toggle()
+        context.setGradient(ofOperand: 0, to: try context.add(back, context.resultGradient()))
     }
 }

@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// Whether `ReduceArg` looks for the greatest or the least element.
 package protocol Extremum: Hashable, Sendable {
@@ -10,14 +11,38 @@ package protocol Extremum: Hashable, Sendable {
     static var layers: [LayerRule] { get }
 }
 
+extension Extremum {
+    /// The index of the extremum; a rank of 1 is kept.
+    fileprivate static func lower(_ axis: Int64, _ removes: Bool, _ context: inout LayerContext) throws(ModelError) {
+        let op = ReduceArg<Self>(axis: Int(clamping: axis), keepsDimensions: !removes)
+        try context.finish(try context.add(op, context.input()))
+    }
+}
+
 package enum Greatest: Extremum {
     package static let names: [MILName] = ["reduce_argmax"]
     package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate > best }
+
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("argMax", \.argMax) { parameters, context throws(ModelError) in
+                try lower(parameters.axis, parameters.removeDim, &context)
+            }
+        ]
+    }
 }
 
 package enum Least: Extremum {
     package static let names: [MILName] = ["reduce_argmin"]
     package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate < best }
+
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("argMin", \.argMin) { parameters, context throws(ModelError) in
+                try lower(parameters.axis, parameters.removeDim, &context)
+            }
+        ]
+    }
 }
 
 /// The index of the greatest or least element along `axis`, in a tie the first one.
@@ -97,6 +122,10 @@ package struct ReduceArg<Which: Extremum>: Operator {
             }
         ]
     }
+}
+
+extension ReduceArg: LoweredFromLayers {
+    package static var layers: [LayerRule] { Which.layers }
 }
 
 extension Arguments {

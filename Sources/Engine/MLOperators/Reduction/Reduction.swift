@@ -12,6 +12,24 @@ package protocol ReductionFunction: Hashable, Sendable {
     static var kernel: ReductionKernel.Operation { get }
     /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }
+    /// The gradient of the operand, in a shape that broadcasts to the operand's.
+    static func gradient(
+        of reduction: Reduction<Self>,
+        _ group: ReducedGroup,
+        _ context: inout GradientContext
+    ) throws(ModelError) -> ValueID
+}
+
+/// What a reduction's gradient is computed from.
+package struct ReducedGroup {
+    /// The operand.
+    package let x: ValueID
+    /// The result and its gradient, with extent 1 on the reduced axes.
+    package let y: ValueID
+    package let dy: ValueID
+    /// The reduced axes in ascending order, and the number of elements in each group.
+    package let axes: [Int]
+    package let count: Int
 }
 
 extension ReductionFunction {
@@ -176,5 +194,26 @@ extension ReductionFunction {
         case .sum, .mean, .maximum, .minimum, .product, .logSumExp, .l2Norm, .l1Norm: true
         case .sumOfSquares, .logSum: false
         }
+    }
+}
+
+extension Reduction: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let x = try context.operand()
+        let shape = try context.extents(x)
+        let reduced = try reducedAxes(rank: shape.count)
+        var kept = shape
+        for axis in reduced { kept[axis] = 1 }
+        let axes = reduced.sorted()
+        let count = axes.reduce(1) { $0 * shape[$1] }
+        let y = try context.reshaped(context.results[0], to: kept)
+        let dy = try context.reshaped(context.resultGradient(), to: kept)
+        let group = ReducedGroup(x: x, y: y, dy: dy, axes: axes, count: count)
+        let dx = try Function.gradient(of: self, group, &context)
+        let zeros = context.builder.shape(of: dx).counts == shape
+        context.setGradient(
+            ofOperand: 0,
+            to: zeros ? dx : try context.add(BroadcastTo(), dx, context.integers(shape))
+        )
     }
 }

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The form in which an ML program's operation states a `Resize`.
 package protocol ResizeForm: Hashable, Sendable {
@@ -135,6 +137,107 @@ package struct Resize<Form: ResizeForm>: Operator {
             return .rowMajor
         }
         return .channelsLastInCompany
+    }
+}
+
+extension Resize: LoweredFromLayers {
+    /// The rules of all resizing layers are declared with `resize_bilinear`.
+    package static var layers: [LayerRule] {
+        guard self == ResizeBilinear.self else { return [] }
+        return [
+            LayerRule("resizeBilinear", \.resizeBilinear) { parameters, context throws(ModelError) in
+                let size = parameters.targetSize.isEmpty ? [1, 1] : integers(parameters.targetSize)
+                let op = ResizeBilinear(.extents(size), .linear(try SamplingMode(parameters.mode)))
+                try context.setOutputs([try context.add(op, context.input())])
+            },
+            LayerRule("upsample", \.upsample) { parameters, context throws(ModelError) in
+                var factors = parameters.fractionalScalingFactor.map { Double($0) }
+                if factors.isEmpty { factors = parameters.scalingFactor.map { Double($0) } }
+                if factors.isEmpty { factors = [1, 1] }
+                guard factors.count == 2, factors.allSatisfy({ $0 > 0 && $0 <= 16_777_216 }) else {
+                    throw ModelError(
+                        .invalidModel,
+                        "scaling factors \(factors); rows and columns need one each, above 0"
+                    )
+                }
+                guard parameters.mode == .bilinear else {
+                    let op = UpsampleNearestNeighbor(.factors(factors), .floor)
+                    try context.setOutputs([try context.add(op, context.input())])
+                    return
+                }
+                let mode: SamplingMode
+                switch parameters.linearUpsampleMode {
+                case .default: mode = .standard
+                case .alignCornersTrue: mode = .strictAlignCorners
+                case .alignCornersFalse: mode = .unalignCorners
+                case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "upsampling mode \(value) is not known")
+                }
+                let op = UpsampleBilinear(.factors(factors), .linear(mode))
+                try context.setOutputs([try context.add(op, context.input())])
+            },
+        ]
+    }
+}
+
+extension Resize {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard request.computesFloats(), let x = request.operand(0), let y = request.results.first,
+            x.layout == y.layout, x.count > 0, y.count > 0, (1...2).contains(attributes.target.count)
+        else { return [] }
+        let rank = x.logicalShape.count
+        let isLast = x.layout == .channelsLast
+        guard rank >= 2, !isLast || rank == 4 else { return [] }
+        let source = x.logicalShape
+        let samplings = samplings(from: source, to: y.logicalShape)
+        func axis(_ place: Int) -> ResizeKernel.Axis {
+            let extent = source[place]
+            guard let sampling = samplings.first(where: { $0.axis == place })?.sampling else {
+                return ResizeKernel.Axis(inputSize: extent, nearestAt: Array(0..<extent))
+            }
+            return ResizeKernel.Axis(
+                inputSize: extent,
+                low: sampling.lower.map { Int32($0) },
+                high: sampling.upper.map { Int32($0) },
+                weight: sampling.share.map { Float($0) }
+            )
+        }
+        let (height, width) = (axis(rank - 2), axis(rank - 1))
+        let batch = isLast ? source[0] : source.dropLast(2).reduce(1, *)
+        let inner = isLast ? source[1] : 1
+        return [
+            Kernel("resize") { context in
+                ResizeKernel.resize(
+                    context.floats(0),
+                    into: context.resultFloats(),
+                    batch: batch,
+                    height: height,
+                    width: width,
+                    inner: inner
+                )
+            }
+        ]
+    }
+}
+
+extension Resize: DifferentiableOperator {
+    /// Along each axis the result is a matrix times the operand; the gradient is the transposed matrix times dy.
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let source = try context.extents(context.operand())
+        let target = try context.extents(context.results[0])
+        var gradient = try context.resultGradient()
+        let type = context.scalarType(gradient)
+        for (axis, sampling) in samplings(from: source, to: target).reversed() {
+            let (from, to) = (source[axis], target[axis])
+            let identity = (0..<from * from).map { Double($0 / from == $0 % from ? 1 : 0) }
+            let weights = sampling.resizing(identity, shape: [from, from], axis: 1)
+            let matrix = context.builder.constant(Tensor(values: weights, scalarType: type, shape: [from, to]))
+            var order = Array(source.indices)
+            order.append(order.remove(at: axis))
+            let inverse = order.indices.map { axis in order.firstIndex(of: axis) ?? axis }
+            let rows = try context.add(Transpose(order), gradient)
+            gradient = try context.add(Transpose(inverse), context.add(Linear(), rows, matrix, nil))
+        }
+        context.setGradient(ofOperand: 0, to: gradient)
     }
 }
 

@@ -1,5 +1,6 @@
 import MLGraph
 import MLNumerics
+import MLSpecification
 
 /// The sampling positions of a resized axis: positions between a first and a last element.
 ///
@@ -40,6 +41,18 @@ package enum SamplingMode: String, Hashable, Sendable, Codable {
                 case .unalignCorners: (i + 0.5) * (span + 1) / n - 0.5
                 }
             return first + sign * Swift.min(Swift.max(step, 0), span)
+        }
+    }
+}
+
+extension SamplingMode {
+    init(_ mode: SpecSamplingMode) throws(ModelError) {
+        switch mode.samplingMethod {
+        case .strictAlignEndpointsMode: self = .strictAlignCorners
+        case .alignEndpointsMode: self = .alignCorners
+        case .upsampleMode: self = .standard
+        case .roiAlignMode: self = .offsetCorners
+        case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "sampling mode \(value) is not known")
         }
     }
 }

@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// The slices of `x` along `axis` at `indices`.
 ///
@@ -143,5 +144,28 @@ package struct Gather: Operator {
         var copy = self
         copy.widensHalf = true
         return copy
+    }
+}
+
+extension Gather: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gather", \.gather) { parameters, context throws(ModelError) in
+                let indices = try context.integers(context.input(1))
+                try context.finish(
+                    try context.add(Gather(axis: Int(clamping: parameters.axis)), context.input(), indices)
+                )
+            }
+        ]
+    }
+}
+
+extension Gather: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard batchDimensions == 0 else { throw notDifferentiable("with axes of a batch") }
+        let zeros = try context.zeros()
+        let scatter = Scatter(axis: axis, mode: .add, indexRule: indexRule)
+        let dx = try context.add(scatter, zeros, context.operand(1), context.resultGradient())
+        context.setGradient(ofOperand: 0, to: dx)
     }
 }

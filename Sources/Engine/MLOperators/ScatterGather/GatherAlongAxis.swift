@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// At each position of `indices` the element of `x` at the same position, except along `axis`, where the index is used.
 ///
@@ -46,6 +48,53 @@ package struct GatherAlongAxis: Operator {
             result.append(values[(line * extent + source) * inner + position % inner])
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: indices.shape)]
+    }
+}
+
+extension GatherAlongAxis: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gatherAlongAxis", \.gatherAlongAxis) { parameters, context throws(ModelError) in
+                let op = GatherAlongAxis(axis: Int(clamping: parameters.axis))
+                let indices = try context.integers(context.input(1))
+                try context.finish(try context.add(op, context.input(), indices))
+            }
+        ]
+    }
+}
+
+extension GatherAlongAxis {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        // A kernel cannot report an index outside.
+        guard let x = request.operand(0), let indices = IndexSource(request, 1), !indexRule.isValidated,
+            let width = x.scalarType.copyWidth, let place = try? normalizedAxis(axis, rank: x.logicalShape.count),
+            x.count > 0, x.layout == .rowMajor
+        else { return [] }
+        let source = Lines(shape: x.logicalShape, axis: place)
+        let count = request.results[0].logicalShape[place]
+        return [
+            Kernel("gather elements", scratchByteCount: indices.scratchByteCount) { context in
+                ElementGather.alongAxis(
+                    context.operand(0),
+                    outer: source.outer,
+                    axis: source.count,
+                    inner: source.stride,
+                    elementByteCount: width,
+                    indices: indices.pointer(context),
+                    count: count,
+                    into: context.result()
+                )
+            }
+        ]
+    }
+}
+
+extension GatherAlongAxis: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let zeros = try context.zeros()
+        let scatter = ScatterAlongAxis(axis: axis, mode: .add, indexRule: indexRule)
+        let dx = try context.add(scatter, zeros, context.operand(1), context.resultGradient())
+        context.setGradient(ofOperand: 0, to: dx)
     }
 }
 

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The slices of `x` whose leading indices are listed in the last axis of `indices`.
 ///
@@ -59,6 +61,55 @@ package struct GatherND: Operator {
         }
         let shape = Array(indices.shape.dropLast() + x.shape[(batchDimensions + length)...])
         return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
+    }
+}
+
+extension GatherND: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gatherND", \.gatherNd) { _, context throws(ModelError) in
+                let indices = try context.integers(context.input(1))
+                try context.finish(try context.add(GatherND(), context.input(), indices))
+            }
+        ]
+    }
+}
+
+extension GatherND {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        // A kernel cannot report an index outside.
+        guard let x = request.operand(0), let indices = IndexSource(request, 1), !indexRule.isValidated,
+            let width = x.scalarType.copyWidth, x.count > 0, x.layout == .rowMajor,
+            let shape = request.operand(1)?.logicalShape, let length = shape.last, length > 0, length <= 8
+        else { return [] }
+        let extents = Array(x.logicalShape[batchDimensions..<(batchDimensions + length)])
+        let slice = x.logicalShape[(batchDimensions + length)...].reduce(1, *)
+        let batch = x.logicalShape[..<batchDimensions].reduce(1, *)
+        let count = shape[batchDimensions...].dropLast().reduce(1, *)
+        return [
+            Kernel("gather slices", scratchByteCount: indices.scratchByteCount) { context in
+                ElementGather.slices(
+                    context.operand(0),
+                    batch: batch,
+                    extents: extents,
+                    slice: slice,
+                    elementByteCount: width,
+                    indices: indices.pointer(context),
+                    count: count,
+                    into: context.result()
+                )
+            }
+        ]
+    }
+}
+
+extension GatherND: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard batchDimensions == 0 else { throw notDifferentiable("with axes of a batch") }
+        let zeros = try context.zeros()
+        let scatter = ScatterND(mode: .add, indexRule: indexRule)
+        let dx = try context.add(scatter, zeros, context.operand(1), context.resultGradient())
+        context.setGradient(ofOperand: 0, to: dx)
     }
 }
 

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The treatment of indices out of range.
 ///
@@ -61,5 +62,28 @@ package enum ScatterMode: String, Hashable, Sendable, Codable {
         case .max: Swift.max(old, new)
         case .min: Swift.min(old, new)
         }
+    }
+}
+
+extension ScatterMode {
+    init(_ mode: SpecScatterMode) throws(ModelError) {
+        switch mode {
+        case .scatterUpdate: self = .update
+        case .scatterAdd: self = .add
+        case .scatterSub: self = .sub
+        case .scatterMul: self = .mul
+        case .scatterDiv: self = .div
+        case .scatterMax: self = .max
+        case .scatterMin: self = .min
+        case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "scatter mode \(value) is not known")
+        }
+    }
+}
+
+extension LayerContext {
+    /// Inputs: data, indices, updates.
+    mutating func scatter(_ op: some Operator) throws(ModelError) {
+        let indices = try integers(input(1))
+        try finish(try add(op, input(0), indices, input(2)))
     }
 }

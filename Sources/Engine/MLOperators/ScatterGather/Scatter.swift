@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `data` with the slices along `axis` at `indices` combined with those of `updates`.
 ///
@@ -115,6 +116,17 @@ package struct Scatter: Operator {
                     )
                 }
             )
+        ]
+    }
+}
+
+extension Scatter: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("scatter", \.scatter) { parameters, context throws(ModelError) in
+                let op = Scatter(axis: Int(clamping: parameters.axis), mode: try ScatterMode(parameters.mode))
+                try context.scatter(op)
+            }
         ]
     }
 }

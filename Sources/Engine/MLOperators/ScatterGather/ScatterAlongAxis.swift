@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// `data` with each element of `updates` combined at its own position, except along `axis`, where the index is used.
 ///
@@ -48,5 +50,48 @@ package struct ScatterAlongAxis: Operator {
             values[target] = mode(values[target], updates[position])
         }
         return [Tensor(values: values, scalarType: data.scalarType, shape: data.shape)]
+    }
+}
+
+extension ScatterAlongAxis: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("scatterAlongAxis", \.scatterAlongAxis) { parameters, context throws(ModelError) in
+                let mode = try ScatterMode(parameters.mode)
+                try context.scatter(ScatterAlongAxis(axis: Int(clamping: parameters.axis), mode: mode))
+            }
+        ]
+    }
+}
+
+extension ScatterAlongAxis {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        // A kernel cannot report an index outside.
+        guard let data = request.operand(0), let indices = IndexSource(request, 1), !indexRule.isValidated,
+            request.operand(2)?.scalarType == data.scalarType, let kernel = ScatterKernel(mode, data.scalarType),
+            let place = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0,
+            let count = request.operand(1)?.logicalShape[place]
+        else { return [] }
+        let lines = Lines(shape: data.logicalShape, axis: place)
+        let byteCount = data.byteCount
+        return [
+            Kernel(
+                "scatter elements",
+                scratchByteCount: indices.scratchByteCount,
+                inPlaceOperands: [0],
+                body: { context in
+                    ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
+                    kernel.alongAxis(
+                        context.result(),
+                        outer: lines.outer,
+                        axis: lines.count,
+                        inner: lines.stride,
+                        indices: indices.pointer(context),
+                        count: count,
+                        updates: context.operand(2)
+                    )
+                }
+            )
+        ]
     }
 }

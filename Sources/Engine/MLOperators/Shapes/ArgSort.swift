@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The indices of the elements along `axis` in sorted order, descending or ascending; equal elements keep their order.
 ///
@@ -30,5 +32,41 @@ package struct ArgSort: Operator {
         let place = try normalizedAxis(axis, rank: x.shape.count)
         let order = sortedPlaces(x.values, shape: x.shape, axis: place, isAscending: isAscending)
         return [Tensor(order.map(Int32.init(truncatingIfNeeded:)), shape: x.shape)]
+    }
+}
+
+extension ArgSort: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("argSort", \.argSort) { parameters, context throws(ModelError) in
+                let op = ArgSort(axis: Int(clamping: parameters.axis), isAscending: !parameters.descending)
+                try context.finish(try context.add(op, context.input()))
+            }
+        ]
+    }
+}
+
+extension ArgSort {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .float32 || x.scalarType == .int32,
+            let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0
+        else { return [] }
+        let lines = Lines(shape: x.logicalShape, axis: place)
+        let (isInteger, isAscending) = (x.scalarType == .int32, isAscending)
+        return [
+            Kernel("sort") { context in
+                SortKernel.run(
+                    context.operand(0),
+                    outer: lines.outer,
+                    axis: lines.count,
+                    inner: lines.stride,
+                    count: lines.count,
+                    isInteger: isInteger,
+                    isAscending: isAscending,
+                    values: nil,
+                    places: context.result().assumingMemoryBound(to: Int32.self)
+                )
+            }
+        ]
     }
 }

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The innermost matrices with everything outside a band around the diagonal set to 0.
 ///
@@ -36,5 +38,61 @@ package struct BandPart: Operator {
             if row - column > lower ?? .max || column - row > upper ?? .max { values[index] = 0 }
         }
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
+    }
+}
+
+extension BandPart: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("matrixBandPart", \.matrixBandPart) { parameters, context throws(ModelError) in
+                let lower = Int(clamping: parameters.numLower)
+                let upper = Int(clamping: parameters.numUpper)
+                let op = BandPart(lower: lower < 0 ? nil : lower, upper: upper < 0 ? nil : upper)
+                try context.finish(try context.add(op, context.input()))
+            },
+            LayerRule("lowerTriangular", \.lowerTriangular) { parameters, context throws(ModelError) in
+                let op = BandPart(lower: nil, upper: Int(clamping: parameters.k))
+                try context.finish(try context.add(op, context.input()))
+            },
+            LayerRule("upperTriangular", \.upperTriangular) { parameters, context throws(ModelError) in
+                let op = BandPart(lower: -Int(Int32(clamping: parameters.k)), upper: nil)
+                try context.finish(try context.add(op, context.input()))
+            },
+        ]
+    }
+}
+
+extension BandPart {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
+        let rows = x.logicalShape[x.logicalShape.count - 2]
+        let columns = x.logicalShape[x.logicalShape.count - 1]
+        // Zero is all bits clear in every type.
+        let (lower, upper) = (Swift.min(lower ?? rows, rows), Swift.min(upper ?? columns, columns))
+        let matrices = x.count / (rows * columns)
+        return [
+            Kernel(
+                "band",
+                inPlaceOperands: [0],
+                body: { context in
+                    BandCopy.run(
+                        context.operand(0),
+                        into: context.result(),
+                        matrices: matrices,
+                        rows: rows,
+                        columns: columns,
+                        elementByteCount: width,
+                        lower: lower,
+                        upper: upper
+                    )
+                }
+            )
+        ]
+    }
+}
+
+extension BandPart: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLKernels
 
 /// Moves batches to blocks of pixels, then cuts off a margin.
 ///
@@ -52,6 +53,23 @@ package struct BatchToSpace: Operator {
             .sliced(2, from: crops[0], count: shape[2] - crops[0] - crops[1])
             .sliced(3, from: crops[2], count: shape[3] - crops[2] - crops[3])
         return [Tensor(values: view.read(whole), scalarType: x.scalarType, shape: view.shape)]
+    }
+}
+
+extension BatchToSpace {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
+        var cells = x.logicalShape
+        cells[0] /= blockShape[0] * blockShape[1]
+        let copies = BlockCopy.all(
+            block: blockShape,
+            margin: [crops[0], crops[2]],
+            image: request.results[0].logicalShape,
+            cells: cells,
+            toCells: false,
+            width: width
+        )
+        return [Kernel("batches to blocks") { context in for copy in copies { copy.run(context) } }]
     }
 }
 

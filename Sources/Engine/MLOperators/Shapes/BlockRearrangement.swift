@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The mapping between channels and square blocks of pixels.
 package protocol BlockOrder: Hashable, Sendable {
@@ -96,5 +97,33 @@ package struct BlockRearrangement<Order: BlockOrder>: Rearrangement {
         }
         // n, c, by, bx, h, w
         return x.splitting(1, channels, b * b).splitting(2, b, b).transposed([0, 1, 4, 2, 5, 3])
+    }
+}
+
+extension BlockRearrangement: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        guard Self.self == SpaceToDepth.self else { return [] }
+        return [
+            LayerRule("reorganizeData", \.reorganizeData) { parameters, context throws(ModelError) in
+                let size = Int(clamping: parameters.blockSize)
+                let x = try context.input()
+                let image = try context.merged(x, keeping: 3)
+                let result: ValueID
+                switch parameters.mode {
+                case .spaceToDepth: result = try context.add(SpaceToDepth(blockSize: size), image)
+                case .depthToSpace: result = try context.add(DepthToSpace(blockSize: size), image)
+                case .pixelShuffle: result = try context.add(PixelShuffle(blockSize: size), image)
+                case .UNRECOGNIZED(let value):
+                    throw ModelError(.unsupported, "reorganisation \(value) is not known")
+                }
+                try context.finish(try context.restored(result, like: x, keeping: 3))
+            }
+        ]
+    }
+}
+
+extension BlockRearrangement: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setMovedGradient(by: self)
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// `x` stretched to a shape by the rules of broadcasting.
 ///
@@ -25,5 +26,30 @@ package struct BroadcastTo: Rearrangement {
             zip(x.shape.reversed(), target.reversed()).allSatisfy({ $0 == 1 || $0 == $1 })
         else { throw ModelError(.invalidInput, "shape \(x.shape) does not broadcast to \(target)") }
         return x.broadcast(to: target)
+    }
+}
+
+extension BroadcastTo: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("broadcastToStatic", \.broadcastToStatic) { parameters, context throws(ModelError) in
+                let shape = context.constant(integers: integers(parameters.targetShape))
+                try context.finish(try context.add(BroadcastTo(), context.input(), shape))
+            },
+            LayerRule("broadcastToDynamic", \.broadcastToDynamic) { _, context throws(ModelError) in
+                let shape = try context.integers(context.input(1))
+                try context.finish(try context.add(BroadcastTo(), context.input(), shape))
+            },
+            LayerRule("broadcastToLike", \.broadcastToLike) { _, context throws(ModelError) in
+                let shape = try context.add(ShapeOf(), context.input(1))
+                try context.finish(try context.add(BroadcastTo(), context.input(), shape))
+            },
+        ]
+    }
+}
+
+extension BroadcastTo: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setBroadcastGradient(ofOperand: 0, to: context.resultGradient())
     }
 }

@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// The operands concatenated along `axis`; interleaved, element `i` of operand `k` of `n` goes to `i·n + k`.
 ///
@@ -96,6 +97,51 @@ package struct Concat: Operator {
             return isInterleaved
                 ? whole.sliced(axis, from: index, by: shapes.count, count: operand[axis])
                 : whole.sliced(axis, from: start, count: operand[axis])
+        }
+    }
+}
+
+extension Concat: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("concat", \.concat) { parameters, context throws(ModelError) in
+                // Channels, or the sequence, which comes first.
+                let rank = context.rank(of: try context.input())
+                let axis = parameters.sequenceConcat ? (rank == 4 ? 0 : -5) : rank >= 3 ? -3 : 0
+                try context.finish(try context.append(Concat(axis: axis), context.inputs)[0])
+            },
+            LayerRule("concatND", \.concatNd) { parameters, context throws(ModelError) in
+                let op = Concat(axis: Int(clamping: parameters.axis), isInterleaved: parameters.interleave)
+                try context.finish(try context.append(op, context.inputs)[0])
+            },
+        ]
+    }
+}
+
+extension Concat: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let dy = try context.resultGradient()
+        let shape = try context.extents(dy)
+        let place = try normalizedAxis(axis, rank: shape.count)
+        var sizes: [Int] = []
+        for index in context.operands.indices {
+            let extents = try context.extents(context.operand(index))
+            sizes.append(extents.isEmpty ? 1 : extents[place])
+        }
+        var parts: [ValueID]
+        if isInterleaved {
+            // Element i of operand k is at i · n + k.
+            var apart = shape
+            apart.replaceSubrange(place...place, with: [sizes[0], sizes.count])
+            let split = Split(axis: place + 1, count: sizes.count)
+            parts = try context.builder.append(split, [context.reshaped(dy, to: apart)])
+        } else {
+            parts = try context.builder.append(Split(axis: place, sizes: sizes), [dy])
+        }
+        for index in context.operands.indices where context.isNeeded(index) {
+            let target = try context.operand(index)
+            parts[index] = try context.reshaped(parts[index], to: context.extents(target))
+            context.setGradient(ofOperand: index, to: parts[index])
         }
     }
 }

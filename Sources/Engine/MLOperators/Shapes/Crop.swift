@@ -52,3 +52,13 @@ package struct Crop: Rearrangement {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 }
+
+extension Crop: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let shape = try context.extents(context.operand())
+        let amounts = context.integers([top, bottom, left, right])
+        let dx = try context.add(Pad(mode: .constant), context.resultGradient(), amounts)
+        guard try context.extents(dx) == shape else { throw notDifferentiable("of such a shape") }
+        context.setGradient(ofOperand: 0, to: dx)
+    }
+}

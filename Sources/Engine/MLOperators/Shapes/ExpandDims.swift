@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The same elements with new axes of extent 1 at `axes`, which are indices in the result.
 package struct ExpandDims: Operator {
@@ -31,4 +32,18 @@ package struct ExpandDims: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] { [Kernel(aliasing: 0)] }
+}
+
+extension ExpandDims: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("expandDims", \.expandDims) { parameters, context throws(ModelError) in
+                try context.finish(try context.add(ExpandDims(axes: integers(parameters.axes)), context.input()))
+            }
+        ]
+    }
+}
+
+extension ExpandDims: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

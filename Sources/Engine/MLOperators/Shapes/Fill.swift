@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// A tensor of one value.
 ///
@@ -36,6 +37,23 @@ package struct Fill: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let shape = try extents(operands[0].integers)
         return [Tensor(repeating: value, scalarType, shape: shape)]
+    }
+}
+
+extension Fill: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("fillStatic", \.fillStatic) { parameters, context throws(ModelError) in
+                let shape = context.constant(integers: integers(parameters.targetShape))
+                let op = Fill(value: Double(parameters.value), scalarType: .float32)
+                try context.finish(try context.add(op, shape))
+            },
+            LayerRule("fillDynamic", \.fillDynamic) { parameters, context throws(ModelError) in
+                let shape = try context.integers(context.input())
+                let op = Fill(value: Double(parameters.value), scalarType: .float32)
+                try context.finish(try context.add(op, shape))
+            },
+        ]
     }
 }
 

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// A tensor of one value with the shape of the operand.
 package struct FillLike: Operator {
@@ -36,5 +38,29 @@ package struct FillLike: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         [Tensor(repeating: value, scalarType, shape: operands[0].shape)]
+    }
+}
+
+extension FillLike: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("fillLike", \.fillLike) { parameters, context throws(ModelError) in
+                let op = FillLike(value: Double(parameters.value), scalarType: .float32)
+                try context.finish(try context.add(op, context.input()))
+            }
+        ]
+    }
+}
+
+extension FillLike {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let width = scalarType.copyWidth else { return [] }
+        let count = request.results[0].count
+        let constant = Tensor(scalar: value, scalarType)
+        return [
+            Kernel("fill") { context in
+                MLKernels.Fill.run(context.result(), elementByteCount: width, value: constant.address, count: count)
+            }
+        ]
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The same elements as a matrix: the axes before `axis` become rows, the others columns.
 package struct Flatten2D: Operator {
@@ -28,4 +29,18 @@ package struct Flatten2D: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] { [Kernel(aliasing: 0)] }
+}
+
+extension Flatten2D: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("flattenTo2D", \.flattenTo2D) { parameters, context throws(ModelError) in
+                try context.finish(try context.add(Flatten2D(axis: Int(clamping: parameters.axis)), context.input()))
+            }
+        ]
+    }
+}
+
+extension Flatten2D: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

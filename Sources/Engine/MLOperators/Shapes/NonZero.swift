@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The indices of the nonzero elements, in row-major order: int32 [n, rank].
 package struct NonZero: Operator {
@@ -52,5 +53,15 @@ package struct NonZero: Operator {
             }
             return result
         }
+    }
+}
+
+extension NonZero: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("whereNonZero", \.whereNonZero) { _, context throws(ModelError) in
+                try context.finish(try context.add(NonZero(), context.input()))
+            }
+        ]
     }
 }

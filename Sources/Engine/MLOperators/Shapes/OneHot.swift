@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// One-hot encoding: a new axis of `size` elements that are `on` at the index and `off` elsewhere; an index out of
 /// range gives `off` throughout.
@@ -63,5 +65,52 @@ package struct OneHot: Operator {
             values[(position / inner * size + index) * inner + position % inner] = on
         }
         return [Tensor(values: values, scalarType: scalarType, shape: shape)]
+    }
+}
+
+extension OneHot: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("oneHot", \.oneHot) { parameters, context throws(ModelError) in
+                let op = OneHot(
+                    axis: Int(clamping: parameters.axis),
+                    on: Double(parameters.onValue),
+                    off: Double(parameters.offValue),
+                    scalarType: .float32
+                )
+                let size =
+                    context.inputs.count > 1
+                    ? try context.integers(context.input(1))
+                    : context.constant(integers: [Int(clamping: parameters.oneHotVectorSize)])
+                let indices = try context.integers(context.input())
+                try context.finish(try context.add(op, indices, size))
+            }
+        ]
+    }
+}
+
+extension OneHot {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let indices = IndexSource(request, 0), let shape = request.operand(0)?.logicalShape,
+            let width = scalarType.copyWidth, let place = try? normalizedAxis(axis, rank: shape.count + 1)
+        else { return [] }
+        let outer = shape[..<place].reduce(1, *)
+        let size = request.results[0].logicalShape[place]
+        let inner = shape[place...].reduce(1, *)
+        let (on, off) = (Tensor(scalar: on, scalarType), Tensor(scalar: off, scalarType))
+        return [
+            Kernel("one hot", scratchByteCount: indices.scratchByteCount) { context in
+                OneHotKernel.run(
+                    indices.pointer(context),
+                    into: context.result(),
+                    outer: outer,
+                    size: size,
+                    inner: inner,
+                    elementByteCount: width,
+                    on: on.address,
+                    off: off.address
+                )
+            }
+        ]
     }
 }

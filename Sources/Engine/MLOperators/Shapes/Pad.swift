@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `x` with elements added before and after on its last axes.
 ///
@@ -123,5 +124,73 @@ package struct Pad: Operator {
                 }
             }
         }
+    }
+}
+
+extension Pad: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("padding", \.padding) { parameters, context throws(ModelError) in
+                let amounts = parameters.paddingAmounts.borderAmounts
+                guard amounts.isEmpty || amounts.count == 2 else {
+                    throw ModelError(
+                        .invalidModel,
+                        "a padding has \(amounts.count) margins; height and width are needed"
+                    )
+                }
+                let pairs = amounts.flatMap { [Int(clamping: $0.startEdgeSize), Int(clamping: $0.endEdgeSize)] }
+                let op: Pad
+                switch parameters.paddingType {
+                case .constant(let constant): op = Pad(mode: .constant, value: Double(constant.value))
+                case .reflection: op = Pad(mode: .reflect)
+                case .replication: op = Pad(mode: .replicate)
+                case nil: op = Pad(mode: .constant)
+                }
+                try context.finish(try context.add(op, context.input(), context.constant(integers: pairs)))
+            },
+            LayerRule("constantPad", \.constantPad) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                var amounts =
+                    context.inputs.count > 1
+                    ? try context.integers(context.input(1))
+                    : context.constant(integers: integers(parameters.padAmounts))
+                if parameters.padToGivenOutputSizeMode { amounts = try context.missing(to: amounts, from: x) }
+                try context.finish(
+                    try context.add(Pad(mode: .constant, value: Double(parameters.value)), x, amounts)
+                )
+            },
+        ]
+    }
+}
+
+extension LayerContext {
+    /// The amounts to add before and after on every axis of `x` to reach the extents `sizes`, of which at most one of
+    /// each pair is not 0.
+    fileprivate mutating func missing(to sizes: ValueID, from x: ValueID) throws(ModelError) -> ValueID {
+        let rank = rank(of: x)
+        let shape = try add(ExpandDims(axes: [1]), add(ShapeOf(), x))
+        let twice = try add(Tile(), shape, constant(integers: [1, 2]))
+        let extents = try add(Reshape(), twice, constant(integers: [2 * rank]))
+        let zero = builder.constant(Tensor([0] as [Int32], shape: [1]))
+        return try add(Binary<Max>(), add(Binary<Sub>(), sizes, extents), zero)
+    }
+}
+
+extension Pad: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let shape = try context.extents(context.operand())
+        guard let amounts = context.builder.constant(try context.operand(1))?.integers else {
+            throw notDifferentiable("by amounts that are computed")
+        }
+        guard mode == .constant else { return try context.setMovedGradient(by: self) }
+        let lead = shape.count - amounts.count / 2
+        let begin = shape.indices.map { $0 < lead ? 0 : amounts[($0 - lead) * 2] }
+        let dx = try context.add(
+            SliceBySize(),
+            context.resultGradient(),
+            context.integers(begin),
+            context.integers(shape)
+        )
+        context.setGradient(ofOperand: 0, to: dx)
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// `start`, `start + step`, … up to but not including `end`.
 ///
@@ -46,5 +47,29 @@ package struct Range1D: Operator {
             throw ModelError(.invalidModel, "a range from \(start) to \(end) by \(step) has no end")
         }
         return try extents([max(Int(count), 0)])[0]
+    }
+}
+
+extension Range1D: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("rangeStatic", \.rangeStatic) { parameters, context throws(ModelError) in
+                try context.finish(
+                    try context.range(parameters.endValue, parameters.startValue, parameters.stepSizeValue)
+                )
+            },
+            LayerRule("rangeDynamic", \.rangeDynamic) { parameters, context throws(ModelError) in
+                try context.finish(try context.range(0, parameters.startValue, parameters.stepSizeValue))
+            },
+        ]
+    }
+}
+
+extension LayerContext {
+    /// A range whose end, start and step, in this order, are replaced by inputs, as far as there are any.
+    fileprivate mutating func range(_ end: Float, _ start: Float, _ step: Float) throws(ModelError) -> ValueID {
+        var given = inputs
+        for number in [end, start, step].dropFirst(inputs.count) { given.append(constant(number)) }
+        return try add(Range1D(), given[1], given[0], given[2])
     }
 }

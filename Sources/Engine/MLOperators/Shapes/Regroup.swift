@@ -64,3 +64,7 @@ package struct Regroup: Operator {
 
     package func kernels(for request: KernelRequest) -> [Kernel] { [Kernel(aliasing: 0)] }
 }
+
+extension Regroup: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
+}

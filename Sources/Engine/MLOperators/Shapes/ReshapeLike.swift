@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The same elements in the same order; the shape is composed of those of other tensors.
 ///
@@ -57,4 +58,19 @@ package struct ReshapeLike: Operator {
         let lower = place(begins[index])
         return lower..<max(lower, ends[index].map(place) ?? rank)
     }
+}
+
+extension ReshapeLike: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("reshapeLike", \.reshapeLike) { _, context throws(ModelError) in
+                let op = ReshapeLike(begins: [0], ends: [nil])
+                try context.finish(try context.add(op, context.input(0), context.input(1)))
+            }
+        ]
+    }
+}
+
+extension ReshapeLike: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }

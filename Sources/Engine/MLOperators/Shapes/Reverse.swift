@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// `x` reversed along `axes`, or along all axes when `axes` is `nil`.
 package struct Reverse: Rearrangement {
@@ -27,4 +28,21 @@ package struct Reverse: Rearrangement {
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}
+
+extension Reverse: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("reverse", \.reverse) { parameters, context throws(ModelError) in
+                let axes = parameters.reverseDim.indices.filter { parameters.reverseDim[$0] }
+                try context.finish(try context.add(Reverse(axes: axes), context.input()))
+            }
+        ]
+    }
+}
+
+extension Reverse: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
+    }
 }

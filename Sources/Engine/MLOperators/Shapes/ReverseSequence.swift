@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// For each index on `batchAxis`, the first `lengths[index]` elements along `sequenceAxis` reversed.
 ///
@@ -43,5 +45,55 @@ package struct ReverseSequence: Operator {
             if position < length { result[place] = values[place + (length - 1 - 2 * position) * strides[sequence]] }
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: x.shape)]
+    }
+}
+
+extension ReverseSequence: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("reverseSeq", \.reverseSeq) { parameters, context throws(ModelError) in
+                let op = ReverseSequence(
+                    sequenceAxis: Int(clamping: parameters.sequenceAxis),
+                    batchAxis: Int(clamping: parameters.batchAxis)
+                )
+                let lengths = try context.integers(context.input(1))
+                try context.finish(try context.add(op, context.input(), lengths))
+            }
+        ]
+    }
+}
+
+extension ReverseSequence {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let lengths = IndexSource(request, 1), let width = x.scalarType.copyWidth,
+            let sequence = try? normalizedAxis(sequenceAxis, rank: x.logicalShape.count),
+            let batch = try? normalizedAxis(batchAxis, rank: x.logicalShape.count), sequence != batch, x.count > 0
+        else { return [] }
+        let shape = x.logicalShape
+        let (first, second) = (min(sequence, batch), max(sequence, batch))
+        let outer = shape[..<first].reduce(1, *)
+        let middle = shape[(first + 1)..<second].reduce(1, *)
+        let slice = shape[(second + 1)...].reduce(width, *)
+        return [
+            Kernel("reverse sequences", scratchByteCount: lengths.scratchByteCount) { context in
+                SequenceReversal.run(
+                    context.operand(0),
+                    into: context.result(),
+                    outer: outer,
+                    first: shape[first],
+                    middle: middle,
+                    second: shape[second],
+                    slice: slice,
+                    lengths: lengths.pointer(context),
+                    itemsFirst: batch < sequence
+                )
+            }
+        ]
+    }
+}
+
+extension ReverseSequence: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient(), context.operand(1)))
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The extents of `x`, as int32 [rank].
 package struct ShapeOf: Operator {
@@ -21,5 +22,15 @@ package struct ShapeOf: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let shape = operands[0].shape
         return [Tensor(shape.map(Int32.init(clamping:)), shape: [shape.count])]
+    }
+}
+
+extension ShapeOf: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("getShape", \.getShape) { _, context throws(ModelError) in
+                try context.finish(try context.add(ShapeOf(), context.input()))
+            }
+        ]
     }
 }

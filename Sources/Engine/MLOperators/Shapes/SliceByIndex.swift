@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `x[begin : end : stride]` on every axis.
 ///
@@ -80,5 +81,137 @@ package struct SliceByIndex: Rearrangement {
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         !rule.squeezeMask.contains(true) && operands.constant(1) != nil && operands.constant(2) != nil
             ? .agnostic : .rowMajor
+    }
+}
+
+extension SliceByIndex: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("slice", \.slice) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                let rank = context.rank(of: x)
+                let place: Int
+                switch parameters.axis {
+                case .channelAxis: place = rank - 3
+                case .heightAxis: place = rank - 2
+                case .widthAxis: place = rank - 1
+                case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "axis \(value) of a slice is not known")
+                }
+                guard place >= 0 else { throw ModelError(.invalidModel, "rank \(rank) lacks the axis of the slice") }
+                var rule = SliceRule()
+                rule.beginMask = (0..<rank).map { $0 != place }
+                rule.endMask = rule.beginMask
+                rule.steps = (0..<rank).map { $0 == place ? max(Int(clamping: parameters.stride), 1) : 1 }
+                let begin = (0..<rank).map { $0 == place ? Int(clamping: parameters.startIndex) : 0 }
+                let end = (0..<rank).map { $0 == place ? Int(clamping: parameters.endIndex) : 0 }
+                try context.finish(
+                    try context.add(
+                        SliceByIndex(rule),
+                        x,
+                        context.constant(integers: begin),
+                        context.constant(integers: end)
+                    )
+                )
+            },
+            LayerRule("sliceStatic", \.sliceStatic) { parameters, context throws(ModelError) in
+                let rule = SliceRule(
+                    parameters.strides,
+                    begin: parameters.beginMasks,
+                    end: parameters.endMasks,
+                    squeeze: parameters.squeezeMasks
+                )
+                let begin = context.constant(integers: integers(parameters.beginIds))
+                let end = context.constant(integers: integers(parameters.endIds))
+                try context.finish(try context.add(SliceByIndex(rule), context.input(), begin, end))
+            },
+            LayerRule("sliceDynamic", \.sliceDynamic) { parameters, context throws(ModelError) in
+                // Inputs: data, begin, and optionally end, strides, begin, end and squeeze masks.
+                var rule = SliceRule(
+                    parameters.strides,
+                    begin: parameters.beginMasks,
+                    end: parameters.endMasks,
+                    squeeze: parameters.squeezeMasks
+                )
+                let count = context.inputs.count
+                // Files state attributes for five axes, whatever the rank.
+                let rank = try context.rank(of: context.input())
+                rule.steps = Array(rule.steps.prefix(rank))
+                rule.beginMask = Array(rule.beginMask.prefix(rank))
+                rule.endMask = Array(rule.endMask.prefix(rank))
+                rule.squeezeMask = Array(rule.squeezeMask.prefix(rank))
+                let begin = try context.integers(context.input(1))
+                let end =
+                    count > 2
+                    ? try context.integers(context.input(2))
+                    : context.constant(integers: integers(parameters.endIds))
+                guard count > 3 else {
+                    try context.finish(try context.add(SliceByIndex(rule), context.input(), begin, end))
+                    return
+                }
+                let op = SliceByContents(rule, declaredRank: context.declaredOutputRank())
+                var operands: [ValueID?] = [try context.input(), begin, end]
+                for index in 3..<min(count, 7) { operands.append(try context.integers(context.input(index))) }
+                try context.finish(try context.append(op, operands)[0])
+            },
+            LayerRule("crop", \.crop) { parameters, context throws(ModelError) in
+                try context.finish(try context.cropped(parameters))
+            },
+        ]
+    }
+}
+
+extension SliceRule {
+    fileprivate init(_ strides: [Int64], begin: [Bool], end: [Bool], squeeze: [Bool]) {
+        self.init()
+        steps = integers(strides)
+        beginMask = begin
+        endMask = end
+        squeezeMask = squeeze
+    }
+}
+
+extension LayerContext {
+    /// [.., H, W] without margins, or cut from an offset on to the rows and columns of a second input.
+    fileprivate mutating func cropped(_ parameters: SpecCropLayerParams) throws(ModelError) -> ValueID {
+        let x = try input()
+        guard inputs.count > 1 else {
+            let amounts = parameters.cropAmounts.borderAmounts
+            guard amounts.count == 2 else {
+                throw ModelError(.invalidModel, "a crop has \(amounts.count) margins; height and width are needed")
+            }
+            let limit = Int(Int32.max)
+            return try add(
+                Crop(
+                    top: min(Int(clamping: amounts[0].startEdgeSize), limit),
+                    bottom: min(Int(clamping: amounts[0].endEdgeSize), limit),
+                    left: min(Int(clamping: amounts[1].startEdgeSize), limit),
+                    right: min(Int(clamping: amounts[1].endEdgeSize), limit)
+                ),
+                x
+            )
+        }
+        let offsets = parameters.offset.isEmpty ? [0, 0] : parameters.offset.map { Int(clamping: $0) }
+        let rank = rank(of: x)
+        guard offsets.count == 2, rank >= 2, self.rank(of: inputs[1]) >= 2 else {
+            throw ModelError(.invalidModel, "a crop needs rows and columns and two offsets")
+        }
+        let begins = [Int](repeating: 0, count: rank - 2) + offsets
+        let size = try add(ShapeOf(), inputs[1])
+        let last = self.rank(of: inputs[1])
+        let extents = try add(
+            SliceBySize(),
+            size,
+            constant(integers: [last - 2]),
+            constant(integers: [2])
+        )
+        let whole = constant(integers: [Int](repeating: -1, count: rank - 2))
+        let sizes = rank > 2 ? try append(Concat(axis: 0), [whole, extents])[0] : extents
+        return try add(SliceBySize(), x, constant(integers: begins), sizes)
+    }
+}
+
+extension SliceByIndex: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setMovedGradient(by: self)
     }
 }

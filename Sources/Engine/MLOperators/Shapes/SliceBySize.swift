@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// `size[i]` elements from `begin[i]` on, on every axis; a size of −1 takes all remaining ones.
 ///
@@ -63,5 +64,33 @@ package struct SliceBySize: Rearrangement {
             throw ModelError(.invalidModel, "a slice of \(size) elements from \(begin) on does not fit into \(extent)")
         }
         return (start, count)
+    }
+}
+
+extension SliceBySize: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("sliceBySize", \.sliceBySize) { parameters, context throws(ModelError) in
+                // One axis; its begin is the second input.
+                let x = try context.input()
+                let rank = context.rank(of: x)
+                let axis = try normalizedAxis(Int(clamping: parameters.axis), rank: rank)
+                let begin = try context.integers(context.input(1))
+                let start = try context.add(Reshape(), begin, context.constant(integers: [1]))
+                var parts: [ValueID?] = []
+                for place in 0..<rank { parts.append(place == axis ? start : context.constant(integers: [0])) }
+                let begins = try context.append(Concat(axis: 0), parts)[0]
+                let sizes = (0..<rank).map { $0 == axis ? Int(clamping: parameters.size) : -1 }
+                try context.finish(
+                    try context.add(SliceBySize(), x, begins, context.constant(integers: sizes))
+                )
+            }
+        ]
+    }
+}
+
+extension SliceBySize: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setMovedGradient(by: self)
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// All windows of `size` elements along `axis`, at distances of `stride`.
 ///
@@ -53,5 +54,26 @@ package struct SlidingWindows: Rearrangement {
         view.shape.insert(size, at: place + 1)
         view.strides.insert(x.strides[place], at: place + 1)
         return view
+    }
+}
+
+extension SlidingWindows: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("slidingWindows", \.slidingWindows) { parameters, context throws(ModelError) in
+                let op = SlidingWindows(
+                    axis: Int(clamping: parameters.axis),
+                    size: Int(clamping: parameters.windowSize),
+                    stride: Int(clamping: parameters.step)
+                )
+                try context.finish(try context.add(op, context.input()))
+            }
+        ]
+    }
+}
+
+extension SlidingWindows: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setMovedGradient(by: self)
     }
 }

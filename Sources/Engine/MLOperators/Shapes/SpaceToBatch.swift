@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLKernels
 
 /// Adds zeros around, then moves blocks of pixels to batches.
 ///
@@ -50,5 +51,33 @@ package struct SpaceToBatch: Operator {
         let blocks = whole.splitting(3, shape[3] / b1, b1).splitting(2, shape[2] / b0, b0)
         let values = blocks.transposed([3, 5, 0, 1, 2, 4]).read(padded)
         return [Tensor(values: values, scalarType: x.scalarType, shape: operands.shape())]
+    }
+}
+
+extension SpaceToBatch {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let width = x.scalarType.copyWidth, x.count > 0 else { return [] }
+        let result = request.results[0]
+        var cells = result.logicalShape
+        cells[0] /= blockShape[0] * blockShape[1]
+        let copies = BlockCopy.all(
+            block: blockShape,
+            margin: [paddings[0], paddings[2]],
+            image: x.logicalShape,
+            cells: cells,
+            toCells: true,
+            width: width
+        )
+        let hasBorder = paddings.contains { $0 > 0 }
+        let byteCount = result.byteCount
+        return [
+            Kernel("blocks to batches") { context in
+                if hasBorder {
+                    var zero: UInt8 = 0
+                    MLKernels.Fill.run(context.result(), elementByteCount: 1, value: &zero, count: byteCount)
+                }
+                for copy in copies { copy.run(context) }
+            }
+        ]
     }
 }

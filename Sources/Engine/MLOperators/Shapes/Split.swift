@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// `x` cut along `axis` into parts of `sizes`, or into `count` equal parts.
 package struct Split: Operator {
@@ -103,5 +104,47 @@ package struct Split: Operator {
             throw ModelError(.invalidModel, "an extent of \(extent) does not divide into \(count) equal parts")
         }
         return [Int](repeating: extent / count, count: count)
+    }
+}
+
+extension Split: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("split", \.split) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                let axis = context.rank(of: x) >= 3 ? -3 : 0
+                let count = parameters.nOutputs == 0 ? context.layer.output.count : Int(clamping: parameters.nOutputs)
+                try context.setOutputs(try context.append(Split(axis: axis, count: count), [x]))
+            },
+            LayerRule("splitND", \.splitNd) { parameters, context throws(ModelError) in
+                let axis = Int(clamping: parameters.axis)
+                var sizes = integers(parameters.splitSizes)
+                let count = parameters.numSplits == 0 ? context.layer.output.count : Int(clamping: parameters.numSplits)
+                let shape = try context.shape(of: context.input())
+                if sizes.isEmpty, (1...1 << 20).contains(count),
+                    let extent = shape[try normalizedAxis(axis, rank: shape.count)].count
+                {
+                    // Parts of nearly equal extent; the first ones are larger by 1.
+                    sizes = (0..<count).map { extent / count + ($0 < extent % count ? 1 : 0) }
+                }
+                let op = sizes.isEmpty ? Split(axis: axis, count: count) : Split(axis: axis, sizes: sizes)
+                try context.setOutputs(try context.append(op, [context.input()]))
+            },
+        ]
+    }
+}
+
+extension Split: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        var parts: [ValueID?] = []
+        for (result, gradient) in zip(context.results, context.resultGradients) {
+            if let gradient {
+                parts.append(gradient)
+            } else {
+                parts.append(try context.add(FillLike(value: 0, scalarType: context.scalarType(result)), result))
+            }
+        }
+        let dx = try context.builder.append(Concat(axis: axis), parts)[0]
+        context.setGradient(ofOperand: 0, to: dx)
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// The same elements without axes of extent 1: those among `axes`, or all when `axes` is `nil`.
 ///
@@ -32,6 +33,21 @@ package struct Squeeze: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] { [Kernel(aliasing: 0)] }
+}
+
+extension Squeeze: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("squeeze", \.squeeze) { parameters, context throws(ModelError) in
+                let op = Squeeze(axes: parameters.squeezeAll ? nil : integers(parameters.axes))
+                try context.finish(try context.add(op, context.input()))
+            }
+        ]
+    }
+}
+
+extension Squeeze: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
 
 extension ValueType {

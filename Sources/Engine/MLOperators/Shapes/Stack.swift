@@ -1,6 +1,7 @@
 package import MLGraph
 import MLKernels
 package import MLNumerics
+import MLSpecification
 
 /// Operands of one shape stacked along a new axis.
 package struct Stack: Operator {
@@ -59,5 +60,29 @@ package struct Stack: Operator {
                 for index in 0..<count { parts.join(index, context.operand(index), into: context.result()) }
             }
         ]
+    }
+}
+
+extension Stack: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("stack", \.stack) { parameters, context throws(ModelError) in
+                try context.finish(
+                    try context.append(Stack(axis: Int(clamping: parameters.axis)), context.inputs)[0]
+                )
+            }
+        ]
+    }
+}
+
+extension Stack: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        let dy = try context.resultGradient()
+        let place = try normalizedAxis(axis, rank: context.extents(dy).count)
+        let parts = try context.builder.append(Split(axis: place, count: context.operands.count), [dy])
+        for index in context.operands.indices where context.isNeeded(index) {
+            let shape = try context.extents(context.operand(index))
+            context.setGradient(ofOperand: index, to: try context.reshaped(parts[index], to: shape))
+        }
     }
 }

@@ -1,5 +1,6 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
 
 /// `x` repeated `reps[i]` times along each axis `i`.
 ///
@@ -35,5 +36,44 @@ package struct Tile: Rearrangement {
         var view = x
         for axis in x.shape.indices.reversed() { view = view.repeating(axis, counts[axis]) }
         return view
+    }
+}
+
+extension Tile: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("tile", \.tile) { parameters, context throws(ModelError) in
+                let counts =
+                    context.inputs.count > 1
+                    ? try context.integers(context.input(1)) : context.constant(integers: integers(parameters.reps))
+                // Missing counts are 1, missing axes have extent 1, both in front.
+                var (x, repeats) = (try context.input(), counts)
+                if let given = context.shape(of: counts)[0].count {
+                    let rank = context.rank(of: x)
+                    if given > rank { x = try context.padded(x, toRank: given) }
+                    if given < rank {
+                        let ones = context.constant(integers: [Int](repeating: 1, count: rank - given))
+                        repeats = try context.append(Concat(axis: 0), [ones, counts])[0]
+                    }
+                }
+                try context.finish(try context.add(Tile(), x, repeats))
+            },
+            LayerRule("sequenceRepeat", \.sequenceRepeat) { parameters, context throws(ModelError) in
+                let x = try context.input()
+                let rank = context.rank(of: x)
+                guard rank >= 4 else {
+                    throw ModelError(.invalidModel, "a sequence repeat needs [Sequence, .., C, H, W], not rank \(rank)")
+                }
+                var counts = [Int](repeating: 1, count: rank)
+                counts[rank == 4 ? 0 : rank - 5] = max(Int(clamping: parameters.nRepetitions), 1)
+                try context.finish(try context.add(Tile(), x, context.constant(integers: counts)))
+            },
+        ]
+    }
+}
+
+extension Tile: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        try context.setMovedGradient(by: self)
     }
 }

@@ -1,5 +1,7 @@
 package import MLGraph
 package import MLNumerics
+import MLSpecification
+import MLKernels
 
 /// The `count` greatest (or, ascending, least) elements along `axis`, best first, and their indices.
 ///
@@ -72,6 +74,70 @@ package struct TopK: Operator {
         let found = Tensor(values: best, scalarType: x.scalarType, shape: shape)
         guard givesIndices else { return [found] }
         return [found, Tensor(values: indices.map(Double.init), scalarType: indexType, shape: shape)]
+    }
+}
+
+extension TopK: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("topK", \.topK) { parameters, context throws(ModelError) in
+                var op = TopK(
+                    count: Int(clamping: parameters.k),
+                    axis: Int(clamping: parameters.axis),
+                    isAscending: parameters.useBottomK
+                )
+                let x = try context.input()
+                guard context.inputs.count > 1 else {
+                    try context.setOutputs(try context.append(op, [x]))
+                    return
+                }
+                // The second input is the number of elements: all are sorted, then the first ones are taken.
+                op.count = -1
+                let rank = context.rank(of: x)
+                let axis = try normalizedAxis(op.axis, rank: rank)
+                let count = try context.add(
+                    Reshape(),
+                    context.integers(context.input(1)),
+                    context.constant(integers: [1])
+                )
+                var parts: [ValueID?] = []
+                for place in 0..<rank { parts.append(place == axis ? count : context.constant(integers: [-1])) }
+                let sizes = try context.append(Concat(axis: 0), parts)[0]
+                let begins = context.constant(integers: [Int](repeating: 0, count: rank))
+                var outputs: [ValueID] = []
+                for result in try context.append(op, [x]) {
+                    outputs.append(try context.add(SliceBySize(), result, begins, sizes))
+                }
+                try context.setOutputs(outputs)
+            }
+        ]
+    }
+}
+
+extension TopK {
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .float32 || x.scalarType == .int32,
+            !givesIndices || indexType == .int32, let place = try? normalizedAxis(axis, rank: x.logicalShape.count),
+            x.count > 0
+        else { return [] }
+        let lines = Lines(shape: x.logicalShape, axis: place)
+        let count = request.results[0].logicalShape[place]
+        let (isInteger, isAscending, givesIndices) = (x.scalarType == .int32, isAscending, givesIndices)
+        return [
+            Kernel("sort") { context in
+                SortKernel.run(
+                    context.operand(0),
+                    outer: lines.outer,
+                    axis: lines.count,
+                    inner: lines.stride,
+                    count: count,
+                    isInteger: isInteger,
+                    isAscending: isAscending,
+                    values: context.result(),
+                    places: givesIndices ? context.result(1).assumingMemoryBound(to: Int32.self) : nil
+                )
+            }
+        ]
     }
 }
 

@@ -25,7 +25,7 @@ extension Graph {
             return result
         }
         let accompanied = accompanied
-        return try rebuilt { (id, builder) throws(ModelError) in
+        let laidOut = try rebuilt { (id, builder) throws(ModelError) in
             builder.input(self[id].name, type(of: id))
         } output: { (_, new, builder) throws(ModelError) in
             try value(new, in: .rowMajor, &builder)
@@ -50,6 +50,8 @@ extension Graph {
             for result in results where builder.constant(result) == nil { builder.lay(result, choice.result) }
             return results
         }
+        if Verification.isOn { try laidOut.verify(after: "assignment of layouts") }
+        return laidOut
     }
 }
 

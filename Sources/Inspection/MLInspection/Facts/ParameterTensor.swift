@@ -35,7 +35,7 @@ package struct ParameterTensor: Sendable {
 
     /// The values, decoded.
     package func values() throws(ModelError) -> Tensor {
-        try trailing("'\(name)'") { () throws(ModelError) in try read() }
+        try withErrorContext("'\(name)'") { () throws(ModelError) in try read() }
     }
 }
 

@@ -31,7 +31,10 @@ package struct BytePairs: Sendable {
 
     package init(vocabulary: [UInt8], merges: [UInt8], _ name: String = "vocab.json") throws(ModelError) {
         guard
-            case .object(let members) = try trailing(name, { () throws(ModelError) in try JSONReader.read(vocabulary) })
+            case .object(let members) = try withErrorContext(
+                name,
+                { () throws(ModelError) in try JSONReader.read(vocabulary) }
+            )
         else { throw ModelError(.malformed, "A JSON object with a number for each token is expected.", at: name) }
         var numbers: [String: Int32] = [:]
         var tokens: [Int32: [UInt8]] = [:]

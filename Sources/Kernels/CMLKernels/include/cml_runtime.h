@@ -22,6 +22,13 @@ const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.
 long cml_isa_panel_width(const cml_isa *isa);
 
+// For tests: from now on the tables that are selected count the calls of their rows, for the rest of the process.
+void cml_isa_watch(void);
+// The rows of every table, by number, and how often that of instruction set `isa` was called since it is watched.
+int cml_isa_row_count(void);
+const char *cml_isa_row_name(int row);
+long cml_isa_row_calls(int isa, int row);
+
 // MARK: Memory
 
 // 64-byte aligned memory; large blocks are aligned for and advised to huge pages.  Null when there is none.

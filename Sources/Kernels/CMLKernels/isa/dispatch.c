@@ -49,7 +49,7 @@ const cml_isa *cml_isa_current(void) {
 
 bool cml_isa_select(int identifier) {
     const cml_isa *isa = available(identifier);
-    if (isa) atomic_store_explicit(&current, isa, memory_order_release);
+    if (isa) atomic_store_explicit(&current, cml_isa_watched(isa), memory_order_release);
     return isa != NULL;
 }
 

@@ -16,6 +16,7 @@ package final class ConvolutionWeights: PackedForm {
     let method: cml_conv_method
     let plain: OneDNNWeights<ConvolutionGeometry>?
     package let memory: AlignedMemory
+    // A table of the C kernels, which nobody writes.
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The size of the packed form in bytes.

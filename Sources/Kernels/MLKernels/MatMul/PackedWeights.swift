@@ -24,6 +24,7 @@ package final class PackedWeights: PackedForm {
     /// The source for oneDNN, with its strides from term to term and from column to column.
     let plain: OneDNNWeights<MatMulKernel.PlainShape>?
     let plainStrides: (term: Int, column: Int)
+    // A table of the C kernels, which nobody writes.
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The size of the packed form in bytes.

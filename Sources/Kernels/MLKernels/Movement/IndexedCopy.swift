@@ -3,6 +3,7 @@ import CMLKernels
 /// A copy with a list of source indices for each axis: padding of every kind, slices with steps, reversal, repetition,
 /// rolling, nearest-neighbour enlargement, gathering by constant indices.
 package final class IndexedCopy: Sendable {
+    // Memory that `init` alone writes.
     nonisolated(unsafe) private let shape: UnsafeMutablePointer<cml_remap_shape>
     nonisolated(unsafe) private let tables: UnsafeMutablePointer<Int>
     nonisolated(unsafe) private let segments: UnsafeMutablePointer<cml_segment>

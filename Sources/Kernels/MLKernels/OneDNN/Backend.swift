@@ -1,5 +1,6 @@
 import CMLKernels
 import Glibc
+import Synchronization
 
 /// The implementation of matrix products and convolutions with constant weights.
 package enum Backend: String, Sendable {
@@ -15,5 +16,10 @@ package enum Backend: String, Sendable {
     }()
 
     /// The backend for weights packed from now on; differs from `chosen` only in tests.
-    package nonisolated(unsafe) static var current: Backend = chosen
+    package static var current: Backend {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    private static let state = Mutex(chosen)
 }

@@ -110,6 +110,7 @@ package final class Forest: @unchecked Sendable {
                 cml_forest_sum(forest, x, rows, sums)
                 return
             }
+            // The forest is only read; each part writes the sums of its own rows.
             nonisolated(unsafe) let (forest, sums) = (forest, sums)
             Workers.parallelFor(parts) { part, _ in
                 let start = part * rows / parts

@@ -23,6 +23,17 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     /// measured now with the current instruction set.
     package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
 
+    /// Counts, for the rest of the process, the calls of the kernels of every set that is selected from now on.  For tests.
+    package static func watch() { cml_isa_watch() }
+
+    /// The kernels that every set has, by name.
+    package static var kernelNames: [String] {
+        (0..<cml_isa_row_count()).map { String(cString: cml_isa_row_name($0)) }
+    }
+
+    /// How often each kernel of this set was called since sets are watched, in the order of `kernelNames`.
+    package var kernelCalls: [Int] { (0..<cml_isa_row_count()).map { cml_isa_row_calls(Int32(rawValue), $0) } }
+
     package var description: String {
         switch self {
         case .sse2: "sse2"

@@ -29,6 +29,7 @@ final class TrainingProgress: Sendable {
             note(job.reports, fraction)
         }
         let outcome = Mutex<Result<Void, any Error>?>(nil)
+        // Written before the semaphore is signalled, read after.
         nonisolated(unsafe) var product: Product?
         let end = DispatchSemaphore(value: 0)
         let results = job.result.sink { completion in

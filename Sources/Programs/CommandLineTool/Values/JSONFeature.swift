@@ -25,7 +25,7 @@ enum JSONFeature {
     static func value(inFile path: String) throws -> JSONValue {
         let file = try failing { () throws(ModelError) in try MappedFile(path) }
         return try failing { () throws(ModelError) in
-            try trailing(path) { () throws(ModelError) in
+            try withErrorContext(path) { () throws(ModelError) in
                 try file.withBytes { (bytes) throws(ModelError) in
                     try JSONReader.read(bytes.assumingMemoryBound(to: UInt8.self))
                 }

@@ -85,7 +85,7 @@ struct ArchiveCreate: ParsableCommand {
             let place = encrypt ?? (noEncrypt || isEncrypted ? nil : KeyFiles.path(beside: model))
             let key = try place.map { (path) throws(ModelError) in try KeyFiles.usable(path) }
             let signer = try sign.map { (path) throws(ModelError) in
-                try trailing(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
+                try withErrorContext(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
             }
             let modelSigner = try signModel.map { (path) throws(ModelError) in try ModelSigning.key(path) }
             let output = self.output ?? Self.name(model)
@@ -215,7 +215,8 @@ struct ArchiveVerify: ParsableCommand {
                 throw ModelError(.malformed, "The signature by \(signature.signer.keyID) is wrong.", at: self.archive)
             }
             if let key {
-                let signer = try trailing(key) { () throws(ModelError) in try SigningKey.Public(pem: KeyText.read(key))
+                let signer = try withErrorContext(key) { () throws(ModelError) in
+                    try SigningKey.Public(pem: KeyText.read(key))
                 }
                 guard archive.signatures.contains(where: { $0.signer == signer }) else {
                     throw ModelError(.invalidInput, "The archive is not signed by \(signer.keyID).", at: self.archive)

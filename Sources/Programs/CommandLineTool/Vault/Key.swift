@@ -54,7 +54,7 @@ struct NewKeyOptions: ParsableArguments {
     var signer: SigningKey? {
         get throws(ModelError) {
             try sign.map { (path) throws(ModelError) in
-                try trailing(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
+                try withErrorContext(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
             }
         }
     }
@@ -204,7 +204,7 @@ struct KeyInspect: ParsableCommand {
             }
             let key = try KeyFiles.read(path)
             if let trust {
-                let signer = try trailing(trust) { () throws(ModelError) in
+                let signer = try withErrorContext(trust) { () throws(ModelError) in
                     try SigningKey.Public(pem: KeyText.read(trust))
                 }
                 guard key.signature?.signer == signer.bytes else {

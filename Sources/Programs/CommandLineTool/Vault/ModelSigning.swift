@@ -7,11 +7,11 @@ import MLNumerics
 /// The keys of `coreml sign` and `coreml verify`.
 enum ModelSigning {
     static func key(_ path: String) throws(ModelError) -> ModelSigningKey {
-        try trailing(path) { () throws(ModelError) in try ModelSigningKey(pem: KeyText.read(path)) }
+        try withErrorContext(path) { () throws(ModelError) in try ModelSigningKey(pem: KeyText.read(path)) }
     }
 
     static func publicKey(_ path: String) throws(ModelError) -> ModelSigningKey.Public {
-        try trailing(path) { () throws(ModelError) in try ModelSigningKey.Public(pem: KeyText.read(path)) }
+        try withErrorContext(path) { () throws(ModelError) in try ModelSigningKey.Public(pem: KeyText.read(path)) }
     }
 }
 
@@ -77,7 +77,7 @@ struct Verify: ParsableCommand {
             let key = try ModelSigning.publicKey(publicKey)
             let place = signature ?? FileAccess.withoutTrailingSlash(model) + "/" + ModelSignature.fileName
             let text = try signature == nil ? ownSignature(place) : FileAccess.read(place)
-            let signature = try trailing(place) { () throws(ModelError) in try ModelSignature(text, by: key) }
+            let signature = try withErrorContext(place) { () throws(ModelError) in try ModelSignature(text, by: key) }
             try signature.check(model, signature: place)
             print("\(model): \(signature.manifest.resources.count) files, signed by \(key.hint)")
         }

@@ -126,12 +126,12 @@ struct StridedElements {
     }
 }
 
-/// Row-major strides of a shape, in elements.
+/// Row-major strides of a shape, in elements; those of a shape that is too large wrap around.
 @usableFromInline
 func contiguousStrides(of shape: [Int]) -> [Int] {
     var strides = [Int](repeating: 1, count: shape.count)
     for axis in stride(from: shape.count - 2, through: 0, by: -1) {
-        strides[axis] = strides[axis + 1] * Swift.max(shape[axis + 1], 1)
+        strides[axis] = strides[axis + 1] &* Swift.max(shape[axis + 1], 1)
     }
     return strides
 }
@@ -148,7 +148,36 @@ func checkedCount(of shape: [Int]) -> Int? {
     return product
 }
 
-/// The number of elements from the first to the last one of a strided array, gaps included.
+/// The number of elements from the first to the last one of a strided array, gaps included; `nil` when the shape is not
+/// valid, there is not one stride of 0 or more for each axis, or the number overflows.
+func checkedSpan(shape: [Int], strides: [Int]) -> Int? {
+    guard checkedCount(of: shape) != nil, shape.count == strides.count, strides.allSatisfy({ $0 >= 0 }) else {
+        return nil
+    }
+    if shape.contains(0) { return 0 }
+    var span = 1
+    for (extent, stride) in zip(shape, strides) {
+        let (reach, overflow) = (extent - 1).multipliedReportingOverflow(by: stride)
+        let (sum, carry) = span.addingReportingOverflow(reach)
+        if overflow || carry || sum > 1 << 46 { return nil }
+        span = sum
+    }
+    return span
+}
+
+/// `checkedSpan` for interfaces that cannot throw: a shape or strides that are not valid end the program with a message.
+func validSpan(shape: [Int], strides: [Int]) -> Int {
+    guard let span = checkedSpan(shape: shape, strides: strides) else {
+        fatalError(
+            "strides \(strides) do not fit shape \(shape): extents are 0 or more, each axis has one stride of 0 or more, "
+                + "and the elements fit in memory"
+        )
+    }
+    return span
+}
+
+/// The number of elements from the first to the last one of a strided array, gaps included; shape and strides must be
+/// valid.
 @usableFromInline
 func spanCount(shape: [Int], strides: [Int]) -> Int {
     if shape.contains(0) { return 0 }

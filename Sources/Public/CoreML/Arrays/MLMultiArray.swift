@@ -83,11 +83,11 @@ open class MLMultiArray: NSObject, NSSecureCoding {
     ) throws {
         extents = Self.numbers(shape)
         steps = Self.numbers(strides)
-        guard checkedCount(of: extents) != nil, extents.count == steps.count, steps.allSatisfy({ $0 >= 0 }) else {
+        guard checkedSpan(shape: extents, strides: steps) != nil else {
             throw MLModelError(
                 .generic,
                 "Strides \(Self.numbers(strides)) do not fit shape \(Self.numbers(shape)): give one stride of 0 or "
-                    + "more for each axis."
+                    + "more for each axis, such that all elements fit in memory."
             )
         }
         address = dataPointer
@@ -110,7 +110,8 @@ open class MLMultiArray: NSObject, NSSecureCoding {
             "a multi-array over a pixel buffer needs the format OneComponent16Half, not \(pixelBuffer)"
         )
         precondition(
-            extents.last == pixelBuffer.width && extents.dropLast().reduce(1, *) == pixelBuffer.height,
+            extents.allSatisfy { $0 >= 0 } && extents.last == pixelBuffer.width
+                && extents.dropLast().reduce(1, *) == pixelBuffer.height,
             "shape \(extents) does not fit \(pixelBuffer)"
         )
         let row = pixelBuffer.planes[0].bytesPerRow / 2
@@ -134,9 +135,8 @@ open class MLMultiArray: NSObject, NSSecureCoding {
     ///   - dataType: The type of the elements.
     ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
     public convenience init(shape: [Int], dataType: MLMultiArrayDataType, strides: [Int]) {
-        precondition(checkedCount(of: shape) != nil && shape.count == strides.count && strides.allSatisfy { $0 >= 0 })
-        guard let memory = Self.allocate(spanCount(shape: shape, strides: strides), dataType) else {
-            preconditionFailure("no memory for a multi-array of shape \(shape)")
+        guard let memory = Self.allocate(validSpan(shape: shape, strides: strides), dataType) else {
+            fatalError("no memory for a multi-array of shape \(shape)")
         }
         self.init(address: memory, shape: shape, strides: strides, dataType: dataType, release: { free(memory) })
     }

@@ -11,16 +11,17 @@ public struct MLShapedArray<Scalar>: MLShapedArrayProtocol, Sendable where Scala
 
     /// Makes an array over memory of the caller, without copying it.
     ///
-    /// The memory is only read: the first change of the array copies the elements.
+    /// The memory is only read: the first change of the array copies the elements. Strides that do not fit the shape
+    /// trap.
     ///
     /// - Parameters:
     ///   - bytes: The first element; aligned for `Scalar`, and not written to by anyone else while the array uses it.
     ///   - shape: The extent of each axis, outermost first.
-    ///   - strides: The distance between neighbours along each axis, in elements, one for each axis.
+    ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
     ///   - deallocator: How to free the memory when nothing uses it any more.
     public init(bytesNoCopy bytes: UnsafeRawPointer, shape: [Int], strides: [Int], deallocator: Data.Deallocator) {
         let memory = UnsafeMutableRawPointer(mutating: bytes)
-        let size = spanCount(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
+        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
         let release: () -> Void =
             switch deallocator {
             case .free: { free(memory) }
@@ -66,11 +67,12 @@ public struct MLShapedArray<Scalar>: MLShapedArrayProtocol, Sendable where Scala
 
     /// Copies elements out of `data`, where neighbours along each axis lie `strides` elements apart.
     ///
-    /// The array keeps these strides. It traps when a stride is negative or `data` is too short.
+    /// The array keeps these strides. It traps when they do not fit the shape or `data` is too short.
     public init(data: Data, shape: [Int], strides: [Int]) {
-        precondition(strides.allSatisfy { $0 >= 0 }, "strides are 0 or more")
-        let size = spanCount(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
-        precondition(data.count >= size, "\(data.count) bytes are not enough for shape \(shape), strides \(strides)")
+        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
+        guard data.count >= size else {
+            fatalError("\(data.count) bytes are not enough for shape \(shape), strides \(strides): give \(size)")
+        }
         let storage = ShapedStorage(byteCount: size)
         data.withUnsafeBytes { source in
             if let start = source.baseAddress { storage.address.copyMemory(from: start, byteCount: size) }

@@ -42,20 +42,18 @@ struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
     @usableFromInline var shape: [Int]
     @usableFromInline var strides: [Int]
 
+    /// A view of memory that holds the span of the shape and the strides, which must be valid.
     init(storage: ShapedStorage, offset: Int = 0, shape: [Int], strides: [Int]) {
-        precondition(checkedCount(of: shape) != nil, "shape \(shape) is not valid")
-        precondition(shape.count == strides.count, "\(strides.count) strides for \(shape.count) axes")
         self.storage = storage
         self.offset = offset
         self.shape = shape
         self.strides = strides
     }
 
-    /// New memory with arbitrary contents.
+    /// New memory with arbitrary contents; a shape or a layout that is not valid traps.
     init(uninitialized shape: [Int], layout: MLShapedArrayBufferLayout = .firstMajorContiguous) {
-        precondition(checkedCount(of: shape) != nil, "shape \(shape) is not valid")
         let strides = layout.strides(of: shape)
-        let span = max(spanCount(shape: shape, strides: strides), 0)
+        let span = validSpan(shape: shape, strides: strides)
         self.init(
             storage: ShapedStorage(byteCount: span * MemoryLayout<Scalar>.stride),
             shape: shape,

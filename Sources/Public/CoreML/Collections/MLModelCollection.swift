@@ -17,8 +17,12 @@ import Synchronization
 ///     …
 /// }
 /// ```
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLModelCollection: NSObject, @unchecked Sendable {
     /// A model of a collection.
+    ///
+    /// `@unchecked Sendable`: everything that it holds is immutable.
     open class Entry: NSObject, @unchecked Sendable {
         /// The model's name, unique within its collection.
         public let modelIdentifier: String
@@ -128,6 +132,8 @@ open class MLModelCollection: NSObject, @unchecked Sendable {
 }
 
 /// A handler of the app's that is called once, from another thread; Apple's declarations do not mark it as sendable.
+///
+/// `@unchecked Sendable`: it is called once, by one thread, as the app expects.
 private struct UncheckedHandler<Value>: @unchecked Sendable {
     private let handler: (Result<Value, any Error>) -> Void
 

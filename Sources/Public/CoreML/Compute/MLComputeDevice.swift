@@ -2,6 +2,8 @@
 public protocol MLComputeDeviceProtocol: NSObjectProtocol {}
 
 /// The processor (CPU).
+///
+/// `@unchecked Sendable`: it holds nothing.
 open class MLCPUComputeDevice: NSObject, MLComputeDeviceProtocol, @unchecked Sendable {
     /// Whether the other object is the processor too; all instances are equal.
     open override func isEqual(_ object: Any?) -> Bool { object is MLCPUComputeDevice }
@@ -12,11 +14,15 @@ open class MLCPUComputeDevice: NSObject, MLComputeDeviceProtocol, @unchecked Sen
 }
 
 /// A graphics processor; this package never makes one.
+///
+/// `@unchecked Sendable`: it holds nothing.
 open class MLGPUComputeDevice: NSObject, MLComputeDeviceProtocol, @unchecked Sendable {
     private override init() {}
 }
 
 /// Apple's Neural Engine; this package never makes one.
+///
+/// `@unchecked Sendable`: it holds nothing.
 open class MLNeuralEngineComputeDevice: NSObject, MLComputeDeviceProtocol, @unchecked Sendable {
     private override init() {}
     /// The number of the engine's cores: 0 here.

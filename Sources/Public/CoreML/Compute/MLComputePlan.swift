@@ -4,7 +4,7 @@ import MLNumerics
 /// The devices that the layers or operations of a model run on, and the estimated cost of operations.
 ///
 /// Everything runs on the processor here.
-public final class MLComputePlan: @unchecked Sendable {
+public final class MLComputePlan: Sendable {
     /// An operation's share in the work of its program.
     public struct Cost: Sendable {
         /// The share, from 0 to 1; the shares of all operations add up to 1.
@@ -35,9 +35,9 @@ public final class MLComputePlan: @unchecked Sendable {
     ///   - asset: The model.
     ///   - configuration: Has no effect here: a plan covers all functions of a model.
     /// - Returns: The plan.
-    /// - Throws: `MLModelError` when the model cannot be read.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLComputePlan {
-        try await offPool { MLComputePlan(try asset.file().structure) }
+        try await make(MLModelStructure.load(asset: asset))
     }
 
     /// Makes the plan of a compiled folder, a package or a model file.
@@ -46,9 +46,14 @@ public final class MLComputePlan: @unchecked Sendable {
     ///   - url: The model.
     ///   - configuration: Has no effect here: a plan covers all functions of a model.
     /// - Returns: The plan.
-    /// - Throws: `MLModelError` when the model cannot be read.
+    /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(contentsOf url: URL, configuration: MLModelConfiguration) async throws -> MLComputePlan {
-        MLComputePlan(try await MLModelStructure.load(contentsOf: url))
+        try await make(MLModelStructure.load(contentsOf: url))
+    }
+
+    /// Makes a plan on a thread of its own: counting the costs of a large program takes time.
+    private static func make(_ structure: MLModelStructure) async throws -> MLComputePlan {
+        try await runBlocking { MLComputePlan(structure) }
     }
 
     /// The devices of a layer of a neural network: the processor, for every layer.

@@ -137,10 +137,10 @@ private final class CustomModelEngine: ModelEngine, @unchecked Sendable {
                 if output.isOptional { continue }
                 throw ModelError(.customModel, "the custom model's class '\(className)' gave no output '\(name)'")
             }
-            if let objection = output.objection(to: value, allowsLegacyRanks: false) {
+            if let failure = output.validationFailure(for: value, allowsLegacyRanks: false) {
                 throw ModelError(
                     .customModel,
-                    "the output '\(name)' of the custom model's class '\(className)' \(objection)"
+                    "the output '\(name)' of the custom model's class '\(className)' \(failure)"
                 )
             }
             features[name] = try value.engineData(for: output)

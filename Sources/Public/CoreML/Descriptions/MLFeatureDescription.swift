@@ -1,6 +1,8 @@
 package import MLSpecification
 
 /// The type that the keys of a dictionary feature have.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
     /// The type of the keys: `.string` or `.int64`.
     public let keyType: MLFeatureType
@@ -11,6 +13,8 @@ open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The type and number of the elements of a sequence feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLSequenceConstraint: NSObject, @unchecked Sendable {
     /// A description of each element; its type is `.string` or `.int64`.
     public let valueDescription: MLFeatureDescription
@@ -36,6 +40,8 @@ open class MLSequenceConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The shape and element type of the buffer of a state feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLStateConstraint: NSObject, @unchecked Sendable {
     /// The extent of each of the buffer's axes, outermost first.
     public let bufferShape: [Int]
@@ -54,6 +60,8 @@ open class MLStateConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The name and type of an input, output or state of a model, and the values that it allows.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLFeatureDescription: NSObject, @unchecked Sendable {
     /// The feature's name, unique among the model's inputs, outputs or states.
     public let name: String
@@ -119,7 +127,7 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
     ///
     /// Integers and doubles are accepted for each other, as predictions convert them; an undefined value is allowed
     /// when the feature is optional.
-    public func isAllowedValue(_ value: MLFeatureValue) -> Bool { objection(to: value) == nil }
+    public func isAllowedValue(_ value: MLFeatureValue) -> Bool { validationFailure(for: value) == nil }
 
     /// The type and its constraints in words: `Image (Color, 224 × 224)`.
     package var typeText: String {
@@ -137,7 +145,7 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
     ///   - value: The value to check.
     ///   - allowsLegacyRanks: Whether arrays may carry the sequence and batch axes of old neural networks.
     /// - Returns: A predicate such as "is a String, but must be a Double".
-    func objection(to value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
+    func validationFailure(for value: MLFeatureValue, allowsLegacyRanks: Bool = false) -> String? {
         if value.isUndefined { return isOptional ? nil : "has no value, but is not optional" }
         // A number is a number: integers and doubles are converted.
         if type == .int64 || type == .double, value.type == .int64 || value.type == .double { return nil }
@@ -152,9 +160,9 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
             guard let constraint = multiArrayConstraint else { return nil }
             let stated = constraint.extents.count
             if allowsLegacyRanks, array.extents.count == 5 || array.extents.count == stated + 2 { return nil }
-            if let objection = constraint.shapeConstraint.objection(to: array.extents) {
+            if let failure = constraint.shapeConstraint.validationFailure(for: array.extents) {
                 let shape = array.extents.map(String.init).joined(separator: " × ")
-                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text): \(objection)"
+                return "is an array of shape \(shape), but must be \(constraint.shapeConstraint.text): \(failure)"
             }
         case .strings(let values):
             if dictionaryConstraint?.keyType == .int64, !values.isEmpty {

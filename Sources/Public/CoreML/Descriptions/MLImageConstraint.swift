@@ -1,6 +1,8 @@
 package import MLSpecification
 
 /// The size of an image in pixels.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLImageSize: NSObject, @unchecked Sendable {
     /// The width in pixels.
     public let pixelsWide: Int
@@ -33,6 +35,8 @@ public enum MLImageSizeConstraintType: Int, Sendable {
 }
 
 /// The sizes that an image feature may have.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLImageSizeConstraint: NSObject, @unchecked Sendable {
     /// The form in which the model states the sizes.
     public let type: MLImageSizeConstraintType
@@ -89,6 +93,8 @@ open class MLImageSizeConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The size and the pixel format of an image feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLImageConstraint: NSObject, @unchecked Sendable {
     /// The width in pixels that the model declares: the default one where sizes are flexible, 0 where none is stated.
     public let pixelsWide: Int

@@ -21,6 +21,8 @@ public struct MLModelMetadataKey: Hashable, RawRepresentable, Sendable {
 }
 
 /// The interface of a model: its inputs, outputs, states and metadata.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable, the strings of the metadata, too.
 open class MLModelDescription: NSObject, @unchecked Sendable {
     /// The inputs of predictions by their names.
     public let inputDescriptionsByName: [String: MLFeatureDescription]

@@ -11,6 +11,8 @@ public enum MLMultiArrayShapeConstraintType: Int, Sendable {
 }
 
 /// The shapes that a multi-array feature may have.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
     /// The form in which the model states the shapes.
     public let type: MLMultiArrayShapeConstraintType
@@ -43,7 +45,7 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
     }
 
     /// The reason why `shape` is not allowed, in Core ML's words; `nil` when it is allowed.
-    func objection(to shape: [Int]) -> String? {
+    func validationFailure(for shape: [Int]) -> String? {
         switch type {
         case .unspecified: return nil
         case .enumerated:
@@ -77,6 +79,8 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
 }
 
 /// The element type and the allowed shapes of a multi-array feature.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLMultiArrayConstraint: NSObject, @unchecked Sendable {
     /// The element type; arrays of other types are converted to it.
     public let dataType: MLMultiArrayDataType

@@ -233,7 +233,7 @@ extension MLFeatureValue {
             throw MLModelError(.io, "The image \(url.path) cannot be read: \(error.localizedDescription)")
         }
         return try translatingErrors { () throws(ModelError) in
-            try trailing(url.path) { () throws(ModelError) in
+            try withErrorContext(url.path) { () throws(ModelError) in
                 let file = try ImageFile(data)
                 return (try file.bitmap(), file.exifOrientation)
             }

@@ -4,7 +4,7 @@ import MLNumerics
 extension MLFeatureValue {
     /// The value in the engine's form.
     ///
-    /// It has been accepted by `MLFeatureDescription.objection(to:)` before.
+    /// It has been accepted by `MLFeatureDescription.validationFailure(for:)` before.
     func engineData(for description: MLFeatureDescription) throws -> FeatureData {
         switch content {
         case .undefined:

@@ -174,7 +174,7 @@ extension MLModel {
         let buffers = state?.buffers
         let cancellation = Cancellation(reachesSteps: true)
         let results = try await withTaskCancellationHandler {
-            try await offPool { [engine] in
+            try await runBlocking { [engine] in
                 try Cancellation.$current.withValue(cancellation) {
                     try translatingErrors { () throws(ModelError) in
                         try cancellation.check()
@@ -196,10 +196,10 @@ extension MLModel {
                 if description.isOptional { continue }
                 throw missing(description, input)
             }
-            if let objection = description.objection(to: value, allowsLegacyRanks: allowsLegacyRanks) {
+            if let failure = description.validationFailure(for: value, allowsLegacyRanks: allowsLegacyRanks) {
                 throw MLModelError(
                     .featureType,
-                    "The value of input \"\(description.name)\" \(objection). The model's inputs are:\n"
+                    "The value of input \"\(description.name)\" \(failure). The model's inputs are:\n"
                         + modelDescription.inputList
                 )
             }

@@ -25,9 +25,9 @@ open class MLModel: NSObject, @unchecked Sendable {
 
     package init(_ file: ModelFile, configuration: MLModelConfiguration) throws {
         let file = try file.withWeights(configuration.parameters ?? [:])
-        let surroundings = try configuration.surroundings()
+        let loadingOptions = try configuration.loadingOptions()
         engine = try translatingErrors { () throws(ModelError) in
-            try EngineLoader.load(file, functionName: configuration.functionName, surroundings: surroundings)
+            try EngineLoader.load(file, functionName: configuration.functionName, loadingOptions: loadingOptions)
         }
         parameters = try LoadedParameters(file, configuration.parameters ?? [:])
         modelDescription = MLModelDescription(file.specification, functionName: configuration.functionName)
@@ -86,9 +86,10 @@ open class MLModel: NSObject, @unchecked Sendable {
         contentsOf url: URL,
         configuration: MLModelConfiguration = MLModelConfiguration()
     ) async throws -> MLModel {
+        // Nobody else has the copy.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         try await fetchKey(for: url)
-        return try await offPool { try MLModel(contentsOf: url, configuration: copy) }
+        return try await runBlocking { try MLModel(contentsOf: url, configuration: copy) }
     }
 
     /// Loads a compiled folder, a package or a model file on another thread and calls a handler.
@@ -102,6 +103,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         configuration: MLModelConfiguration = MLModelConfiguration(),
         completionHandler handler: @escaping (Result<MLModel, any Error>) -> Void
     ) {
+        // Nobody else has the copy. Handlers are called once; Apple's declarations do not mark them as sendable.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
         Task.detached {
@@ -120,9 +122,10 @@ open class MLModel: NSObject, @unchecked Sendable {
     /// - Returns: The loaded model.
     /// - Throws: `MLModelError`, as `load(contentsOf:configuration:)` does.
     public class func load(asset: MLModelAsset, configuration: MLModelConfiguration) async throws -> MLModel {
+        // Nobody else has the copy.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         try await asset.fetchKey()
-        return try await offPool { try MLModel(asset.file(), configuration: copy) }
+        return try await runBlocking { try MLModel(asset.file(), configuration: copy) }
     }
 
     /// Loads an asset on another thread and calls a handler.
@@ -136,6 +139,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         configuration: MLModelConfiguration,
         completionHandler handler: @escaping (MLModel?, (any Error)?) -> Void
     ) {
+        // Nobody else has the copy. Handlers are called once; Apple's declarations do not mark them as sendable.
         nonisolated(unsafe) let copy = configuration.copy() as! MLModelConfiguration
         nonisolated(unsafe) let handler = handler
         Task.detached {
@@ -162,7 +166,7 @@ open class MLModel: NSObject, @unchecked Sendable {
     /// - Returns: The compiled folder (`.mlmodelc`), which the caller moves to its final place.
     /// - Throws: `MLModelError`: `io` when files cannot be read or written, otherwise mostly `generic`.
     public class func compileModel(at modelURL: URL) async throws -> URL {
-        try await offPool { () throws -> URL in try MLModel.compileModel(at: modelURL) }
+        try await runBlocking { () throws -> URL in try MLModel.compileModel(at: modelURL) }
     }
 
     /// Compiles a model file or package into a new temporary folder, on another thread, and calls a handler.
@@ -175,6 +179,7 @@ open class MLModel: NSObject, @unchecked Sendable {
         at url: URL,
         completionHandler handler: @escaping (Result<URL, any Error>) -> Void
     ) {
+        // Called once; Apple's declarations do not mark handlers as sendable.
         nonisolated(unsafe) let handler = handler
         DispatchQueue.global(qos: .userInitiated).async {
             handler(Result { () throws -> URL in try MLModel.compileModel(at: url) })

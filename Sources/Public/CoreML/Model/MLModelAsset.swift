@@ -4,6 +4,8 @@ import MLNumerics
 import MLSpecification
 
 /// A model that is not loaded yet: in memory or on disk.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLModelAsset: NSObject, @unchecked Sendable {
     private enum Source: Sendable {
         case memory(ModelFile)
@@ -92,7 +94,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     public var functionNames: [String] {
         get async throws {
             try await fetchKey()
-            return try await offPool { try self.file().specification.functionNames }
+            return try await runBlocking { try self.file().specification.functionNames }
         }
     }
 
@@ -102,7 +104,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     public var modelDescription: MLModelDescription {
         get async throws {
             try await fetchKey()
-            return try await offPool { try self.description(of: nil) }
+            return try await runBlocking { try self.description(of: nil) }
         }
     }
 
@@ -113,7 +115,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
     /// - Throws: `MLModelError`: `generic` when there is no such function; another code when the model cannot be read.
     public func modelDescription(of functionName: String) async throws -> MLModelDescription {
         try await fetchKey()
-        return try await offPool { try self.description(of: functionName) }
+        return try await runBlocking { try self.description(of: functionName) }
     }
 
     /// Reads the names of the model's functions; the handler is called once, on a background thread.
@@ -142,6 +144,7 @@ open class MLModelAsset: NSObject, @unchecked Sendable {
         _ body: @escaping @Sendable () throws -> R,
         _ handler: @escaping (R?, (any Error)?) -> Void
     ) {
+        // Called once; Apple's declarations do not mark handlers as sendable.
         nonisolated(unsafe) let handler = handler
         Task.detached {
             do { try await self.fetchKey() } catch { return handler(nil, error) }

@@ -81,12 +81,17 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
     /// Whether the class can be decoded securely: always true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Encodes everything but `parameters` and `optimizationHints`.
+    /// Encodes everything but `parameters`.
     public func encode(with coder: NSCoder) {
         coder.encode(NSNumber(value: computeUnits.rawValue), forKey: "computeUnits")
         if let functionName { coder.encode(NSString(string: functionName), forKey: "functionName") }
         if let modelDisplayName { coder.encode(NSString(string: modelDisplayName), forKey: "modelDisplayName") }
         coder.encode(NSNumber(value: allowLowPrecisionAccumulationOnGPU), forKey: "lowPrecision")
+        coder.encode(NSNumber(value: optimizationHints.reshapeFrequency.rawValue), forKey: "reshapeFrequency")
+        coder.encode(
+            NSNumber(value: optimizationHints.specializationStrategy.rawValue),
+            forKey: "specializationStrategy"
+        )
     }
 
     /// Decodes a configuration that `encode(with:)` wrote; settings that are missing have their defaults.
@@ -98,5 +103,15 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
             .map { String(describing: $0) }
         allowLowPrecisionAccumulationOnGPU =
             coder.decodeObject(of: NSNumber.self, forKey: "lowPrecision")?.boolValue ?? false
+        var hints = MLOptimizationHints()
+        let frequency = coder.decodeObject(of: NSNumber.self, forKey: "reshapeFrequency")
+        if let value = frequency.flatMap({ MLOptimizationHints.ReshapeFrequency(rawValue: $0.intValue) }) {
+            hints.reshapeFrequency = value
+        }
+        let strategy = coder.decodeObject(of: NSNumber.self, forKey: "specializationStrategy")
+        if let value = strategy.flatMap({ MLOptimizationHints.SpecializationStrategy(rawValue: $0.intValue) }) {
+            hints.specializationStrategy = value
+        }
+        optimizationHints = hints
     }
 }

@@ -115,10 +115,9 @@ public enum MLModelStructure: Sendable {
     /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(contentsOf url: URL) async throws -> MLModelStructure {
         try await fetchKey(for: url)
-        return try await offPool {
-            try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }
+        return try await runBlocking {
+            try translatingErrors { () throws(ModelError) in try ModelFile.open(path: url.path) }.structure
         }
-        .structure
     }
 
     /// Reads the structure of an asset.
@@ -128,7 +127,7 @@ public enum MLModelStructure: Sendable {
     /// - Throws: `MLModelError` when the model cannot be read or decrypted.
     public static func load(asset: MLModelAsset) async throws -> MLModelStructure {
         try await asset.fetchKey()
-        return try asset.file().structure
+        return try await runBlocking { try asset.file().structure }
     }
 }
 

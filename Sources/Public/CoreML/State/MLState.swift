@@ -4,6 +4,9 @@ import MLNumerics
 /// The buffers that a stateful model keeps from one prediction to the next.
 ///
 /// `MLModel.makeState()` makes one, with all buffers zero.
+///
+/// `@unchecked Sendable`: a lock guards the buffers; whoever writes to the array of a buffer sees to it that no prediction
+/// uses the state meanwhile.
 open class MLState: NSObject, @unchecked Sendable {
     let buffers: ModelState
     /// The names of the buffers, in the order of the model's description.

@@ -1,4 +1,6 @@
 /// The name of a parameter or a metric, possibly limited to one part of a model.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLKey: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The name of the parameter or metric.
     public let name: String
@@ -53,6 +55,8 @@ func keyedText(_ values: [some MLKey: Any]) -> String {
 }
 
 /// The name of a parameter of a model, to set in a configuration or to read from a model.
+///
+/// `@unchecked Sendable`: it adds nothing to `MLKey`.
 open class MLParameterKey: MLKey, @unchecked Sendable {
     /// The learning rate of the optimizer: a double.
     public class var learningRate: MLParameterKey { MLParameterKey(name: "learningRate") }
@@ -99,6 +103,8 @@ open class MLParameterKey: MLKey, @unchecked Sendable {
 }
 
 /// The name of a metric that an update reports.
+///
+/// `@unchecked Sendable`: it adds nothing to `MLKey`.
 open class MLMetricKey: MLKey, @unchecked Sendable {
     /// The mean loss over the last mini-batch or epoch: a single-precision number.
     public class var lossValue: MLMetricKey { MLMetricKey(name: "lossValue") }

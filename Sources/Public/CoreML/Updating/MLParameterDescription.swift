@@ -1,4 +1,6 @@
 /// The numbers that a parameter may have.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable.
 open class MLNumericConstraint: NSObject, @unchecked Sendable {
     /// The smallest allowed number.
     public let minNumber: NSNumber
@@ -22,6 +24,8 @@ open class MLNumericConstraint: NSObject, @unchecked Sendable {
 }
 
 /// A parameter of an updatable model, with its default and the allowed values.
+///
+/// `@unchecked Sendable`: everything that it holds is immutable; the default is a number.
 open class MLParameterDescription: NSObject, @unchecked Sendable {
     /// The parameter's key.
     public let key: MLParameterKey

@@ -18,6 +18,8 @@ public enum MLTaskState: Int, Hashable, Sendable {
 ///
 /// A task starts out suspended. `resume` starts it, and it ends completed or failed; `cancel` makes it fail at the next
 /// opportunity. A task that has ended cannot be started again.
+///
+/// `@unchecked Sendable`: the lock guards everything that changes.
 open class MLTask: NSObject, @unchecked Sendable {
     /// An identifier that is unique to the task.
     public let taskIdentifier = UUID().uuidString

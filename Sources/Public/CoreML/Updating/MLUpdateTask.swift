@@ -9,11 +9,13 @@ import Synchronization
 ///
 /// Model, configuration and the first example are checked when the task is made, the other examples when it runs. All
 /// work and all handlers run on one background queue, in order: while a handler runs, the update waits.
+///
+/// `@unchecked Sendable`: locks guard what other threads change; session, handlers and metrics change on the queue alone.
 open class MLUpdateTask: MLTask, @unchecked Sendable {
     private let session: UpdateSession
     private let trainingData: any MLBatchProvider
     private let configuration: MLModelConfiguration
-    private let surroundings: Surroundings
+    private let loadingOptions: LoadingOptions
     private let features: [MLFeatureDescription]
     private let queue = DispatchQueue(label: "CoreML.MLUpdateTask", qos: .utility)
     private let cancellation = Cancellation()
@@ -34,13 +36,13 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         let given = (configuration ?? MLModelConfiguration()).copy() as! MLModelConfiguration
         let file = try translatingErrors { () throws(ModelError) in try ModelFile.open(path: modelURL.path) }
         let target = try translatingErrors { () throws(ModelError) in
-            try trailing(file.path) { () throws(ModelError) in try UpdateTarget(of: file.specification) }
+            try withErrorContext(file.path) { () throws(ModelError) in try UpdateTarget(of: file.specification) }
         }
         let options = try UpdateOption.options(given.parameters ?? [:], for: target)
-        let surroundings = try given.surroundings()
+        let loadingOptions = try given.loadingOptions()
         session = try translatingErrors { () throws(ModelError) in
             try UpdateSession(file, options: options) { () throws(ModelError) in
-                try EngineLoader.load(file, functionName: given.functionName, surroundings: surroundings)
+                try EngineLoader.load(file, functionName: given.functionName, loadingOptions: loadingOptions)
             }
         }
         // The session has taken over weights and biases; the models that it returns get no such parameters.
@@ -48,7 +50,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
             $0.key.name != MLParameterKey.weights.name && $0.key.name != MLParameterKey.biases.name
         }
         self.configuration = given
-        self.surroundings = surroundings
+        self.loadingOptions = loadingOptions
         self.trainingData = trainingData
         self.handlers = handlers
         features = file.specification.trainingFeatures.map { MLFeatureDescription($0) }
@@ -256,10 +258,10 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
                         + "\(given.isEmpty ? "none" : given). Each example takes:\n" + featureList
                 )
             }
-            if let objection = description.objection(to: value, allowsLegacyRanks: true) {
+            if let failure = description.validationFailure(for: value, allowsLegacyRanks: true) {
                 throw MLModelError(
                     .featureType,
-                    "Example \(index) of the training data: the value of \"\(description.name)\" \(objection). "
+                    "Example \(index) of the training data: the value of \"\(description.name)\" \(failure). "
                         + "Each example takes:\n" + featureList
                 )
             }
@@ -330,7 +332,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
     }
 
     private func model(_ content: Result<ModelFile, ModelError>) -> UpdatedModel {
-        UpdatedModel(content, of: session.file, configuration: configuration, surroundings: surroundings)
+        UpdatedModel(content, of: session.file, configuration: configuration, loadingOptions: loadingOptions)
     }
 
     /// The model in its present state; valid while the update waits.

@@ -6,6 +6,8 @@ import MLSpecification
 import Synchronization
 
 /// A model at some point of an update, whose engine is loaded when it first predicts.
+///
+/// `@unchecked Sendable`: it adds an immutable file to `MLModel`.
 final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
     /// The file, or the reason why the update cannot provide it.
     private let content: Result<ModelFile, ModelError>
@@ -16,18 +18,18 @@ final class UpdatedModel: MLModel, MLWritable, @unchecked Sendable {
     ///   - content: The updated model; predictions and `write` throw its failure.
     ///   - original: The model before the update, which has the same interface.
     ///   - configuration: The configuration of the update.
-    ///   - surroundings: The settings to load the engine with.
+    ///   - loadingOptions: The settings to load the engine with.
     init(
         _ content: Result<ModelFile, ModelError>,
         of original: ModelFile,
         configuration: MLModelConfiguration,
-        surroundings: Surroundings
+        loadingOptions: LoadingOptions
     ) {
         self.content = content
         super.init(
             (try? content.get()) ?? original,
             configuration: configuration,
-            engine: DeferredEngine(content, original.specification.description_p, surroundings)
+            engine: DeferredEngine(content, original.specification.description_p, loadingOptions)
         )
     }
 
@@ -61,19 +63,19 @@ final class DeferredEngine: ModelEngine {
     let interface: SpecModelDescription
     private let loaded = Mutex<Result<any ModelEngine, ModelError>?>(nil)
     private let file: Result<ModelFile, ModelError>
-    private let surroundings: Surroundings
+    private let loadingOptions: LoadingOptions
 
-    init(_ file: Result<ModelFile, ModelError>, _ interface: SpecModelDescription, _ surroundings: Surroundings) {
+    init(_ file: Result<ModelFile, ModelError>, _ interface: SpecModelDescription, _ loadingOptions: LoadingOptions) {
         self.file = file
         self.interface = interface
-        self.surroundings = surroundings
+        self.loadingOptions = loadingOptions
     }
 
     private func engine() throws(ModelError) -> any ModelEngine {
         let result = loaded.withLock { loaded in
             if let loaded { return loaded }
             let result = Result { () throws(ModelError) in
-                try EngineLoader.load(try file.get(), surroundings: surroundings)
+                try EngineLoader.load(try file.get(), loadingOptions: loadingOptions)
             }
             loaded = result
             return result

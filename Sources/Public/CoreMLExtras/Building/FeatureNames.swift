@@ -89,7 +89,9 @@ enum FeatureNames {
         if !model.stages.isEmpty {
             var stages = model.stages
             for index in stages.indices where stages[index].mentions(name) {
-                try trailing("model \(index)") { () throws(ModelError) in try replace(name, other, in: &stages[index]) }
+                try withErrorContext("model \(index)") { () throws(ModelError) in
+                    try replace(name, other, in: &stages[index])
+                }
             }
             model.setStages(stages)
         }

@@ -39,7 +39,8 @@ public struct ModelArrayType: Hashable, Sendable {
     public enum Flexibility: Hashable, Sendable {
         /// One of these shapes; the type's `shape` is the preferred one.
         case shapes([[Int]])
-        /// A range of extents for each axis; an upper bound of `Int.max` means no limit.
+        /// A range of extents for each axis, which contains the default one; an upper bound of `Int.max` means no
+        /// limit.
         case ranges([ClosedRange<Int>])
     }
 
@@ -104,7 +105,7 @@ public struct ModelImageType: Hashable, Sendable {
     public enum Flexibility: Hashable, Sendable {
         /// One of these sizes.
         case sizes([Size])
-        /// Any size within these ranges; an upper bound of `Int.max` means no limit.
+        /// Any size within these ranges, which contain the default one; an upper bound of `Int.max` means no limit.
         case ranges(width: ClosedRange<Int>, height: ClosedRange<Int>)
     }
 
@@ -164,6 +165,10 @@ extension ModelFeatureType {
                 }
             case .ranges(let width, let height):
                 if width.lowerBound < 0 || height.lowerBound < 0 { return "a range of sizes begins below 0" }
+                if !width.contains(image.size.width) || !height.contains(image.size.height) {
+                    return "the size \(image.size.width) × \(image.size.height) lies outside the ranges \(width) and "
+                        + "\(height)"
+                }
             case nil: break
             }
         case .sequence(_, let count?): if count.lowerBound < 0 { return "a sequence has at least 0 elements" }

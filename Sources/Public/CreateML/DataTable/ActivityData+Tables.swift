@@ -27,7 +27,7 @@ extension MLActivityClassifier.DataSource {
     /// The rows of a recording stay together; its label is that of its first row.  The column holds 0 for the first
     /// proportion, 1 for the second, and so on.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - seed: The seed of the assignment; taken from the clock by default.
     ///   - featureColumns: The names of the sensors' columns, at least one.
     ///   - labelColumn: The name of the column of labels.

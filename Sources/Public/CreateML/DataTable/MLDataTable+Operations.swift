@@ -175,7 +175,7 @@ extension MLDataTable {
     ///
     /// The column holds 0 for the first proportion, 1 for the second, and so on; the rows are assigned at random.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - column: The name of the column whose values are the strata.
     ///   - seed: The seed of the assignment; taken from the clock by default.
     /// - Returns: The table with the added column.
@@ -192,7 +192,7 @@ extension MLDataTable {
     /// Adds a column `partition` that divides the rows of each value of a column by proportions, using a given
     /// generator.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - column: The name of the column whose values are the strata.
     ///   - generator: The source of random numbers.
     /// - Returns: The table with the added column.
@@ -202,9 +202,10 @@ extension MLDataTable {
         on column: String,
         generator: inout RNG
     ) throws -> MLDataTable where RNG: RandomNumberGenerator {
+        let proportions = try Proportions(proportions)
         var partition = [Int](repeating: 0, count: size.rows)
         for rows in KeyGroups(try keys([column])).rows {
-            for (row, part) in zip(rows, try Self.parts(rows.count, proportions, &generator)) { partition[row] = part }
+            for (row, part) in zip(rows, Self.parts(rows.count, proportions, &generator)) { partition[row] = part }
         }
         return try adding(partition)
     }
@@ -214,7 +215,7 @@ extension MLDataTable {
     /// The rows of a sequence stay together; its stratum is the value of its first row.  The column holds 0 for the
     /// first proportion, 1 for the second, and so on.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - sequenceIdentifierColumn: The name of the column whose value is equal in all rows of a sequence.
     ///   - column: The name of the column whose values are the strata.
     ///   - seed: The seed of the assignment; taken from the clock by default.
@@ -237,7 +238,7 @@ extension MLDataTable {
 
     /// Adds a column `partition` that divides sequences by proportions, using a given generator.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - sequenceIdentifierColumn: The name of the column whose value is equal in all rows of a sequence.
     ///   - column: The name of the column whose values are the strata.
     ///   - generator: The source of random numbers.
@@ -249,11 +250,12 @@ extension MLDataTable {
         on column: String,
         generator: inout RNG
     ) throws -> MLDataTable where RNG: RandomNumberGenerator {
+        let proportions = try Proportions(proportions)
         let sequences = KeyGroups(try keys([sequenceIdentifierColumn])).rows
         let values = try keys([column])
         var partition = [Int](repeating: 0, count: size.rows)
         for members in KeyGroups(sequences.map { values[$0[0]] }).rows {
-            for (member, part) in zip(members, try Self.parts(members.count, proportions, &generator)) {
+            for (member, part) in zip(members, Self.parts(members.count, proportions, &generator)) {
                 for row in sequences[member] { partition[row] = part }
             }
         }
@@ -270,19 +272,12 @@ extension MLDataTable {
     /// The indices of proportions, each as often as its share of `count`, in random order.
     private static func parts<RNG: RandomNumberGenerator>(
         _ count: Int,
-        _ proportions: [Double],
+        _ proportions: Proportions,
         _ generator: inout RNG
-    ) throws -> [Int] {
-        guard !proportions.isEmpty, proportions.allSatisfy({ $0 >= 0 }), abs(proportions.reduce(0, +) - 1) < 1e-6 else {
-            throw MLCreateError.generic(
-                reason: "the proportions are \(proportions); they are 0 or more, and add up to 1"
-            )
-        }
-        var (parts, share): ([Int], Double) = ([], 0)
-        for (part, proportion) in proportions.enumerated() {
-            share += proportion
-            let end = part == proportions.count - 1 ? count : Int((share * Double(count)).rounded())
-            parts += Array(repeating: part, count: max(0, end - parts.count))
+    ) -> [Int] {
+        var parts: [Int] = []
+        for (part, end) in proportions.ends(of: count).enumerated() {
+            parts += Array(repeating: part, count: end - parts.count)
         }
         return parts.shuffled(using: &generator)
     }
@@ -327,7 +322,7 @@ extension MLDataTable {
     /// - Parameter path: The path of the folder; see `write(to:)`.
     /// - Throws: The same errors as `write(to:)`.
     public func write(toDirectory path: String) throws {
-        try write(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
+        try write(to: URL(fileURLWithPath: path.expandingTilde))
     }
 
     /// Writes the rows as a CSV file, atomically; missing values are empty cells.
@@ -356,6 +351,6 @@ extension MLDataTable {
     /// - Parameter path: The path of the file; see `writeCSV(to:)`.
     /// - Throws: The same errors as `writeCSV(to:)`.
     public func writeCSV(toFile path: String) throws {
-        try writeCSV(to: URL(fileURLWithPath: (path as NSString).expandingTildeInPath))
+        try writeCSV(to: URL(fileURLWithPath: path.expandingTilde))
     }
 }

@@ -20,27 +20,47 @@ extension _RowSubscripts {
     }
 
     /// The rows of a range; invalid if the range exceeds the rows.
-    public subscript(slice: Range<Int>) -> Self {
-        _transformed { frame in
-            guard slice.lowerBound >= 0, slice.upperBound <= frame.shape.rows else {
-                throw MLCreateError.generic(
-                    reason: "there are no rows \(slice); the rows are \(0..<frame.shape.rows)"
-                )
-            }
-            return DataFrame(frame[slice])
-        }
-    }
+    public subscript(slice: Range<Int>) -> Self { rows(from: slice.lowerBound, upTo: slice.upperBound) }
 
     /// The rows of a range expression, such as `2...`; invalid if it exceeds the rows.
     public subscript<R>(slice: R) -> Self where R: RangeExpression, R.Bound == Int {
-        self[slice.relative(to: 0..<_rowCount)]
+        // An end that the expression leaves open is the end of all numbers; relative to the rows alone, an expression
+        // such as `9...` of three rows would be no range.
+        let all = Int.min..<Int.max
+        let range = slice.relative(to: all)
+        return rows(
+            from: range.lowerBound == all.lowerBound ? 0 : range.lowerBound,
+            upTo: range.upperBound == all.upperBound ? _rowCount : range.upperBound
+        )
     }
 
-    /// Returns the first rows, at most `maxLength` of them.
-    public func prefix(_ maxLength: Int = 10) -> Self { _transformed { DataFrame($0.prefix(maxLength)) } }
+    private func rows(from start: Int, upTo end: Int) -> Self {
+        _transformed { frame in
+            guard start >= 0, start <= end, end <= frame.shape.rows else {
+                throw MLCreateError.generic(
+                    reason: "there are no rows \(start)..<\(end); the rows are \(0..<frame.shape.rows)"
+                )
+            }
+            return DataFrame(frame[start..<end])
+        }
+    }
 
-    /// Returns the last rows, at most `maxLength` of them.
-    public func suffix(_ maxLength: Int = 10) -> Self { _transformed { DataFrame($0.suffix(maxLength)) } }
+    /// Returns the first rows, at most `maxLength` of them; invalid if that is negative.
+    public func prefix(_ maxLength: Int = 10) -> Self {
+        _transformed { DataFrame($0.prefix(try checked(maxLength))) }
+    }
+
+    /// Returns the last rows, at most `maxLength` of them; invalid if that is negative.
+    public func suffix(_ maxLength: Int = 10) -> Self {
+        _transformed { DataFrame($0.suffix(try checked(maxLength))) }
+    }
+
+    private func checked(_ maxLength: Int) throws -> Int {
+        guard maxLength >= 0 else {
+            throw MLCreateError.generic(reason: "maxLength is \(maxLength); it must be 0 or more")
+        }
+        return maxLength
+    }
 }
 
 extension MLDataTable: _RowSubscripts {

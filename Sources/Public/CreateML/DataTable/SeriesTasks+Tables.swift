@@ -54,7 +54,7 @@ extension MLActionClassifier.DataSource {
     /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
     /// labels renamed; videos are divided by name.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - seed: The seed of the assignment; taken from the clock by default.
     ///   - labelColumn: The name of the column of labels.
     /// - Returns: The table.
@@ -90,7 +90,7 @@ extension MLHandActionClassifier.DataSource {
     /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
     /// labels renamed; videos are divided by name.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - seed: The seed of the assignment; taken from the clock by default.
     ///   - labelColumn: The name of the column of labels.
     /// - Returns: The table.
@@ -123,7 +123,7 @@ extension MLHandPoseClassifier.DataSource {
     /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
     /// labels renamed; images are divided by name.
     /// - Parameters:
-    ///   - proportions: The share of each part; none is negative, and their sum is 1.
+    ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
     ///   - seed: The seed of the assignment; taken from the clock by default.
     ///   - labelColumn: The name of the column of labels.
     /// - Returns: The table.

@@ -7,6 +7,8 @@ private protocol HistoryFollower: AnyObject, Sendable { func deliver() }
 /// A subject whose subscribers, late ones included, get all values that were ever sent.
 ///
 /// A job may save its first checkpoint before its caller has subscribed.
+///
+/// `@unchecked Sendable`: the lock guards everything that changes.
 final class HistorySubject<Output>: Publisher, @unchecked Sendable {
     typealias Failure = Never
 
@@ -41,6 +43,8 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
     /// One subscriber: its position in the history and its demand.
     ///
     /// `deliver` may be called by several threads; one of them passes the values on, in order.
+    ///
+    /// `@unchecked Sendable`: the lock of the subject guards everything that changes.
     private final class Following<S: Subscriber>: Subscription, HistoryFollower, @unchecked Sendable
     where S.Input == Output, S.Failure == Never {
         private let source: HistorySubject

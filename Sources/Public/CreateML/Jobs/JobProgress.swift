@@ -2,6 +2,9 @@ public import Combine
 public import Foundation
 
 /// The progress of a job, which any thread may read while the job changes it.
+///
+/// `@unchecked Sendable`: the lock guards what this class overrides.  `fractionCompleted`, which cannot be overridden, computes
+/// with numbers alone: read during a report it may be that of counts half changed.
 final class JobProgress: Progress, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let subject = PassthroughSubject<Void, Never>()
@@ -34,6 +37,9 @@ final class JobProgress: Progress, @unchecked Sendable {
         get { lock.withLock { wasCancelled } }
         set { lock.withLock { wasCancelled = newValue } }
     }
+
+    override var isFinished: Bool { lock.withLock { super.isFinished } }
+    override var isIndeterminate: Bool { lock.withLock { super.isIndeterminate } }
 
     /// All reports in their order.
     var reports: [MLProgress] { lock.withLock { history } }
@@ -97,6 +103,7 @@ private struct Timers: Publisher {
     func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == Never {
         let subject = PassthroughSubject<Void, Never>()
         let timer = DispatchSource.makeTimerSource(queue: queue)
+        // The subject locks its state, and the timer alone sends.
         nonisolated(unsafe) let target = subject
         timer.schedule(deadline: .now() + interval, repeating: interval)
         timer.setEventHandler { target.send(()) }

@@ -78,6 +78,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
         future = Future { fulfil = $0 }
         promise = fulfil ?? { _ in }
         progress.cancellationHandler = { [cancellation] in cancellation.cancel() }
+        // Taken from its session, so that the queue alone uses it.
         nonisolated(unsafe) let first = run
         DispatchQueue(label: "MLJob", qos: .userInitiated).async { [self] in
             var worker = Worker(job: self, session: session, progress: progress, plan: plan)

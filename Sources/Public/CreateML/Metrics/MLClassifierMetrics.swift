@@ -98,11 +98,11 @@ extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvert
 
             ******CONFUSION MATRIX******
             \(line)
-            \(TextTable.text([["True\\Pred"] + labels] + matrix))
+            \(AlignedText.text([["True\\Pred"] + labels] + matrix))
 
             ******PRECISION RECALL******
             \(line)
-            \(TextTable.text([["Class", "Precision(%)", "Recall(%)"]] + shares))
+            \(AlignedText.text([["Class", "Precision(%)", "Recall(%)"]] + shares))
 
             """
     }
@@ -112,7 +112,7 @@ extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvert
 }
 
 /// Rows of cells, left-aligned in columns as wide as their widest cell.
-enum TextTable {
+enum AlignedText {
     static func text(_ rows: [[String]]) -> String {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

@@ -75,9 +75,16 @@ package struct TreeSettings: Codable, Hashable, Sendable {
 
     var rounds: Int { kind == .decisionTree ? 1 : maxIterations }
 
+    /// Without the seed of a decision tree, which draws nothing at random.
     var compared: [SessionParameter] {
-        described.filter { $0.name != "maxIterations" || kind == .randomForest }
-            .map { SessionParameter($0.name, $0.value) }
+        described.filter { parameter in
+            switch parameter.name {
+            case "maxIterations": kind == .randomForest
+            case "randomSeed": kind != .decisionTree
+            default: true
+            }
+        }
+        .map { SessionParameter($0.name, $0.value) }
     }
 
     var described: [(name: String, value: String)] {

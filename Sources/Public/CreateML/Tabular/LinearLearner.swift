@@ -63,17 +63,16 @@ struct LinearLearner: TabularLearner {
 
     mutating func iterate() throws -> [MLProgress.Metric: Double] {
         trainer.step()
-        var result: [MLProgress.Metric: Double] = [.loss: trainer.objectiveValue]
+        var result: [MLProgress.Metric: Double] = [.loss: trainer.meanLoss]
         guard let validation else { return result }
         let model = trainer.model
         let scores = try model.scores(of: validation)
         let classes = labels == nil ? [] : model.classes(scores)
-        var measured = measures.metrics(
+        let measured = measures.metrics(
             { classes.isEmpty ? scores[$0] : Double(classes[$0]) },
-            loss: 0,
+            loss: objective.meanLoss(scores: scores, targets: measures.targets),
             isValidation: true
         )
-        measured[.validationLoss] = nil
         result.merge(measured) { $1 }
         return result
     }

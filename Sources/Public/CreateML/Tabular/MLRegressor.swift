@@ -76,7 +76,8 @@ public enum MLRegressor: Sendable {
     public func write(to fileURL: URL, metadata: MLModelMetadata?) throws {
         try task.write(to: fileURL, metadata: metadata)
     }
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     public func write(toFile path: String, metadata: MLModelMetadata?) throws {
         try task.write(toFile: path, metadata: metadata)
     }

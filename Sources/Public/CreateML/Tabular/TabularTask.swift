@@ -112,8 +112,8 @@ extension _TabularTask {
     ///
     /// A model that is set here is used for predictions and evaluations; it cannot be written.
     public var model: MLModel {
-        get { _trained.model }
-        set { _trained.model = newValue }
+        get { _trained.task.model }
+        set { _trained.task.model = newValue }
     }
 
     /// Predicts the target of every row.
@@ -129,16 +129,17 @@ extension _TabularTask {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try _trained.write(to: fileURL.path, metadata)
+        try _trained.task.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try _trained.write(to: path, metadata)
+        try _trained.task.write(toFile: path, metadata)
     }
 
     /// The columns, parameters and metrics.

@@ -1,7 +1,6 @@
 import CoreML
 import Foundation
 import MLFeatures
-import MLFiles
 import MLModels
 import MLNumerics
 import MLSpecification
@@ -14,12 +13,9 @@ public struct _TrainedTable: Sendable {
     let layout: FeatureLayout
     let target: String
     let labels: LabelList?
-    let specification: SpecModel
+    /// The model for the caller, loaded on first use.
+    var task: TaskModel
     private let engine: Pipeline
-    /// The model for the caller, loaded on demand.
-    private let loaded = LoadedModel()
-    /// The model that the caller put in its place.
-    private var replacement: MLModel?
     let trainingMetrics: TabularMetrics
     let validationMetrics: TabularMetrics
     /// The algorithms that were compared; `nil` if the caller named the algorithm.
@@ -45,11 +41,9 @@ public struct _TrainedTable: Sendable {
         self.choice = choice
         (layout, target, labels) = (table.layout, table.target, table.labels)
         let pipeline = TabularPipeline(layout: layout, target: target, labels: labels)
-        var model = pipeline.model(predictor)
-        model.apply(MLModelMetadata())
-        model.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
+        let model = pipeline.model(predictor).marked
         let engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
-        (specification, self.engine) = (model, engine)
+        (task, self.engine) = (try TaskModel(model, isLoaded: false), engine)
         samplesTraining = table.validation == nil
         sample = Self.sample(table.validation ?? table.training, table.validationTargets ?? table.trainingTargets)
         trainingMetrics = try Self.metrics(
@@ -72,45 +66,6 @@ public struct _TrainedTable: Sendable {
     }
 
     var features: [String] { layout.features.map(\.name) }
-
-    // MARK: Model
-
-    /// Loads the model once, on first use.
-    private final class LoadedModel: @unchecked Sendable {
-        private let lock = NSLock()
-        private var model: MLModel?
-
-        func get(_ specification: SpecModel) throws -> MLModel {
-            try lock.withLock {
-                if let model { return model }
-                let file = ModelFile(specification: specification, path: "the trained model")
-                let new = try MLModel(file, configuration: MLModelConfiguration())
-                model = new
-                return new
-            }
-        }
-    }
-
-    var model: MLModel {
-        get {
-            if let replacement { return replacement }
-            do { return try loaded.get(specification) } catch {
-                preconditionFailure("a trained model could not be loaded: \(error)")
-            }
-        }
-        set { replacement = newValue }
-    }
-
-    func write(to path: String, _ metadata: MLModelMetadata?) throws {
-        guard replacement == nil else {
-            throw MLCreateError.generic(
-                reason: "the model was replaced by another one, which is in its own file already; train again to write"
-            )
-        }
-        var model = specification
-        if let metadata { model.apply(metadata) }
-        try model.write(to: path)
-    }
 
     // MARK: Importance
 
@@ -171,7 +126,7 @@ public struct _TrainedTable: Sendable {
 
     /// Predictions of the current model for rows of the layout.
     private func predict(_ table: EncodedTable) throws -> FeatureColumn {
-        guard let replacement else { return try Self.run(engine, table.batch(layout), target) }
+        guard let replacement = task.replacement else { return try Self.run(engine, table.batch(layout), target) }
         let batch = table.batch(layout)
         let examples = try (0..<batch.count).map { row in
             try MLDictionaryFeatureProvider(

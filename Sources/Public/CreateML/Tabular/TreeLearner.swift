@@ -79,7 +79,7 @@ struct TreeLearner: TabularLearner {
         } else {
             trainer.boost()
         }
-        let validationMetrics = validate(trainer.trees.suffix(objective.outputCount))
+        let validationMetrics = try validate(trainer.trees.suffix(objective.outputCount))
         let (sums, scale) = (trainer.sums, scale(iteration))
         var result = measures.metrics(
             { prediction(sums, $0, scale) },
@@ -96,7 +96,9 @@ struct TreeLearner: TabularLearner {
     }
 
     /// Adds the trees of an iteration to the sums of the validation rows, and measures them.
-    private mutating func validate(_ trees: ArraySlice<RegressionTree>) -> [MLProgress.Metric: Double] {
+    /// - Throws: `MLCreateError` if training may stop early and no iteration so far has a loss that can be compared: the
+    ///   model would have no trees.
+    private mutating func validate(_ trees: ArraySlice<RegressionTree>) throws -> [MLProgress.Metric: Double] {
         guard let validation else { return [:] }
         for (output, tree) in trees.enumerated() {
             tree.add(to: &validationSums, of: validation, output: output, stride: objective.outputCount)
@@ -104,6 +106,13 @@ struct TreeLearner: TabularLearner {
         let (sums, scale) = (validationSums, scale(trees.endIndex / objective.outputCount))
         let loss = loss(sums, validationMeasures.targets, scale)
         if loss < best.loss { best = (loss, trees.endIndex / objective.outputCount) }
+        guard best.iteration > 0 || settings.earlyStoppingRounds == nil else {
+            let most = validationMeasures.targets.map(\.magnitude).max() ?? 0
+            throw MLCreateError.generic(
+                reason: "the validation loss is \(loss), so that early stopping cannot find the best iteration; the "
+                    + "greatest validation target is \(most): check it, or leave earlyStoppingRounds out"
+            )
+        }
         return validationMeasures.metrics({ prediction(sums, $0, scale) }, loss: loss, isValidation: true)
     }
 
@@ -185,7 +194,7 @@ struct TreeLearner: TabularLearner {
         best = (.infinity, 0)
         for place in validationSums.indices { validationSums[place] = objective.baseScore }
         for start in stride(from: 0, to: count, by: objective.outputCount) {
-            _ = validate(trees[start..<start + objective.outputCount])
+            _ = try validate(trees[start..<start + objective.outputCount])
         }
     }
 

@@ -3,8 +3,9 @@ import Foundation
 import Synchronization
 
 /// The records of a CSV text, divided into chunks that can be read independently.
+///
+/// `@unchecked Sendable`: nobody writes to the bytes, and all else but the pool is made before threads read chunks.
 final class CSVChunks: @unchecked Sendable {
-    // Unchecked: the bytes are not written to while chunks are read.
     private let bytes: UnsafeBufferPointer<UInt8>
     /// The file whose mapped bytes are read, if any.
     private let file: MappedFile?
@@ -145,7 +146,7 @@ final class CSVChunks: @unchecked Sendable {
     /// Calls `body` with the cells found by vectorised search, or returns nil when lines are irregular.
     private func withFastGrid<R>(_ part: Part, _ body: (CSVGrid) -> R) -> R? {
         let length = part.range.count
-        guard length < Int(UInt32.max) else { return nil }
+        guard length < dialect.mostBytes else { return nil }
         let kept = pool.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
         guard let memory = kept ?? malloc((longest + 1) * 4) else { return nil }
         defer {

@@ -2,9 +2,9 @@ import CTabular
 import Foundation
 
 /// Collects the cells of one column from chunks, which may be processed in parallel, each once.
+///
+/// `@unchecked Sendable`: chunks write to parts of the memory that do not overlap, and to their own entry of the lists.
 final class CSVColumnBuilder: @unchecked Sendable {
-    // Unchecked: chunks write to parts of the memory that do not overlap, and to their own entry of the lists.
-
     /// The result of reading a chunk.
     enum Outcome {
         case done
@@ -66,8 +66,10 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
+    /// The entries of the lists, by chunk.
+    ///
+    /// `@unchecked Sendable`: each chunk has an entry of its own.
     struct Slots: @unchecked Sendable {
-        // Unchecked: each chunk has an entry of its own.
         fileprivate let builder: CSVColumnBuilder
         fileprivate let arenas: UnsafeMutablePointer<TextArena?>?
         fileprivate let missing: UnsafeMutablePointer<Missing?>
@@ -233,10 +235,8 @@ final class CSVColumnBuilder: @unchecked Sendable {
         if let bytes = arena.bytes {
             arenas![chunk] = TextArena(adopting: bytes, count: arena.count)
         }
-        if taken < grid.rows {
-            // Quotes were checked before: the cell is longer than a string can be, or memory is at its end.
-            return .failed(.outOfBounds(requested: taken, actual: taken))
-        }
+        // Quotes were checked before, and no cell of a grid is longer than a string can be.
+        require(taken == grid.rows, "TabularData: no memory for the text of column '\(name)'")
         for row in 0..<grid.rows where dialect.missing.mayHave(length: views[row].count) {
             let view = views[row]
             if view.isShort {

@@ -14,12 +14,15 @@ struct CSVDialect {
     let falses: Encodings
     /// Whether a cell that stands for a missing value may look like a number or a date.
     let missingMayBeNumber: Bool
+    /// The greatest number of bytes of a grid.
+    let mostBytes: Int
 
     init(_ options: CSVReadingOptions) {
         delimiter = Array(String(options.delimiter).utf8)
         escape = options.usesEscaping ? Array(String(options.escapeCharacter).utf8) : nil
         usesQuoting = options.usesQuoting
         ignoresEmptyLines = options.ignoresEmptyLines
+        mostBytes = options.mostBytes
         missing = Encodings(options.nilEncodings)
         trues = Encodings(options.trueEncodings)
         falses = Encodings(options.falseEncodings)

@@ -76,8 +76,8 @@ final class CSVCleanGrid {
             if records.ends.count != columns, !isEmpty {
                 throw .wrongNumberOfColumns(row: firstRow + rows, columns: records.ends.count, expected: columns)
             }
-            if contents.count + records.contents.count + columns + 1 > Int(UInt32.max) {
-                throw .outOfBounds(requested: firstRow + rows, actual: firstRow + rows)
+            if contents.count + records.contents.count + columns + 1 > records.dialect.mostBytes {
+                throw records.tooLong(row: firstRow + rows)
             }
             var start = 0
             for column in 0..<columns {

@@ -15,6 +15,9 @@ public enum CSVReadingError: Error, Sendable {
     /// A row has more or fewer cells than the first line.
     case wrongNumberOfColumns(row: Int, columns: Int, expected: Int)
     /// A cell cannot be read as the type that was given for its column.
+    ///
+    /// With the type `.string` it is the longest cell of a row that is longer than the 4 GiB that can be read; then its
+    /// contents are cut.
     case failedToParse(row: Int, column: Int, type: CSVType, cellContents: Data)
     /// A cell is not valid UTF-8.
     case badEncoding(row: Int, column: Int, cellContents: Data)
@@ -62,13 +65,17 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .outOfBounds(let requested, let actual):
-            "row \(requested) was requested, the file has \(actual) rows"
+            actual == RowSelection.mostRows
+                ? "the file has \(requested) rows, a data frame holds at most \(actual)"
+                : "row \(requested) was requested, the file has \(actual) rows"
         case .missingColumn(let name): "the file has no column '\(name)'"
         case .unsupportedEncoding(let encoding): "the file is \(encoding); convert it to UTF-8"
         case .misplacedQuote(let row, let column):
             "row \(row), column \(column): a quote is not allowed here; double quotes inside quotes, or set usesQuoting to false"
         case .wrongNumberOfColumns(let row, let columns, let expected):
             "row \(row) has \(columns) columns, not \(expected)"
+        case .failedToParse(let row, let column, .string, let contents):
+            "row \(row) is longer than 4 GiB, the most that can be read; its longest cell is that of column \(column), '\(Self.shown(contents))'"
         case .failedToParse(let row, let column, let type, let contents):
             "row \(row), column \(column): '\(Self.shown(contents))' cannot be read as \(type)"
         case .badEncoding(let row, let column, let contents):

@@ -38,6 +38,10 @@ public struct CSVReadingOptions {
     /// Whether the parser for ISO 8601 precedes the others.
     private(set) var parsesISO8601 = true
     private(set) var otherDateParsers: [(String) -> Date?] = []
+    /// The greatest number of bytes of a row, whose cells' places have 32 bits.
+    ///
+    /// Tests make it smaller.
+    package var mostBytes = Int(UInt32.max)
 
     /// Creates options.
     ///

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A byte-by-byte CSV parser, for headers, unusual dialects and irregular lines.
 struct CSVRecords {
     let dialect: CSVDialect
@@ -58,6 +60,18 @@ struct CSVRecords {
                 return true
             }
         }
+    }
+
+    /// Returns the error for the last record, the row `row`, when it does not fit into a grid; it shows the longest cell.
+    func tooLong(row: Int) -> CSVReadingError {
+        let cells = zip([0] + ends, ends).map { $0..<$1 }
+        let longest = cells.indices.max { cells[$0].count < cells[$1].count } ?? 0
+        return .failedToParse(
+            row: row,
+            column: longest,
+            type: .string,
+            cellContents: Data(contents[cells[longest]].prefix(1000))
+        )
     }
 
     /// Reads one cell, up to the separator that ends it.

@@ -15,7 +15,8 @@ extension DataFrameProtocol {
 
     /// Writes the rows as CSV text to a file, which is replaced as a whole or stays as it was.
     ///
-    /// A pipe or another special file is written to directly.
+    /// A symbolic link stays one: the file to which it leads is replaced. A pipe or another special file is written to
+    /// directly.
     ///
     /// - Parameters:
     ///   - url: The file to write.
@@ -23,16 +24,7 @@ extension DataFrameProtocol {
     /// - Throws: `CSVWritingError` for data that is not UTF-8, or the file system's error.
     public func writeCSV(to url: URL, options: CSVWritingOptions = .init()) throws {
         let writer = CSVWriter(base, selection, options)
-        let kind = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
-        let isDirect = kind.map { $0 != .typeRegular } ?? false
-        let target =
-            isDirect
-            ? url
-            : url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
-        if !isDirect { try Data().write(to: target) }
-        do {
-            let file = try FileHandle(forWritingTo: target)
-            defer { try? file.close() }
+        try FileOutput.write(to: url) { file in
             try writer.forEachPart { bytes in
                 guard let start = bytes.baseAddress else { return }
                 try file.write(
@@ -43,12 +35,6 @@ extension DataFrameProtocol {
                     )
                 )
             }
-            if !isDirect, rename(target.path, url.path) != 0 {
-                throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: url.path])
-            }
-        } catch {
-            if !isDirect { unlink(target.path) }
-            throw error
         }
     }
 }

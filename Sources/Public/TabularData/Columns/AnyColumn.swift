@@ -124,15 +124,15 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
     }
 
     /// The rows in `range`, which keep their numbers; assigning needs a slice of the same length and element type.
+    ///
+    /// Rows outside the column are a fatal error.
     public subscript(range: Range<Int>) -> AnyColumnSlice {
         get {
-            require(
-                range.lowerBound >= 0 && range.upperBound <= count,
-                "rows \(range) are not in column '\(name)' (\(count) rows)"
-            )
+            require(range, in: 0..<count, of: name)
             return AnyColumnSlice(column: self, selection: .range(range))
         }
         set {
+            require(range, in: 0..<count, of: name)
             require(range.count == newValue.count, "\(newValue.count) elements cannot replace \(range.count)")
             for (row, element) in zip(range, newValue) { erased.replace(row, with: element) }
         }
@@ -165,9 +165,7 @@ extension AnyColumn: CustomStringConvertible, CustomDebugStringConvertible, Cust
 
     /// Returns the column as a table, with the number of elements below it.
     public func description(options: FormattingOptions) -> String {
-        TablePrinter(columns: [self], rows: .range(0..<count), options: options).text(
-            footer: "\(count) elements"
-        )
+        TablePrinter(columns: [self], rows: .range(0..<count), options: options).text(.elements)
     }
 
     /// The same text as `description`.

@@ -143,7 +143,7 @@ extension AnyColumnSlice: CustomStringConvertible, CustomDebugStringConvertible,
 
     /// Returns the slice as a table, with the number of elements below it.
     public func description(options: FormattingOptions) -> String {
-        TablePrinter(columns: [column], rows: selection, options: options).text(footer: "\(count) elements")
+        TablePrinter(columns: [column], rows: selection, options: options).text(.elements)
     }
 
     /// The same text as `description`.

@@ -183,6 +183,8 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     }
 
     /// The rows in `bounds`, which keep their numbers; assigning needs a slice of the same length.
+    ///
+    /// Rows outside the column are a fatal error.
     public subscript(bounds: Range<Int>) -> ColumnSlice<WrappedElement> {
         get { ColumnSlice(column: self, range: bounds) }
         set { replace(bounds, with: newValue) }
@@ -201,8 +203,9 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
         DiscontiguousColumnSlice(column: self, selection: RowSelection(mask: mask, count: count))
     }
 
-    /// Replaces the elements of `rows` by as many others.
+    /// Replaces the elements of `rows`, which must lie in the column, by as many others.
     mutating func replace(_ rows: Range<Int>, with elements: some Collection<Element>) {
+        require(rows, in: 0..<count, of: name)
         require(rows.count == elements.count, "\(elements.count) elements cannot replace \(rows.count)")
         for (row, element) in zip(rows, elements) { storage.replace(row, with: element) }
     }

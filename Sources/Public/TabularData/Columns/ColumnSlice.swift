@@ -12,10 +12,7 @@ public struct ColumnSlice<WrappedElement> {
     @usableFromInline let range: Range<Int>
 
     init(column: Column<WrappedElement>, range: Range<Int>) {
-        require(
-            range.lowerBound >= 0 && range.upperBound <= column.count,
-            "rows \(range) are not in column '\(column.name)' (\(column.count) rows)"
-        )
+        require(range, in: 0..<column.count, of: column.name)
         self.column = column
         self.range = range
     }
@@ -109,12 +106,12 @@ extension ColumnSlice: _StoredColumn, RandomAccessCollection, MutableCollection 
     /// The rows in `range`, which must lie in the slice; assigning needs a slice of the same length.
     public subscript(range: Range<Int>) -> ColumnSlice<WrappedElement> {
         get {
-            require(
-                range.lowerBound >= startIndex && range.upperBound <= endIndex,
-                "rows \(range) are not in the slice"
-            )
+            require(range, in: self.range, of: name)
             return ColumnSlice(column: column, range: range)
         }
-        set { column.replace(range, with: newValue) }
+        set {
+            require(range, in: self.range, of: name)
+            column.replace(range, with: newValue)
+        }
     }
 }

@@ -26,12 +26,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
     ///
     /// A range that is not within the column is a fatal error.
     public init(column: Column<WrappedElement>, ranges: [Range<Int>]) {
-        for range in ranges {
-            require(
-                range.lowerBound >= 0 && range.upperBound <= column.count,
-                "rows \(range) are not in column '\(column.name)' (\(column.count) rows)"
-            )
-        }
+        for range in ranges { require(range, in: 0..<column.count, of: column.name) }
         self.init(column: column, selection: RowSelection(ranges: ranges))
     }
 

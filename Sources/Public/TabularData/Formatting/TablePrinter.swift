@@ -54,8 +54,15 @@ struct TablePrinter {
         )
     }
 
-    /// Returns the table and a line below it: `footer`, or the counts of rows and columns.
-    func text(footer: String?) -> String {
+    /// What the line below a table counts.
+    enum Footer {
+        case rowsAndColumns
+        /// The elements of the one column.
+        case elements
+    }
+
+    /// Returns the table and, if the options ask for it, a line of counts below it.
+    func text(_ footer: Footer) -> String {
         var lines: [String] = []
         let widths = (options.includesRowIndices ? [indexWidth] : []) + columns.map(\.width)
         let omitted = columnCount - columns.count
@@ -85,12 +92,19 @@ struct TablePrinter {
         }
         if options.includesRowAndColumnCounts {
             let style = options.integerFormatStyle
-            lines.append(
-                footer
-                    ?? "\(style.format(rowCount)) \(rowCount == 1 ? "row" : "rows"), \(style.format(columnCount)) \(columnCount == 1 ? "column" : "columns")"
-            )
+            switch footer {
+            case .rowsAndColumns:
+                let rows = Self.counted(rowCount, "row", style.format(rowCount))
+                lines.append(rows + ", " + Self.counted(columnCount, "column", style.format(columnCount)))
+            case .elements: lines.append(Self.counted(rowCount, "element", "\(rowCount)"))
+            }
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Returns `number` with a noun in the singular for a count of 1, else in the plural.
+    private static func counted(_ count: Int, _ noun: String, _ number: String) -> String {
+        "\(number) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private func border(
@@ -141,8 +155,6 @@ extension OptionalColumnProtocol {
             let copy = Column<WrappedElement>(name: name, contents: self)
             (column, selection) = (AnyColumn(copy), .range(0..<copy.count))
         }
-        return TablePrinter(columns: [column], rows: selection, options: options).text(
-            footer: "\(selection.count) elements"
-        )
+        return TablePrinter(columns: [column], rows: selection, options: options).text(.elements)
     }
 }

@@ -64,8 +64,9 @@ extension DataFrame {
         stored = result.stored
     }
 
-    /// Removes the row `index` and moves those after it up.
+    /// Removes the row `index` and moves those after it up; an index outside the frame is a fatal error.
     public mutating func removeRow(at index: Int) {
+        check(row: index)
         for column in stored.indices { stored[column].remove(at: index) }
     }
 }

@@ -30,7 +30,8 @@ extension DataFrame {
         }
     }
 
-    private func check(row index: Int) {
+    /// Stops the program when `index` is not the number of a row.
+    func check(row index: Int) {
         require(index >= 0 && index < rowCount, "row \(index) is not one of the frame's \(rowCount)")
     }
 

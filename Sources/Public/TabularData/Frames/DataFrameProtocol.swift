@@ -45,6 +45,6 @@ extension DataFrameProtocol {
 
     /// Returns the rows as a table; cells are shortened, and rows and columns beyond the limits left out.
     public func description(options: FormattingOptions) -> String {
-        TablePrinter(columns: base.columns, rows: selection, options: options).text(footer: nil)
+        TablePrinter(columns: base.columns, rows: selection, options: options).text(.rowsAndColumns)
     }
 }

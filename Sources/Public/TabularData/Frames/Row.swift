@@ -39,7 +39,7 @@ extension DataFrame {
 
         /// Returns the row as a table with one line.
         public func description(options: FormattingOptions) -> String {
-            TablePrinter(columns: base.stored, rows: .range(index..<index + 1), options: options).text(footer: nil)
+            TablePrinter(columns: base.stored, rows: .range(index..<index + 1), options: options).text(.rowsAndColumns)
         }
     }
 }

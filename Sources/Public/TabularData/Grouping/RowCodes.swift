@@ -84,14 +84,14 @@ struct ElementEncoder<Element: Hashable> {
         /// Codes in an array, indexed by the distance from the least value.
         case direct(least: Int64, codes: [UInt32])
         case bits(BitTable)
-        case text(TextTable)
+        case text(StringInterner)
         case any([Element: UInt32])
     }
 
     /// Chooses the lookup table that suits `values`, which must be the first to be encoded.
     init(_ values: _ColumnValues<Element>) {
         if values.storage.text != nil {
-            table = .text(TextTable())
+            table = .text(StringInterner())
         } else if let range = values.integerRange() {
             // A place in the table for each possible value, when there are not many more than rows.
             let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
@@ -313,7 +313,7 @@ struct BitTable {
 ///
 /// The strings stay in the column where they first appeared. Unchecked: written by `encode` only, before any other
 /// thread sees the table.
-final class TextTable: @unchecked Sendable {
+final class StringInterner: @unchecked Sendable {
     private var table = ctab_codes()
 
     deinit { ctab_codes_free(&table) }

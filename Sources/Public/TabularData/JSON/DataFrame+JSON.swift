@@ -5,11 +5,12 @@ extension DataFrame {
     ///
     /// - Parameters:
     ///   - url: A file in UTF-8.
-    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. A key
-    ///     that no object has gives a column of missing strings.
+    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. At least
+    ///     one object must have each key, unless there are no objects.
     ///   - types: The types of columns by name; those of other columns follow from their values.
     ///   - options: The formats of dates.
-    /// - Throws: `JSONReadingError`; `DecodingError` for text that is not JSON; or the file system's error.
+    /// - Throws: `JSONReadingError`; `DecodingError` for text that is not JSON and for a key that no object has; or the
+    ///   file system's error.
     public init(
         contentsOfJSONFile url: URL,
         columns: [String]? = nil,
@@ -25,11 +26,11 @@ extension DataFrame {
     ///
     /// - Parameters:
     ///   - data: Text in UTF-8.
-    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. A key
-    ///     that no object has gives a column of missing strings.
+    ///   - columns: The keys to read, in that order; by default all, in the order in which they first appear. At least
+    ///     one object must have each key, unless there are no objects.
     ///   - types: The types of columns by name; those of other columns follow from their values.
     ///   - options: The formats of dates.
-    /// - Throws: `JSONReadingError`, or `DecodingError` for text that is not JSON.
+    /// - Throws: `JSONReadingError`, or `DecodingError` for text that is not JSON and for a key that no object has.
     public init(
         jsonData data: Data,
         columns: [String]? = nil,
@@ -51,10 +52,12 @@ private struct JSONTable {
         guard case .array(let rows) = try JSONParser.parse(bytes) else { throw JSONReadingError.unsupportedStructure }
         if rows.count > RowSelection.mostRows { throw JSONReadingError.unsupportedStructure }
         var places: [String: Int] = [:]
+        var isFound: [Bool] = []
         for name in columns ?? [] where places[name] == nil {
             places[name] = names.count
             names.append(name)
             values.append([])
+            isFound.append(false)
         }
         for (row, value) in rows.enumerated() {
             guard case .object(let members) = value else { throw JSONReadingError.unsupportedStructure }
@@ -64,13 +67,42 @@ private struct JSONTable {
                     places[key] = names.count
                     names.append(key)
                     values.append(Array(repeating: .null, count: row))
+                    isFound.append(false)
                 }
                 let place = places[key]!
+                isFound[place] = true
                 // The last of several equal keys counts.
                 if values[place].count > row { values[place][row] = value } else { values[place].append(value) }
             }
             for place in values.indices where values[place].count == row { values[place].append(.null) }
         }
+        if !rows.isEmpty, let place = isFound.firstIndex(of: false) { throw Self.missing(names[place], in: rows) }
+    }
+
+    /// Returns the error for a key that none of the objects `rows` has.
+    private static func missing(_ key: String, in rows: [JSONValue]) -> DecodingError {
+        var keys: [String] = []
+        var taken: Set<String> = []
+        for case .object(let members) in rows {
+            for (key, _) in members where taken.insert(key).inserted { keys.append(key) }
+        }
+        return .keyNotFound(
+            Key(stringValue: key),
+            .init(
+                codingPath: [],
+                debugDescription: "no object has the key '\(key)'; the keys are "
+                    + keys.map { "'\($0)'" }.joined(separator: ", ")
+            )
+        )
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { return nil }
     }
 
     func frame(_ types: [String: JSONType], _ options: JSONReadingOptions) throws(JSONReadingError) -> DataFrame {

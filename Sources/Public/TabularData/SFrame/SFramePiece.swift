@@ -18,8 +18,9 @@ struct SFramePiece {
 }
 
 /// The memory for a column's values, which pieces fill in parallel.
+///
+/// `@unchecked Sendable`: each piece writes to its own rows.
 enum SFrameTarget: @unchecked Sendable {
-    // Unchecked: each piece writes to its own rows.
     case integers(PlainBuffer<Int>)
     case floats(PlainBuffer<Double>)
     case strings(PlainBuffer<TextView>)
@@ -37,8 +38,9 @@ enum SFrameTarget: @unchecked Sendable {
 }
 
 /// The result of reading a piece, except the values written into the column's memory.
+///
+/// `@unchecked Sendable`: made by one thread and then looked at by another.
 struct SFrameFilled: @unchecked Sendable {
-    // Unchecked: made by one thread and then looked at by another.
     var cells: (any SFrameCells)?
     /// The rows of the frame whose values are missing, ascending.
     var missing: [Int] = []

@@ -1,8 +1,8 @@
 /// The values of a column, with copy on write.
+///
+/// `@unchecked Sendable`: buffers are written by the holder of the sole reference only.
 @usableFromInline
 struct ColumnStorage<Element>: @unchecked Sendable {
-    // Unchecked: buffers are written by the holder of the sole reference only.
-
     // Exactly one of the three is not nil.
     @usableFromInline var plain: PlainBuffer<Element>?
     /// Only for strings.

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The bytes of a file, which are loaded into memory as they are read.
+///
+/// `@unchecked Sendable`: nobody writes to the bytes.
 final class MappedFile: @unchecked Sendable {
-    // Unchecked: nobody writes to the bytes.
-
     /// The bytes; valid as long as the object exists.
     let bytes: UnsafeBufferPointer<UInt8>
     /// Whether the bytes are the file's pages rather than a copy.

@@ -13,6 +13,7 @@ enum Parallel {
         }
         // Threads take the next number when they have finished one.
         withoutActuallyEscaping(body) { body in
+            // Each call writes to a place of its own, for which the callers of this function provide.
             nonisolated(unsafe) let body = body
             DispatchQueue.concurrentPerform(iterations: count) { body($0) }
         }

@@ -3,10 +3,10 @@ import Foundation
 /// A buffer of values of a trivially copyable type, with one validity bit for each.
 ///
 /// The memory of a missing value holds zero bytes. Bits at and beyond `count` are set.
+///
+/// `@unchecked Sendable`: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
 @usableFromInline
 final class PlainBuffer<Element>: @unchecked Sendable {
-    // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
-
     @usableFromInline var values: UnsafeMutablePointer<Element>
     /// The validity bits; nil means that no value is missing.
     @usableFromInline var validity: UnsafeMutablePointer<UInt64>?
@@ -30,7 +30,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     }
 
     deinit {
-        LargeBlocks.release(values, capacity * MemoryLayout<Element>.stride)
+        BlockCache.release(values, capacity * MemoryLayout<Element>.stride)
         free(validity)
     }
 
@@ -44,7 +44,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Element> {
         let bytes = Swift.max(capacity, 1) * MemoryLayout<Element>.stride
-        guard let memory = bytes >= LargeBlocks.least ? LargeBlocks.allocate(bytes) : malloc(bytes) else {
+        guard let memory = bytes >= BlockCache.least ? BlockCache.allocate(bytes) : malloc(bytes) else {
             fatalError("TabularData: no memory for \(bytes) bytes")
         }
         return memory.bindMemory(to: Element.self, capacity: Swift.max(capacity, 1))

@@ -41,8 +41,9 @@ struct TextView: BitwiseCopyable, Sendable {
 }
 
 /// The bytes of long strings; it grows while a single buffer owns it and never changes afterwards.
+///
+/// `@unchecked Sendable`: appended to by its sole owner only; bytes that are there never change.
 final class TextArena: @unchecked Sendable {
-    // Unchecked: appended to by its sole owner only; bytes that are there never change.
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count: Int
     private var capacity: Int
@@ -93,10 +94,10 @@ struct TextRows {
 }
 
 /// A buffer of strings in UTF-8, without an object for each.
+///
+/// `@unchecked Sendable`: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
 @usableFromInline
 final class TextBuffer: @unchecked Sendable {
-    // Unchecked: written only by the holder of the sole reference, or by a builder that nobody else sees yet.
-
     let views: PlainBuffer<TextView>
     private(set) var arenas: [TextArena]
     /// Whether no other buffer shares the last arena.

@@ -48,7 +48,7 @@ extension _ColumnValues where Wrapped: Hashable {
     @usableFromInline
     func distinct() -> RowSelection {
         if let text = storage.text {
-            let table = TextTable()
+            let table = StringInterner()
             if table.encode(text, selection, into: nil) { return RowSelection(ascending: table.firstRows[...]) }
         }
         return RowSelection(ascending: RowCodes(self).firstRows[...])

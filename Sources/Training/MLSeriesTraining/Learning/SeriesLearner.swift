@@ -88,7 +88,7 @@ package struct SeriesLearner: Sendable {
         )
         let seed = problem.settings.seed
         let others = validation?.sequences()
-        let trainer = try SequenceTrainer(
+        let trainer = try SequenceNetworkTrainer(
             network,
             settings: problem.settings,
             steps: training.sequenceLength,
@@ -144,7 +144,8 @@ package struct SeriesLearner: Sendable {
             bones: skeleton.bones,
             classCount: problem.labels.count
         )
-        let trainer = try SequenceTrainer(network, settings: problem.settings, steps: 1, validation: others) { _ in own
+        let trainer = try SequenceNetworkTrainer(network, settings: problem.settings, steps: 1, validation: others) {
+            _ in own
         }
         return Work(trainer: trainer, model: .poses(network), training: own, validation: others)
     }
@@ -250,7 +251,7 @@ package struct SeriesLearner: Sendable {
         // gradients are small, but Adam's steps are not, and larger ones would overfit.
         let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
-        let trainer = try SequenceTrainer(
+        let trainer = try SequenceNetworkTrainer(
             network,
             settings: settings,
             steps: 1,
@@ -432,4 +433,4 @@ private protocol SeriesTrainer: Sendable {
     func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]]
 }
 
-extension SequenceTrainer: SeriesTrainer {}
+extension SequenceNetworkTrainer: SeriesTrainer {}

@@ -53,6 +53,7 @@ struct CholeskyFactor {
                 }
             }
             guard end < n else { continue }
+            // Each band writes its own rows and reads those of the block above.
             nonisolated(unsafe) let matrix = l
             let bands = (n - end + block - 1) / block
             Workers.parallelFor(bands) { band, _ in
@@ -95,6 +96,7 @@ struct CholeskyFactor {
 
     /// Writes the transpose of L⁻¹: `v[column][row]`.
     private static func invert(_ l: UnsafeMutablePointer<Double>, _ v: UnsafeMutablePointer<Double>, _ n: Int) {
+        // L is only read; each band writes its own columns of the inverse.
         nonisolated(unsafe) let (lower, inverse) = (l, v)
         // Each band of columns of L⁻¹ is computed independently.
         Workers.parallelFor((n + block - 1) / block) { band, _ in

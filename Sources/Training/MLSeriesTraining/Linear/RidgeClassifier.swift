@@ -236,6 +236,7 @@ func pairProducts(_ rows: [Double], count: Int, width: Int) -> [Double] {
     result.withUnsafeMutableBufferPointer { result in
         rows.withUnsafeBufferPointer { rows in
             guard let target = result.baseAddress, let source = rows.baseAddress else { return }
+            // The source is only read; each band writes its own part.
             nonisolated(unsafe) let (to, from) = (target, source)
             let bands = (count + block - 1) / block
             Workers.parallelFor(bands) { band, _ in

@@ -68,6 +68,7 @@ package struct MiniRocket: Sendable, Hashable {
         result.withUnsafeMutableBufferPointer { result in
             set.values.withUnsafeBufferPointer { values in
                 guard let target = result.baseAddress, let source = values.baseAddress else { return }
+                // The series are only read; each has features of its own.
                 nonisolated(unsafe) let (to, from) = (target, source)
                 Workers.parallelFor(set.count) { index, _ in
                     features(of: from + index * size, into: to + index * featureCount)

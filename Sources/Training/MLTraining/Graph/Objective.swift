@@ -110,7 +110,9 @@ private struct Differentiation {
             Tensor(repeating: 1, type.scalarType, shape: type.shape.counts ?? [])
         )
         for operation in tape.reversed() {
-            try trailing("gradient of \(operation.location)") { () throws(ModelError) in try propagate(operation) }
+            try withErrorContext("gradient of \(operation.location)") { () throws(ModelError) in
+                try propagate(operation)
+            }
         }
         for parameter in parameters {
             guard let gradient = gradients[parameter] else {
@@ -140,7 +142,7 @@ private struct Differentiation {
         )
         builder = GraphBuilder()
         context.builder.location = "gradient of \(operation.location)"
-        try operation.op.gradient(&context)
+        try operation.op.addGradient(&context)
         builder = context.builder
         for index in needed {
             guard let operand = operation.operands[index], let gradient = context.operandGradients[index] else {

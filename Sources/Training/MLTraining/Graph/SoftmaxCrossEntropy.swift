@@ -7,7 +7,7 @@ import MLOperators
 /// of x along k.
 ///
 /// Operands: x [N, K], t [N, K], whose rows sum to 1. Result: [N]. The gradient with respect to x is (p − t) · dl.
-package struct SoftmaxCrossEntropy: Operator {
+package struct SoftmaxCrossEntropy: DifferentiableOperator {
     package init() {}
 
     package var displayName: String { "softmax_cross_entropy" }

@@ -15,16 +15,13 @@ final class NetworkPrograms: Sendable {
     private let network: UpdatableNetwork
     private let catalogue: Catalogue
     private let precision: ScalarType
-    private let known = Mutex<[(key: Key, program: GradientProgram)]>([])
+    private let known = Mutex(RecentCache<Key, GradientProgram>(limit: 6))
     private let shapes = Mutex<[[[Int]]: [Int]]>([:])
 
-    private struct Key: Hashable {
+    private struct Key: Hashable, Sendable {
         let features: [[Int]]
         let batch: Int
     }
-
-    /// The size of the cache; beyond it the least recently used program is dropped.
-    private static let limit = 6
 
     init(_ network: UpdatableNetwork, catalogue: Catalogue, precision: ScalarType) throws(ModelError) {
         self.network = network
@@ -78,13 +75,7 @@ final class NetworkPrograms: Sendable {
         }
         let key = Key(features: inputs.map(\.shape), batch: indices.count)
         inputs.append(Tensor(examples: indices.map { examples.targets[$0] }).converted(to: precision))
-        let found = known.withLock { known -> GradientProgram? in
-            guard let place = known.firstIndex(where: { $0.key == key }) else { return nil }
-            let entry = known.remove(at: place)
-            known.append(entry)
-            return entry.program
-        }
-        if let found { return (found, inputs) }
+        if let found = known.withLock({ $0.find(key) }) { return (found, inputs) }
         let split =
             indices.count == 1 || !network.isRecurrent
             ? single
@@ -97,11 +88,7 @@ final class NetworkPrograms: Sendable {
             precision: precision
         )
         let program = try GradientProgram(objective)
-        known.withLock { known in
-            if known.count >= Self.limit { known.removeFirst() }
-            known.append((key, program))
-        }
-        return (program, inputs)
+        return (known.withLock { $0.keep(program, for: key) }, inputs)
     }
 }
 

@@ -41,7 +41,7 @@ extension UpdatableNetwork {
                 "the target '\(targets.joined(separator: "' or '"))' is missing; every example needs it"
             )
         }
-        return try trailing("target '\(name)'") { () throws(ModelError) in
+        return try withErrorContext("target '\(name)'") { () throws(ModelError) in
             switch loss {
             case .categoricalCrossEntropy: try probabilities(value, count: prediction.elementCount)
             case .meanSquaredError: try values(value, shape: prediction)

@@ -31,7 +31,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
     package func write(to path: String) throws(ModelError) { try FileAccess.write(bytes, to: path) }
 
     package init(contentsOf path: String) throws(ModelError) {
-        self = try trailing(path) { () throws(ModelError) in try UpdateCheckpoint(try FileAccess.read(path)) }
+        self = try withErrorContext(path) { () throws(ModelError) in try UpdateCheckpoint(try FileAccess.read(path)) }
     }
 
     package var bytes: [UInt8] {

@@ -99,8 +99,8 @@ package struct UpdateParameters: Sendable {
         }
         let declaration = Declaration(defaultValue: .integer(source.defaultValue), allowed: allowed)
         declarations[parameter] = declaration
-        if let objection = Self.objection(parameter, declaration.defaultValue, declaration) {
-            throw ModelError(.invalidModel, "the default of \(objection)")
+        if let failure = Self.validationFailure(parameter, declaration.defaultValue, declaration) {
+            throw ModelError(.invalidModel, "the default of \(failure)")
         }
     }
 
@@ -115,8 +115,8 @@ package struct UpdateParameters: Sendable {
         }
         let declaration = Declaration(defaultValue: .number(source.defaultValue), allowed: allowed)
         declarations[parameter] = declaration
-        if let objection = Self.objection(parameter, declaration.defaultValue, declaration) {
-            throw ModelError(.invalidModel, "the default of \(objection)")
+        if let failure = Self.validationFailure(parameter, declaration.defaultValue, declaration) {
+            throw ModelError(.invalidModel, "the default of \(failure)")
         }
     }
 
@@ -139,8 +139,8 @@ package struct UpdateParameters: Sendable {
                 "'\(parameter.rawValue)' is \(value), but it takes \(Self.kind(declaration.defaultValue))"
             )
         }
-        if let objection = Self.objection(parameter, fitting, declaration) {
-            throw ModelError(.parameter, objection)
+        if let failure = Self.validationFailure(parameter, fitting, declaration) {
+            throw ModelError(.parameter, failure)
         }
         values[parameter] = fitting
     }
@@ -170,7 +170,7 @@ package struct UpdateParameters: Sendable {
     }
 
     /// The reason against a value, beginning with the parameter's name.
-    private static func objection(
+    private static func validationFailure(
         _ parameter: UpdateParameter,
         _ value: UpdateParameter.Value,
         _ declaration: Declaration

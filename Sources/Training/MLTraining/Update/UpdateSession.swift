@@ -44,7 +44,7 @@ package final class UpdateSession {
     ) throws(ModelError) {
         self.file = file
         self.engine = engine
-        let (target, parameters, learner) = try trailing(file.path) {
+        let (target, parameters, learner) = try withErrorContext(file.path) {
             () throws(ModelError) -> (UpdateTarget, UpdateParameters, any Learner) in
             let target = try UpdateTarget(of: file.specification)
             let parameters = try UpdateParameters(of: target)

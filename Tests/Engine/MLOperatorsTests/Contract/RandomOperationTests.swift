@@ -31,14 +31,19 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } ?? value
     }
 
+    /// The only operation to try; all when it is `nil`.
+    private static let only = ProcessInfo.processInfo.environment["COREML_RANDOM_OPERATION"]
+
+    private static let tried = signatures.filter {
+        !excluded.contains($0.operation) && (only == nil || only == $0.operation)
+    }
+
     @Test func signaturesAreThere() { #expect(Self.signatures.count > 150) }
 
-    @Test(arguments: signatures.filter { !excluded.contains($0.operation) })
+    @Test(arguments: tried)
     func refusesOrAgrees(_ signature: OperationSignature) throws {
-        let only = ProcessInfo.processInfo.environment["COREML_RANDOM_OPERATION"]
-        guard only == nil || only == signature.operation, let opset = signature.version,
-            let type = Catalogue.standard.operatorType(named: signature.operation, opset: opset)
-        else { return }
+        let opset = try #require(signature.version)
+        let type = try #require(Catalogue.standard.operatorType(named: signature.operation, opset: opset))
         let log = ProcessInfo.processInfo.environment["COREML_RANDOM_LOG"]
         let first = Self.setting("COREML_RANDOM_SEED", default: 1)
         let cases = Self.setting("COREML_RANDOM_CASES", default: 60)
@@ -65,7 +70,7 @@ import Testing
         if RandomArguments.fitted.contains(signature.operation) {
             #expect(accepted > Int(cases) / 3, "\(signature.operation) of \(signature.opset): too few cases are legal")
         }
-        if only != nil { print("\(signature.operation) of \(signature.opset): \(accepted) accepted") }
+        if Self.only != nil { print("\(signature.operation) of \(signature.opset): \(accepted) accepted") }
     }
 
     /// The operator that reads the arguments, with its operands; `nil` for results that are large or depend on data.

@@ -1,6 +1,8 @@
 import MLGraph
 import MLNumerics
 import MLOperators
+import MLSpecification
+import TestSupport
 import Testing
 
 @Suite struct ConvolutionTests {
@@ -156,98 +158,196 @@ import Testing
             try OperatorTrial.reference(op, OperatorTrial.noise(x), OperatorTrial.noise(weight))
         }
     }
-}
 
-@Suite struct ConvolutionTransposedTests {
-    struct Problem: Sendable {
+    struct KernelProblem: Sendable {
+        var name: String
         var x: [Int]
         var weight: [Int]
-        var op: ConvolutionTransposed
+        var op: Convolution
         var result: [Int]
+        var hasResidual = false
+        var constants: Set<Int> = [1, 2]
     }
 
-    static let problems: [Problem] = [
-        Problem(x: [1, 1, 3], weight: [1, 1, 2], op: .init(strides: [2]), result: [1, 1, 6]),
-        Problem(
-            x: [1, 4, 3, 4],
-            weight: [4, 2, 3, 2],
-            op: .init(strides: [2, 3], padding: .custom(before: [1, 0], after: [0, 1]), groups: 2),
-            result: [1, 4, 6, 10]
+    static let kernelProblems: [KernelProblem] = [
+        KernelProblem(
+            name: "1-D",
+            x: [2, 5, 9],
+            weight: [7, 5, 3],
+            op: .init(strides: [2], padding: .same),
+            result: [2, 7, 5]
         ),
-        Problem(
-            x: [2, 2, 3, 3],
-            weight: [2, 3, 3, 3],
-            op: .init(strides: [2, 2], padding: .same, dilations: [1, 2]),
-            result: [2, 3, 6, 6]
+        KernelProblem(
+            name: "dense",
+            x: [2, 17, 9, 8],
+            weight: [35, 17, 3, 3],
+            op: .init(strides: [1, 1], padding: .same, activation: .relu),
+            result: [2, 35, 9, 8],
+            hasResidual: true
         ),
-        Problem(
-            x: [1, 2, 3, 3],
-            weight: [2, 1, 4, 4],
-            op: .init(strides: [2, 2], padding: .custom(before: [1, 1], after: [1, 1]), outputExtents: [7, 6]),
-            result: [1, 1, 7, 6]
+        KernelProblem(
+            name: "pointwise",
+            x: [1, 24, 5, 7],
+            weight: [40, 24, 1, 1],
+            op: .init(strides: [1, 1], activation: .silu),
+            result: [1, 40, 5, 7]
         ),
-        Problem(
-            x: [1, 2, 2, 3, 2],
-            weight: [2, 2, 2, 2, 2],
-            op: .init(strides: [2, 1, 2]),
-            result: [1, 2, 4, 4, 4]
+        KernelProblem(
+            name: "stem",
+            x: [1, 3, 15, 15],
+            weight: [16, 3, 7, 7],
+            op: .init(strides: [2, 2], padding: .custom(before: [3, 3], after: [3, 3])),
+            result: [1, 16, 8, 8]
+        ),
+        KernelProblem(
+            name: "depthwise",
+            x: [1, 19, 8, 9],
+            weight: [19, 1, 3, 3],
+            op: .init(strides: [2, 1], padding: .same, groups: 19, activation: .clip(low: 0, high: 6)),
+            result: [1, 19, 4, 9]
+        ),
+        KernelProblem(
+            name: "grouped and dilated",
+            x: [1, 12, 9, 9],
+            weight: [8, 3, 3, 2],
+            op: .init(
+                strides: [1, 2],
+                padding: .custom(before: [2, 1], after: [0, 2]),
+                dilations: [2, 3],
+                groups: 4
+            ),
+            result: [1, 8, 7, 5]
+        ),
+        KernelProblem(
+            name: "3-D",
+            x: [1, 4, 5, 6, 4],
+            weight: [6, 4, 2, 3, 2],
+            op: .init(strides: [1, 2, 1], padding: .same),
+            result: [1, 6, 5, 3, 4]
+        ),
+        KernelProblem(
+            name: "weight at run time",
+            x: [2, 3, 6, 5],
+            weight: [4, 3, 3, 3],
+            op: .init(strides: [1, 1], padding: .same),
+            result: [2, 4, 6, 5],
+            hasResidual: true,
+            constants: []
         ),
     ]
 
-    /// Σ y · T(x) must be Σ x · C(y), where C is the convolution with the same window.
-    @Test(arguments: problems) func isTheAdjointOfAConvolution(problem: Problem) throws {
-        let op = problem.op
-        let x = OperatorTrial.noise(problem.x)
-        let weight = OperatorTrial.noise(problem.weight, seed: 2)
-        let spread = try OperatorTrial.reference(op, x, weight)[0]
-        #expect(spread.shape == problem.result)
-        let y = OperatorTrial.noise(problem.result, seed: 3)
-        let geometry = op.geometry(problem.x, problem.weight, problem.result)
-        let rank = geometry.input.count
-        let after = (0..<rank).map { axis -> Int in
-            let reach: Int = (geometry.output[axis] - 1) * geometry.strides[axis]
-            let window: Int = (geometry.kernel[axis] - 1) * geometry.dilations[axis] + 1
-            return max(reach + window - geometry.before[axis] - geometry.input[axis], 0)
-        }
-        let gathering = Convolution(
-            strides: op.strides,
-            padding: .custom(before: geometry.before, after: after),
-            dilations: op.dilations,
-            groups: op.groups
+    @Test(arguments: kernelProblems) func agreesWithThePlainEvaluation(problem: KernelProblem) {
+        var random = RandomTensors(seed: 7)
+        let operands: [Tensor?] = [
+            random.tensor(problem.x), random.tensor(problem.weight), random.tensor([problem.weight[0]]),
+            problem.hasResidual ? random.tensor(problem.result) : nil,
+        ]
+        let trial = OperatorProblem(
+            problem.name,
+            problem.op,
+            operands,
+            constants: problem.constants,
+            tolerance: 1e-4,
+            seed: 7
         )
-        let gathered = try OperatorTrial.reference(gathering, y, weight)[0]
-        #expect(gathered.shape == problem.x)
-        let left = zip(y.values, spread.values).map { $0 * $1 }.reduce(0, +)
-        let right = zip(x.values, gathered.values).map { $0 * $1 }.reduce(0, +)
-        #expect(abs(left - right) < 1e-4)
+        #expect(trial.failures() == [])
     }
 
-    @Test func spreadsOneElement() throws {
-        let result = try OperatorTrial.program(
-            ConvolutionTransposed.self,
+    static let layers: [LayerProblem] = [
+        LayerProblem(
+            [counting([1, 2, 4, 5])],
+            as: Convolution(strides: [1, 2], padding: .same),
             [
-                "x": OperatorTrial.floats([1, 10], [1, 1, 2]), "weight": OperatorTrial.floats([1, 2, 3], [1, 1, 3]),
-                "bias": OperatorTrial.floats([0.5]), "strides": OperatorTrial.integers([2]),
-                "pad_type": OperatorTrial.string("valid"),
+                counting([1, 2, 4, 5]), OperatorTrial.floats((0..<36).map(Double.init), [3, 2, 2, 3]),
+                OperatorTrial.floats([1, 2, 3]),
             ]
-        )[0]
-        #expect(result.values == [1.5, 2.5, 13.5, 20.5, 30.5])
-    }
-}
+        ) {
+            $0.convolution.outputChannels = 3
+            $0.convolution.kernelChannels = 2
+            $0.convolution.kernelSize = [2, 3]
+            $0.convolution.stride = [1, 2]
+            $0.convolution.same = .init()
+            $0.convolution.weights.floatValue = (0..<36).map { Float($0) }
+            $0.convolution.hasBias_p = true
+            $0.convolution.bias.floatValue = [1, 2, 3]
+        },
+        LayerProblem(
+            [counting([1, 2, 3, 3])],
+            as: ConvolutionTransposed(strides: [2, 2]),
+            [counting([1, 2, 3, 3]), OperatorTrial.floats((0..<24).map(Double.init), [2, 3, 2, 2]), nil]
+        ) {
+            $0.convolution.isDeconvolution = true
+            $0.convolution.outputChannels = 3
+            $0.convolution.kernelChannels = 2
+            $0.convolution.kernelSize = [2, 2]
+            $0.convolution.stride = [2, 2]
+            $0.convolution.valid = .init()
+            $0.convolution.weights.floatValue = (0..<24).map { Float($0) }
+        },
+        LayerProblem(
+            [counting([1, 2, 2, 3, 3])],
+            as: Convolution(strides: [1, 1, 1]),
+            [counting([1, 2, 2, 3, 3]), OperatorTrial.floats((0..<16).map(Double.init), [1, 2, 2, 2, 2]), nil]
+        ) {
+            $0.convolution3D.outputChannels = 1
+            $0.convolution3D.inputChannels = 2
+            $0.convolution3D.kernelDepth = 2
+            $0.convolution3D.kernelHeight = 2
+            $0.convolution3D.kernelWidth = 2
+            $0.convolution3D.paddingType = .valid
+            $0.convolution3D.weights.floatValue = (0..<16).map { Float($0) }
+        },
+    ]
 
-@Suite struct ConvolutionQuantizedTests {
-    @Test func decodesItsWeight() throws {
-        var builder = GraphBuilder()
-        let x = builder.input("x", ValueType(.float32, [1, 2, 1, 1]))
-        let stored = builder.constant(Tensor(values: [0, 1, 2, 3], scalarType: .uint8, shape: [2, 2, 1, 1]))
-        let scale = builder.constant(OperatorTrial.floats([1, 10]))
-        let offset = builder.constant(OperatorTrial.floats([0, 5]))
-        let op = ConvolutionQuantized(Convolution(strides: [1, 1]))
-        OperatorTrial.note(op)
-        let y = try builder.append(op, [x, stored, nil, scale, offset])[0]
-        let graph = try builder.finished(outputs: [("y", y)]).bound()
-        let weight = graph.body.operations[0].operands[1].flatMap { graph.constant($0) }
-        #expect(graph.body.operations[0].op is Convolution)
-        #expect(weight?.values == [0, 1, 25, 35])
+    @Test(arguments: layers) func layer(_ problem: LayerProblem) { #expect(problem.failures() == []) }
+
+    @Test(arguments: UInt64(1)...2) func gradient(seed: UInt64) {
+        let problems = [
+            GradientProblem(
+                "1-D",
+                Convolution(strides: [2], padding: .same),
+                [.real([2, 3, 9]), .real([4, 3, 3]), .real([4])]
+            ),
+            GradientProblem(
+                "2-D",
+                Convolution(strides: [1, 1]),
+                [.real([3, 2, 6, 7]), .real([4, 2, 3, 3]), .real([4])]
+            ),
+            GradientProblem(
+                "many blocks",
+                Convolution(strides: [1, 1], padding: .same),
+                [.real([1, 6, 40, 60]), .real([2, 6, 3, 3]), .none],
+                kernelTolerance: 2e-3
+            ),
+            GradientProblem(
+                "1×1",
+                Convolution(strides: [1, 1]),
+                [.real([2, 3, 5, 4]), .real([6, 3, 1, 1]), .real([6])]
+            ),
+            GradientProblem(
+                "strides and borders",
+                Convolution(strides: [2, 3], padding: .custom(before: [1, 2], after: [2, 0])),
+                [.real([2, 3, 8, 9]), .real([4, 3, 3, 2]), .none]
+            ),
+            GradientProblem(
+                "dilation and groups",
+                Convolution(strides: [1, 2], padding: .same, dilations: [2, 1], groups: 2),
+                [.real([10, 4, 7, 8]), .real([6, 2, 3, 3]), .real([6])]
+            ),
+            GradientProblem(
+                "depthwise",
+                Convolution(strides: [1, 1], padding: .same, groups: 4),
+                [.real([2, 4, 5, 6]), .real([4, 1, 3, 3]), .real([4])]
+            ),
+            GradientProblem(
+                "3-D",
+                Convolution(strides: [1, 2, 1], padding: .sameLower),
+                [.real([2, 2, 4, 5, 4]), .real([3, 2, 2, 3, 2]), .real([3])]
+            ),
+        ]
+        for var problem in problems {
+            problem.seed = seed
+            #expect(problem.failures() == [])
+        }
     }
 }

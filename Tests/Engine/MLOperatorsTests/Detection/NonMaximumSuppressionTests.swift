@@ -1,6 +1,7 @@
 import MLGraph
 import MLNumerics
 import MLOperators
+import MLSpecification
 import TestSupport
 import Testing
 
@@ -102,5 +103,16 @@ import Testing
         #expect(try picks(perClass: true, above: 0.1) == [0, 1, 2, -1])
         #expect(try picks(perClass: true, above: 0.5) == [0, 1, -1, -1])
         #expect(try picks(perClass: false, above: 5) == [0, -1, -1, -1])
+    }
+
+    @Test func layer() {
+        let op = NonMaximumSuppression(overlapThreshold: 0.2, scoreThreshold: 0.4, count: 2, isPerClass: true)
+        let problem = LayerProblem([Self.boxes, Self.scores], as: op) {
+            $0.nonMaximumSuppression.iouThreshold = 0.2
+            $0.nonMaximumSuppression.scoreThreshold = 0.4
+            $0.nonMaximumSuppression.maxBoxes = 2
+            $0.nonMaximumSuppression.perClassSuppression = true
+        }
+        #expect(problem.failures() == [])
     }
 }

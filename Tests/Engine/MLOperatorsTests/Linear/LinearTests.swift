@@ -1,6 +1,8 @@
 import MLGraph
 import MLNumerics
 import MLOperators
+import MLSpecification
+import TestSupport
 import Testing
 
 @Suite struct LinearTests {
@@ -51,130 +53,72 @@ import Testing
             )
         }
     }
-}
 
-@Suite struct MatMulTests {
-    struct Problem: Sendable {
-        var x: [Int]
-        var y: [Int]
-        var transposes: (Bool, Bool) = (false, false)
-        var result: [Int]
+    @Test(arguments: [[19], [1, 19], [3, 19], [2, 9, 19]], [Set([1, 2]), []])
+    func kernels(shape: [Int], constants: Set<Int>) {
+        var random = RandomTensors(seed: 3)
+        let operands: [Tensor?] = [
+            random.tensor(shape), random.tensor([37, 19]), random.tensor([37]), random.tensor(shape.dropLast() + [37]),
+        ]
+        let full = OperatorProblem(
+            "all",
+            Linear(activation: .geluErf),
+            operands,
+            constants: constants,
+            tolerance: 1e-4,
+            seed: 3
+        )
+        #expect(full.failures() == [])
+        let bare = OperatorProblem(
+            "bare",
+            Linear(),
+            Array(operands.prefix(2)),
+            constants: constants.intersection([1]),
+            tolerance: 1e-4
+        )
+        #expect(bare.failures() == [])
     }
 
-    static let problems: [Problem] = [
-        Problem(x: [4, 3], y: [3, 2], result: [4, 2]),
-        Problem(x: [3], y: [3], result: []),
-        Problem(x: [4], y: [5, 4, 3], result: [5, 3]),
-        Problem(x: [5, 3, 4], y: [4], result: [5, 3]),
-        Problem(x: [5, 4, 3], y: [2, 5, 3, 2], result: [2, 5, 4, 2]),
-        Problem(x: [2, 1, 4, 3], y: [5, 3, 2], result: [2, 5, 4, 2]),
-        Problem(x: [2, 3, 4], y: [2, 3, 5], transposes: (true, false), result: [2, 4, 5]),
-        Problem(x: [2, 4, 3], y: [5, 3], transposes: (false, true), result: [2, 4, 5]),
-        Problem(x: [3, 4], y: [5, 3], transposes: (true, true), result: [4, 5]),
+    static let layers: [LayerProblem] = [
+        LayerProblem(
+            [counting([2, 3])],
+            as: Linear(),
+            [counting([2, 3]), counting([2, 3]), OperatorTrial.floats([5, 6])]
+        ) {
+            $0.innerProduct.inputChannels = 3
+            $0.innerProduct.outputChannels = 2
+            $0.innerProduct.weights.floatValue = [0, 1, 2, 3, 4, 5]
+            $0.innerProduct.hasBias_p = true
+            $0.innerProduct.bias.floatValue = [5, 6]
+        },
+        LayerProblem([counting([2, 3]), counting([3, 2])], as: MatMul()) { $0.batchedMatmul = .init() },
+        LayerProblem([counting([2, 3])], as: Linear(), [counting([2, 3]), counting([2, 3])]) {
+            $0.batchedMatmul.weightMatrixFirstDimension = 3
+            $0.batchedMatmul.weightMatrixSecondDimension = 2
+            $0.batchedMatmul.weights.floatValue = [0, 1, 2, 3, 4, 5]
+        },
+        LayerProblem(
+            [OperatorTrial.floats([2, 0], [2, 1, 1, 1, 1])],
+            expected: [OperatorTrial.floats([2, 5, 0, 3], [2, 1, 2, 1, 1])]
+        ) {
+            $0.embedding.inputDim = 3
+            $0.embedding.outputChannels = 2
+            $0.embedding.weights.floatValue = [0, 1, 2, 3, 4, 5]
+        },
+        LayerProblem([OperatorTrial.floats([2, 0], [2, 1])], expected: [OperatorTrial.floats([3, 7, 1, 5], [2, 2])]) {
+            $0.embeddingNd.vocabSize = 3
+            $0.embeddingNd.embeddingSize = 2
+            $0.embeddingNd.weights.floatValue = [0, 1, 2, 3, 4, 5]
+            $0.embeddingNd.hasBias_p = true
+            $0.embeddingNd.bias.floatValue = [1, 2]
+        },
     ]
 
-    static func expected(_ problem: Problem, _ x: Tensor, _ y: Tensor) -> [Double] {
-        let xShape = problem.x.count == 1 ? [1] + problem.x : problem.x
-        let yShape = problem.y.count == 1 ? problem.y + [1] : problem.y
-        func element(_ tensor: Tensor, _ shape: [Int], _ batch: [Int], _ row: Int, _ column: Int, _ swap: Bool)
-            -> Double
-        {
-            let lead = shape.count - 2
-            var index = 0
-            for axis in 0..<lead {
-                let place = batch[batch.count - lead + axis]
-                index = index * shape[axis] + (shape[axis] == 1 ? 0 : place)
-            }
-            index = (index * shape[lead] + (swap ? column : row)) * shape[lead + 1] + (swap ? row : column)
-            return tensor.values[index]
-        }
-        let m = problem.transposes.0 ? xShape[xShape.count - 1] : xShape[xShape.count - 2]
-        let k = problem.transposes.0 ? xShape[xShape.count - 2] : xShape[xShape.count - 1]
-        let n = problem.transposes.1 ? yShape[yShape.count - 2] : yShape[yShape.count - 1]
-        let batch = Array(problem.result.dropLast((problem.x.count > 1 ? 1 : 0) + (problem.y.count > 1 ? 1 : 0)))
-        let places = batch.reduce([[]] as [[Int]]) { list, extent in
-            list.flatMap { place in (0..<extent).map { place + [$0] } }
-        }
-        var result: [Double] = []
-        for place in places {
-            for row in 0..<m {
-                for column in 0..<n {
-                    result.append(
-                        (0..<k).reduce(0) {
-                            $0 + element(x, xShape, place, row, $1, problem.transposes.0)
-                                * element(y, yShape, place, $1, column, problem.transposes.1)
-                        }
-                    )
-                }
-            }
-        }
-        return result
-    }
+    @Test(arguments: layers) func layer(_ problem: LayerProblem) { #expect(problem.failures() == []) }
 
-    @Test(arguments: problems) func followsTheDefinition(problem: Problem) throws {
-        let x = OperatorTrial.noise(problem.x)
-        let y = OperatorTrial.noise(problem.y, seed: 2)
-        let result = try OperatorTrial.program(
-            MatMul.self,
-            [
-                "x": x, "y": y, "transpose_x": OperatorTrial.bool(problem.transposes.0),
-                "transpose_y": OperatorTrial.bool(problem.transposes.1),
-            ]
-        )[0]
-        #expect(result.shape == problem.result)
-        expectClose(result, Self.expected(problem, x, y))
-    }
-
-    @Test func takesTheTypeOfTheOperandThatIsNotConstant() throws {
-        let types = try MatMul().resultTypes(
-            of: Operands([
-                .init(type: ValueType(.float16, [1, 2]), constant: OperatorTrial.noise([1, 2], .float16)),
-                .init(type: ValueType(.float32, [2, .unknown])),
-            ])
-        )
-        #expect(types == [ValueType(.float32, [1, .unknown])])
-    }
-
-    @Test func contradictionsAreErrors() {
-        #expect(throws: ModelError.self) {
-            try OperatorTrial.reference(MatMul(), OperatorTrial.noise([2, 3]), OperatorTrial.noise([2, 3]))
-        }
-    }
-}
-
-@Suite struct EinsumTests {
-    @Test func multipliesWithBroadcasting() throws {
-        let x = OperatorTrial.noise([2, 3, 1, 4])
-        let y = OperatorTrial.noise([1, 4, 5, 2], seed: 2)
-        let result = try OperatorTrial.program(
-            Einsum.self,
-            ["equation": OperatorTrial.string("nchw,nwhu->nchu")],
-            lists: ["values": [x, y]]
-        )[0]
-        #expect(result.shape == [2, 3, 5, 2])
-        var expected: [Double] = []
-        for n in 0..<2 {
-            for c in 0..<3 {
-                for h in 0..<5 {
-                    for u in 0..<2 {
-                        expected.append(
-                            (0..<4).reduce(0) {
-                                $0 + x.values[(n * 3 + c) * 4 + $1] * y.values[($1 * 5 + h) * 2 + u]
-                            }
-                        )
-                    }
-                }
-            }
-        }
-        expectClose(result, expected)
-    }
-
-    @Test func diagonalsTransposesAndSums() throws {
-        let x = OperatorTrial.floats([1, 2, 3, 4], [2, 2])
-        #expect(try OperatorTrial.reference(Einsum("ii->i"), x)[0].values == [1, 4])
-        #expect(try OperatorTrial.reference(Einsum("ij->ji"), x)[0].values == [1, 3, 2, 4])
-        #expect(try OperatorTrial.reference(Einsum("ij->"), x)[0].values == [10])
-        #expect(throws: ModelError.self) { try OperatorTrial.reference(Einsum("ij->k"), x) }
-        #expect(throws: ModelError.self) { try OperatorTrial.reference(Einsum("ij"), x) }
+    @Test func gradient() {
+        #expect(GradientProblem("", Linear(), [.real([5, 4]), .real([3, 4]), .real([3])]).failures() == [])
+        #expect(GradientProblem("no bias", Linear(), [.real([2, 3, 4]), .real([6, 4]), .none]).failures() == [])
+        #expect(GradientProblem("vector", Linear(), [.real([4]), .real([6, 4]), .real([6])]).failures() == [])
     }
 }

@@ -1,6 +1,8 @@
 import MLGraph
 import MLNumerics
 import MLOperators
+import MLSpecification
+import TestSupport
 import Testing
 
 @Suite struct PoolingTests {
@@ -72,5 +74,148 @@ import Testing
         #expect(throws: ModelError.self) { try OperatorTrial.reference(MaxPool(kernel: [6]), Self.row) }
         #expect(throws: ModelError.self) { try OperatorTrial.reference(MaxPool(kernel: [2, 2]), Self.row) }
         #expect(throws: ModelError.self) { try OperatorTrial.reference(MaxPool(kernel: [2], strides: [0]), Self.row) }
+    }
+
+    struct Window: Sendable {
+        var x: [Int]
+        var kernel: [Int]
+        var strides: [Int]
+        var padding: WindowPadding
+        var roundsUp = false
+    }
+
+    static let windows: [Window] = [
+        Window(x: [2, 3, 11], kernel: [3], strides: [2], padding: .same),
+        Window(x: [2, 19, 9, 8], kernel: [3, 3], strides: [2, 2], padding: .custom(before: [1, 1], after: [1, 1])),
+        Window(
+            x: [1, 5, 7, 7],
+            kernel: [2, 3],
+            strides: [2, 3],
+            padding: .custom(before: [1, 0], after: [1, 0]),
+            roundsUp: true
+        ),
+        Window(x: [1, 4, 6, 5], kernel: [2, 2], strides: [1, 1], padding: .sameLower),
+        Window(
+            x: [1, 3, 4, 5, 6],
+            kernel: [2, 3, 2],
+            strides: [2, 1, 2],
+            padding: .custom(before: [1, 1, 0], after: [0, 1, 1])
+        ),
+    ]
+
+    @Test(arguments: windows) func agreesWithThePlainEvaluation(window: Window) {
+        var random = RandomTensors(seed: 5)
+        let x = random.tensor(window.x)
+        let kernel = window.kernel
+        let (strides, padding, roundsUp) = (window.strides, window.padding, window.roundsUp)
+        var problems = [
+            OperatorProblem(
+                "max",
+                MaxPool(kernel: kernel, strides: strides, padding: padding, roundsUp: roundsUp),
+                [x]
+            ),
+            OperatorProblem(
+                "length",
+                L2Pool(kernel: kernel, strides: strides, padding: padding, roundsUp: roundsUp),
+                [x]
+            ),
+        ]
+        for excludesPadding in [false, true] {
+            let op = AveragePool(
+                kernel: kernel,
+                strides: strides,
+                padding: padding,
+                roundsUp: roundsUp,
+                excludesPadding: excludesPadding
+            )
+            problems.append(OperatorProblem("mean", op, [x]))
+        }
+        for problem in problems { #expect(problem.failures() == []) }
+    }
+
+    @Test func global() {
+        var random = RandomTensors(seed: 6)
+        let x = random.tensor([2, 7, 5, 4])
+        #expect(OperatorProblem("max", MaxPool.global, [x]).failures() == [])
+        #expect(OperatorProblem("mean", AveragePool.global, [x]).failures() == [])
+    }
+
+    static let layers: [LayerProblem] = [
+        LayerProblem([counting([1, 2, 4, 5])], as: MaxPool(kernel: [2, 3], strides: [2, 1])) {
+            $0.pooling.kernelSize = [2, 3]
+            $0.pooling.stride = [2, 1]
+            $0.pooling.valid = .init()
+        },
+        LayerProblem([counting([1, 2, 4, 5])], as: AveragePool.global) {
+            $0.pooling.type = .average
+            $0.pooling.globalPooling = true
+        },
+        LayerProblem(
+            [counting([1, 2, 4, 5])],
+            as: L2Pool(kernel: [2, 2], strides: [2, 2], padding: .same),
+            tolerance: 1e-4
+        ) {
+            $0.pooling.type = .l2
+            $0.pooling.kernelSize = [2, 2]
+            $0.pooling.stride = [2, 2]
+            $0.pooling.same = .init()
+        },
+        LayerProblem([counting([1, 2, 2, 4, 5])], as: AveragePool(kernel: [1, 2, 3], strides: [1, 2, 1])) {
+            $0.pooling3D.type = .average
+            $0.pooling3D.kernelDepth = 1
+            $0.pooling3D.kernelHeight = 2
+            $0.pooling3D.kernelWidth = 3
+            $0.pooling3D.strideDepth = 1
+            $0.pooling3D.strideHeight = 2
+            $0.pooling3D.strideWidth = 1
+            $0.pooling3D.paddingType = .valid
+        },
+        LayerProblem([counting([1, 2, 2, 4, 5])], as: MaxPool.global) { $0.globalPooling3D.type = .max },
+    ]
+
+    @Test(arguments: layers) func layer(_ problem: LayerProblem) { #expect(problem.failures() == []) }
+
+    @Test func gradient() {
+        for padding: WindowPadding in [.valid, .same, .custom(before: [1, 0], after: [0, 1])] {
+            for roundsUp in [false, true] {
+                let x: [GradientProblem.Operand] = [.real([2, 3, 7, 6])]
+                #expect(
+                    GradientProblem(
+                        "",
+                        MaxPool(kernel: [3, 2], strides: [2, 2], padding: padding, roundsUp: roundsUp),
+                        x
+                    ).failures()
+                        == []
+                )
+                #expect(
+                    GradientProblem(
+                        "",
+                        L2Pool(kernel: [2, 2], strides: [2, 1], padding: padding, roundsUp: roundsUp),
+                        x
+                    ).failures()
+                        == []
+                )
+                for excludes in [false, true] {
+                    let op = AveragePool(
+                        kernel: [3, 3],
+                        strides: [2, 1],
+                        padding: padding,
+                        roundsUp: roundsUp,
+                        excludesPadding: excludes
+                    )
+                    #expect(GradientProblem("", op, x).failures() == [])
+                }
+            }
+        }
+        #expect(GradientProblem("global", AveragePool.global, [.real([2, 3, 4, 5])]).failures() == [])
+        #expect(GradientProblem("global", MaxPool.global, [.real([2, 3, 4, 5])]).failures() == [])
+        #expect(
+            GradientProblem("pairs", MaxPool(kernel: [2, 2], strides: [2, 2]), [.real([2, 3, 8, 38])]).failures() == []
+        )
+        #expect(
+            GradientProblem("pairs", MaxPool(kernel: [1, 2], strides: [3, 2]), [.real([2, 3, 8, 11])]).failures() == []
+        )
+        #expect(GradientProblem("1-D", MaxPool(kernel: [2], strides: [2]), [.real([2, 3, 9])]).failures() == [])
+        #expect(GradientProblem("3-D", AveragePool(kernel: [2, 2, 2]), [.real([1, 2, 3, 4, 3])]).failures() == [])
     }
 }

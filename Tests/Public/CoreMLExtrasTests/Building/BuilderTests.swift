@@ -38,6 +38,32 @@ func message(of body: () throws -> Void) -> String {
         }
     }
 
+    @Test func defaultsLieWithinTheirRanges() {
+        func problem(_ type: ModelFeatureType) -> String {
+            message {
+                var builder = NeuralNetworkBuilder()
+                let x = builder.input("x", type)
+                builder.output(builder.copy("y", x), .array([]))
+                _ = try builder.finished()
+            }
+        }
+        func image(_ width: ClosedRange<Int>, _ height: ClosedRange<Int>) -> ModelFeatureType {
+            .image(
+                ModelImageType(
+                    width: 6,
+                    height: 8,
+                    color: .rgb,
+                    flexibility: .ranges(width: width, height: height)
+                )
+            )
+        }
+        #expect(problem(image(7...9, 1...Int.max)).contains("the size 6 × 8 lies outside the ranges 7...9 and 1..."))
+        #expect(problem(image(1...6, 1...7)).contains("the size 6 × 8 lies outside the ranges 1...6 and 1...7"))
+        #expect(!problem(image(6...6, 8...Int.max)).contains("ranges"))
+        let array = ModelArrayType(shape: [2, 3], flexibility: .ranges([1...4, 4...5]))
+        #expect(problem(.multiArray(array)).contains("the shape [2, 3] lies outside the ranges"))
+    }
+
     @Test func theVersionIsTheLowestThatHoldsTheModel() throws {
         #expect(try pictureClassifier().finished().specificationVersion == 1)
         var exact = NeuralNetworkBuilder()

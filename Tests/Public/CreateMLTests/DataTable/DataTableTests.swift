@@ -182,7 +182,12 @@ import Testing
         let half = sessions[sessions["partition"] == 0]
         #expect(half.size.rows == 50 && half.intersect("b", of: "kind").size.rows == 10)
         #expect(Set(texts(half["session"])).count == 10)
-        #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: [0.5, 0.6], on: "kind") }
+        // A share may be 0, and the sum need not be 1.
+        let thirds = try table.stratifiedSplit(proportions: [0.5, 0, 1], on: "kind", seed: 1)
+        #expect((0..<3).map { thirds[thirds["partition"] == $0].size.rows } == [34, 0, 66])
+        for proportions in [[], [0, 0], [0.5, 1.5], [-0.5, 0.5], [.nan, 1]] {
+            #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: proportions, on: "kind") }
+        }
         #expect(throws: MLCreateError.self) { try table.stratifiedSplit(proportions: [1], on: "type") }
     }
 
@@ -217,6 +222,11 @@ import Testing
         #expect(message(table[table["none"] > 1]).contains("'none'"))
         #expect(message(table[MLDataColumn([true, false])]).contains("2 rows"))
         #expect(message(table[3..<9]).contains("3..<9"))
+        #expect(message(table[9...]).contains("9..<5") && message(table[..<(-1)]).contains("0..<-1"))
+        #expect(message(table[2...7]).contains("2..<8") && table[5...].size.rows == 0 && table[...1].size.rows == 2)
+        #expect(message(table.prefix(-1)).contains("maxLength is -1"))
+        #expect(message(table.suffix(-2)).contains("maxLength is -2"))
+        #expect(!table["price"].prefix(-1).isValid && !MLDataColumn([1, 2]).suffix(-1).isValid)
         #expect(message(table[MLUntypedColumn(["a", "b", "c", "d", "e"])]).contains("mask"))
         #expect(message(table.group(columnsNamed: "none", aggregators: [])).contains("'none'"))
         let text = MLDataTable.Aggregator(operations: .mean, of: "city")

@@ -279,7 +279,7 @@ import Testing
                 )
             )
         }
-        let (whole, rest, begun, resumed) = try await heldStill {
+        let (whole, rest, begun, resumed) = try await withFixedInstructionSet {
             let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
             _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
             let rest = try MLActivityClassifier.restoreTrainingSession(

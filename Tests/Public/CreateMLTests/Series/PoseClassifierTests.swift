@@ -108,7 +108,7 @@ import Testing
         try frame.writeJSON(to: folder.file("poses.json"))
         let table = try MLDataTable(contentsOf: folder.file("poses.json"))
         let parameters = MLHandPoseClassifier.ModelParameters(validation: .none, maximumIterations: 2)
-        let (ofTable, ofFrame) = try await heldStill {
+        let (ofTable, ofFrame) = try await withFixedInstructionSet {
             (
                 try MLHandPoseClassifier(trainingData: .labeledKeypointsData(table: table), parameters: parameters),
                 try MLHandPoseClassifier(
@@ -224,7 +224,7 @@ import Testing
         #expect(message { _ = try poses.videosWithAnnotations() }.contains("keypointsWithAnnotations"))
         #expect(message { _ = try poses.stratifiedSplit(proportions: [1], labelColumn: "no") }.contains("'no'"))
         #expect(
-            message { _ = try poses.stratifiedSplit(proportions: [2], labelColumn: "label") }.contains("add up to 1")
+            message { _ = try poses.stratifiedSplit(proportions: [2], labelColumn: "label") }.contains("from 0 to 1")
         )
         let videos = MLActionClassifier.DataSource.labeledVideoData(table: MLDataTable(), videoColumn: "film")
         #expect(message { _ = try videos.videosWithAnnotations() }.contains("no column 'film'"))

@@ -53,7 +53,7 @@ import Testing
             maxIterations: 1,
             algorithm: .transferLearning(featureExtractor: .vggish(), classifier: .logisticRegressor)
         )
-        let (features, classifier, other) = try await heldStill {
+        let (features, classifier, other) = try await withFixedInstructionSet {
             let features = try await MLSoundClassifier.extractFeatures(
                 trainingData: .labeledDirectories(at: url),
                 sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
@@ -73,6 +73,12 @@ import Testing
         try other.write(to: folder.file("b.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("b.mlmodel")))
         #expect(classifier.evaluation(on: features).classificationError == 0)
+        // Another model takes sounds alone.
+        var changed = classifier
+        changed.model = other.model
+        let unknown = changed.evaluation(on: features)
+        #expect(unknown.error.map { "\($0)".contains("the model was replaced") } ?? false)
+        #expect(changed.evaluation(on: .labeledDirectories(at: url)).classificationError == 0)
         // The same in a data table.
         var spectrograms: [MLDataValue.MultiArrayType] = []
         var sounds: [String] = []
@@ -83,7 +89,9 @@ import Testing
         }
         let table = try MLDataTable(dictionary: ["features": spectrograms, "sound": sounds])
         let source = MLSoundClassifier.DataSource.features(table: table, labelColumn: "sound")
-        let third = try await heldStill { try MLSoundClassifier(trainingData: source, parameters: parameters) }
+        let third = try await withFixedInstructionSet {
+            try MLSoundClassifier(trainingData: source, parameters: parameters)
+        }
         try third.write(to: folder.file("c.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("c.mlmodel")))
         #expect(classifier.evaluation(on: source).classificationError == 0)
@@ -138,6 +146,11 @@ import Testing
         #expect(parts.map { $0.mapValues(\.count) } == [["a": 7, "b": 7], ["a": 3, "b": 3]])
         #expect(Set(parts.flatMap { $0.values.flatMap { $0 } }).count == 20)
         #expect(try source.stratifiedSplit(proportions: [0.7, 0.3], seed: 4) == parts)
-        #expect(throws: MLCreateError.self) { try source.stratifiedSplit(proportions: [0.7, 0.7], seed: 4) }
+        // A share may be 0, and the sum need not be 1.
+        let uneven = try source.stratifiedSplit(proportions: [1, 0, 0.25], seed: 4)
+        #expect(uneven.map { $0.mapValues(\.count) } == [["a": 8, "b": 8], [:], ["a": 2, "b": 2]])
+        for proportions in [[], [0, 0], [0.7, 1.7], [-0.5, 0.5], [.nan, 1]] {
+            #expect(throws: MLCreateError.self) { try source.stratifiedSplit(proportions: proportions, seed: 4) }
+        }
     }
 }

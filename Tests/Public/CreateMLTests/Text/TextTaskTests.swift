@@ -270,6 +270,28 @@ struct MLWordTableTests {
         #expect(message { _ = try MLWordEmbedding(dictionary: ["a": [1e300]]) }.contains("\"a\""))
     }
 
+    @Test func aModelThatIsSetHasTheWords() async throws {
+        var embedding = try MLWordEmbedding(dictionary: ["cat": [1, 0], "dog": [0, 1]])
+        let other = try MLWordEmbedding(dictionary: ["oak": [1, 0, 0], "elm": [1, 1, 0], "fir": [-1, 0, 1]])
+        embedding.model = other.model
+        #expect(embedding.dimension == 3 && embedding.vocabularySize == 3)
+        #expect(embedding.contains("oak") && !embedding.contains("cat"))
+        #expect(embedding.vector(for: "elm") == [1, 1, 0] && embedding.vector(for: "cat") == nil)
+        #expect(embedding.distance(between: "oak", and: "elm") == other.distance(between: "oak", and: "elm"))
+        #expect(try embedding.prediction(from: "oak").map(\.text) == ["elm", "fir"])
+        #expect(embedding.description.contains("vocabulary: 3"))
+        embedding.model = try MLGazetteer(dictionary: ["city": ["Bonn"]]).model
+        #expect(message { _ = try embedding.prediction(from: "oak") }.contains("give one of the same task"))
+        #expect(embedding.description.contains("another model"))
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var embedding = try MLWordEmbedding(dictionary: ["cat": [1, 0]])
+            embedding.model = try MLGazetteer(dictionary: ["city": ["Bonn"]]).model
+            print(embedding.contains("cat"))
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains("give one of the same task"))
+    }
+
     @Test func gazetteer() throws {
         let gazetteer = try MLGazetteer(dictionary: ["city": ["Bonn", "New York"], "river": ["Rhône"]])
         #expect(try gazetteer.prediction(from: "New York") == "city")

@@ -100,13 +100,14 @@ public struct MLActionClassifier: @unchecked Sendable {
         try outcome.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+        try outcome.write(toFile: path, metadata)
     }
 
     /// Starts to train in the background, or resumes the session in the session directory.

@@ -16,7 +16,7 @@ import MLSpecification
 public struct MLActivityClassifier: @unchecked Sendable {
     /// The trained model.
     ///
-    /// A model that is set here is used for predictions; `write` writes the trained one.
+    /// A model that is set here is used for predictions and evaluations; it cannot be written.
     public var model: MLModel {
         get { outcome.model }
         set { outcome.model = newValue }
@@ -80,18 +80,20 @@ public struct MLActivityClassifier: @unchecked Sendable {
     /// - Parameters:
     ///   - fileURL: The file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = MLModelMetadata()) throws {
         try outcome.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = MLModelMetadata()) throws {
-        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+        try outcome.write(toFile: path, metadata)
     }
 
     /// Starts to train in the background, or resumes the session in the session directory.

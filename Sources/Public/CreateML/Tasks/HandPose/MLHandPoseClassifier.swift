@@ -25,8 +25,13 @@ public struct MLHandPoseClassifier {
         public static let maximumIterations = 80
     }
 
-    /// The model that predicts and is evaluated; `write` writes the trained one even if another is set here.
-    public var model: MLModel
+    /// The trained model.
+    ///
+    /// A model that is set here is used for predictions and evaluations; it cannot be written.
+    public var model: MLModel {
+        get { outcome.model }
+        set { outcome.model = newValue }
+    }
     /// The parameters that the model was trained with.
     public let modelParameters: ModelParameters
     /// The performance on the poses that the model was trained on.
@@ -34,7 +39,7 @@ public struct MLHandPoseClassifier {
     /// The performance on the validation poses; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics
 
-    private let outcome: SeriesOutcome
+    private var outcome: SeriesOutcome
 
     /// Trains on labelled key points.
     /// - Parameters:
@@ -57,7 +62,6 @@ public struct MLHandPoseClassifier {
     private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
         self.outcome = outcome
         modelParameters = parameters
-        model = outcome.model
         trainingMetrics = outcome.training
         validationMetrics = outcome.validation
     }
@@ -91,18 +95,20 @@ public struct MLHandPoseClassifier {
     /// - Parameters:
     ///   - fileURL: The file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try outcome.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+        try outcome.write(toFile: path, metadata)
     }
 
     /// Starts to train in the background, or resumes the session in the session directory.

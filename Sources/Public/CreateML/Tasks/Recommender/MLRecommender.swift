@@ -1,6 +1,5 @@
 public import CoreML
 import Foundation
-import MLFiles
 import MLLinearTraining
 import MLNumerics
 import MLSpecification
@@ -14,8 +13,12 @@ public import TabularData
 public struct MLRecommender {
     /// The trained model.
     ///
-    /// The methods of the recommender use the similarities that were trained, even if another model is set here.
-    public var model: MLModel
+    /// A model that is set here is asked for recommendations and evaluated, if it has the features of the trained one,
+    /// with the ratings of the training data; it cannot be written.
+    public var model: MLModel {
+        get { task.model }
+        set { task.model = newValue }
+    }
     /// The name of the column of users.
     public var userIdentifierColumn: String
     /// The name of the column of items.
@@ -27,7 +30,7 @@ public struct MLRecommender {
 
     private let observations: Observations
     private let similarities: ItemSimilarities
-    private let specification: SpecModel
+    private var task: TaskModel
 
     /// Trains on the choices of users.
     /// - Parameters:
@@ -56,12 +59,7 @@ public struct MLRecommender {
             try parameters.similarities(observations, itemColumn: itemColumn, hasRatings: ratingColumn != nil)
         }
         self.similarities = similarities
-        var specification = Self.specification(similarities, observations)
-        specification.apply(MLModelMetadata())
-        specification.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
-        self.specification = specification
-        let file = ModelFile(specification: specification, path: "the trained recommender")
-        model = try MLModel(file, configuration: MLModelConfiguration())
+        task = try TaskModel(Self.specification(similarities, observations).marked)
     }
 
     private static func specification(_ similarities: ItemSimilarities, _ observations: Observations) -> SpecModel {
@@ -115,10 +113,14 @@ public struct MLRecommender {
     /// Returns the items most similar to each given item.
     /// - Parameters:
     ///   - items: Items of the item column's type; those that the training data lack have no rows in the result.
-    ///   - maxCount: The maximum number of similar items for each; the model keeps at most `ModelParameters.maxCount`.
+    ///   - maxCount: The maximum number of similar items for each, at least 0; the model keeps at most
+    ///     `ModelParameters.maxCount`.
     /// - Returns: A table with columns of the item (named as in training), `similar`, `score` and `rank` from 1.
-    /// - Throws: `MLCreateError.type` for identifiers of another type.
+    /// - Throws: `MLCreateError` for identifiers of another type, a negative `maxCount`, and if `model` was set, which
+    ///   cannot be asked for similar items.
     public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
+        try task.checkNotReplaced("it cannot be asked for similar items: train anew to ask for them")
+        try Self.check(maxCount: maxCount)
         let places = try items.map { try observations.items.place($0, "item") }
         var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []
         for case let place? in places {
@@ -134,6 +136,12 @@ public struct MLRecommender {
         )
     }
 
+    private static func check(maxCount: Int) throws {
+        guard maxCount >= 0 else {
+            throw MLCreateError.generic(reason: "maxCount is \(maxCount); it must be 0 or more")
+        }
+    }
+
     /// Returns the best items for each given user.
     ///
     /// All scores are 0 for a user that the training data lack; the items then come in the order of the data.
@@ -141,7 +149,8 @@ public struct MLRecommender {
     ///   - users: Users of the user column's type.
     ///   - maxCount: The maximum number of items for each user, at least 0.
     ///   - restrictingToItems: The items to choose from; all if `nil`.
-    ///   - userItemObservations: Rows of users and items, in the columns of training, that are not recommended.
+    ///   - userItemObservations: Rows of users and items, in the columns of training, that are not recommended; there
+    ///     may be none.
     ///   - excludingObserved: Whether the items that a user chose in the training data are left out.
     /// - Returns: A table with columns of the user and item (named as in training), `score` and `rank` from 1.
     /// - Throws: `MLCreateError` for identifiers of another type, an invalid table, and a negative `maxCount`.
@@ -152,49 +161,84 @@ public struct MLRecommender {
         excluding userItemObservations: MLDataTable? = nil,
         excludingObserved: Bool = true
     ) throws -> MLDataTable {
-        guard maxCount >= 0 else {
-            throw MLCreateError.generic(reason: "maxCount is \(maxCount); it must be 0 or more")
+        try Self.check(maxCount: maxCount)
+        let allowed = try restrictingToItems.map { items in
+            Restriction(try items.map { try observations.items.identifier($0, "item") }, observations.items)
         }
-        var allowed: Set<Int>?
-        if let restrictingToItems {
-            allowed = Set(try restrictingToItems.compactMap { try observations.items.place($0, "item") })
-        }
-        var excluded: [Identifier: Set<Int>] = [:]
+        var excluded: [Identifier: Set<Identifier>] = [:]
         if let userItemObservations {
-            let rows = try Observations(
-                userItemObservations.dataFrame(),
-                userIdentifierColumn,
-                itemIdentifierColumn,
-                nil
-            )
+            let rows = try Choices(userItemObservations.dataFrame(), userIdentifierColumn, itemIdentifierColumn)
             for entry in rows.userPlaces.indices {
-                let item = rows.items.identifiers[Int(rows.itemPlaces[entry])]
-                guard let place = observations.items.places[item] else { continue }
-                excluded[rows.users.identifiers[Int(rows.userPlaces[entry])], default: []].insert(place)
+                let user = rows.users.identifiers[Int(rows.userPlaces[entry])]
+                excluded[user, default: []].insert(rows.items.identifiers[Int(rows.itemPlaces[entry])])
             }
         }
-        var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []
-        for (number, user) in users.enumerated() {
-            let place = try observations.users.place(user, "user")
-            let chosen = place.map { observations.ratings(of: $0) } ?? []
-            let known = excludingObserved ? Set(chosen.map(\.item)) : []
-            let other = excluded[try observations.users.identifier(user, "user")] ?? []
-            let scores = similarities.scores(chosen)
-            let best = ItemSimilarities.best(scores, maxCount) { item in
-                !known.contains(item) && !other.contains(item) && allowed?.contains(item) ?? true
-            }
-            for (rank, item) in best.enumerated() { rows.append((number, item, scores[item], rank + 1)) }
-        }
+        var rows: [(owner: Int, item: Identifier, score: Double, rank: Int)] = []
         let names = try users.map { try observations.users.identifier($0, "user") }
+        for (number, user) in names.enumerated() {
+            let chosen = observations.users.places[user].map { observations.ratings(of: $0) } ?? []
+            let best = try best(
+                maxCount,
+                for: chosen,
+                among: allowed,
+                without: excludingObserved ? chosen.map(\.item) : [],
+                excluded[user] ?? []
+            )
+            for (rank, item) in best.enumerated() { rows.append((number, item.item, item.score, rank + 1)) }
+        }
         return try table(
             rows,
             Identifiers.column(userIdentifierColumn, rows.map { names[$0.owner] }, observations.users.areTexts),
-            observations.items.column(itemIdentifierColumn, rows.map(\.item))
+            Identifiers.column(itemIdentifierColumn, rows.map(\.item), observations.items.areTexts)
         )
     }
 
-    private func table(
-        _ rows: [(owner: Int, item: Int, score: Double, rank: Int)],
+    /// Items to choose from.
+    private struct Restriction {
+        let identifiers: [Identifier]
+        /// The places of those that the training data have.
+        let places: Set<Int>
+
+        init(_ identifiers: [Identifier], _ known: Identifiers) {
+            self.identifiers = identifiers
+            places = Set(identifiers.compactMap { known.places[$0] })
+        }
+    }
+
+    /// The best items by the current model.
+    /// - Parameters:
+    ///   - count: The maximum number of items.
+    ///   - chosen: The items that the user chose, by their places in the training data, and their ratings.
+    ///   - allowed: The items to choose from; all if `nil`.
+    ///   - observed: The places of items to leave out.
+    ///   - excluded: Further items to leave out.
+    /// - Throws: `MLCreateError.type` if another model was set that cannot be asked for recommendations.
+    private func best(
+        _ count: Int,
+        for chosen: [(item: Int, rating: Double)],
+        among allowed: Restriction?,
+        without observed: [Int],
+        _ excluded: Set<Identifier> = []
+    ) throws -> [(item: Identifier, score: Double)] {
+        let known = observations.items
+        if let model = task.replacement {
+            return try RecommendingModel(model, areTexts: known.areTexts).best(
+                count,
+                for: chosen.map { (known.identifiers[$0.item], $0.rating) },
+                among: allowed?.identifiers,
+                without: observed.map { known.identifiers[$0] } + excluded
+            )
+        }
+        let left = Set(observed + excluded.compactMap { known.places[$0] })
+        let scores = similarities.scores(chosen)
+        return ItemSimilarities.best(scores, count) { item in
+            !left.contains(item) && allowed?.places.contains(item) ?? true
+        }
+        .map { (known.identifiers[$0], scores[$0]) }
+    }
+
+    private func table<Item>(
+        _ rows: [(owner: Int, item: Item, score: Double, rank: Int)],
         _ columns: AnyColumn...
     ) throws -> MLDataTable {
         var frame = DataFrame()
@@ -237,11 +281,13 @@ public struct MLRecommender {
             for (user, items) in relevant.enumerated() {
                 let place = observations.users.places[tests.users.identifiers[user]]
                 let chosen = place.map { observations.ratings(of: $0) } ?? []
-                let known = excludingObserved ? Set(chosen.map(\.item)) : []
-                let best = ItemSimilarities.best(similarities.scores(chosen), most) { !known.contains($0) }
-                let isHit = best.map { item in
-                    tests.items.places[observations.items.identifiers[item]].map { items.contains($0) } ?? false
-                }
+                let best = try best(
+                    most,
+                    for: chosen,
+                    among: nil,
+                    without: excludingObserved ? chosen.map(\.item) : []
+                )
+                let isHit = best.map { tests.items.places[$0.item].map { items.contains($0) } ?? false }
                 for (index, cutoff) in cutoffs.enumerated() {
                     let hits = Double(isHit.prefix(cutoff).count { $0 })
                     precisions[index] += hits / Double(cutoff)
@@ -266,20 +312,20 @@ public struct MLRecommender {
     /// - Parameters:
     ///   - fileURL: The file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try write(toFile: fileURL.path, metadata: metadata)
+        try task.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        var model = specification
-        if let metadata { model.apply(metadata) }
-        try model.write(to: path)
+        try task.write(toFile: path, metadata)
     }
 }
 

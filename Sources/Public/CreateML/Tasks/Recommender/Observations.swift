@@ -115,51 +115,70 @@ struct Identifiers: Sendable {
     }
 }
 
-/// Rows of users, items and ratings.
-struct Observations: Sendable {
+/// Rows of users and items.
+struct Choices: Sendable {
     let users: Identifiers
     let items: Identifiers
     /// The index of the user by row.
     let userPlaces: [Int32]
     let itemPlaces: [Int32]
+
+    /// Reads rows, of which there may be none.
+    /// - Throws: `MLCreateError` for columns that are missing or of another type, and for missing identifiers.
+    init(_ frame: DataFrame, _ userColumn: String, _ itemColumn: String) throws {
+        var (userPlaces, itemPlaces): ([Int32], [Int32]) = ([], [])
+        users = try Identifiers(Self.column(frame, userColumn, "user"), "user", rows: &userPlaces)
+        items = try Identifiers(Self.column(frame, itemColumn, "item"), "item", rows: &itemPlaces)
+        (self.userPlaces, self.itemPlaces) = (userPlaces, itemPlaces)
+    }
+
+    fileprivate static func column(_ frame: DataFrame, _ name: String, _ role: String) throws -> AnyColumn {
+        guard let column = frame.columns.first(where: { $0.name == name }) else {
+            let names = frame.columns.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw MLCreateError.generic(reason: "the data have no \(role) column '\(name)'; there are \(names)")
+        }
+        return column
+    }
+}
+
+/// Rows of users, items and ratings, at least one.
+struct Observations: Sendable {
+    private let choices: Choices
     let values: [Double]
     /// The same ratings in the form in which similarities are computed.
     let trained: ItemSimilarities.Ratings
     private let byUser: [[(item: Int, rating: Double)]]
 
     init(_ frame: DataFrame, _ userColumn: String, _ itemColumn: String, _ ratingColumn: String?) throws {
-        func column(_ name: String, _ role: String) throws -> AnyColumn {
-            guard let column = frame.columns.first(where: { $0.name == name }) else {
-                let names = frame.columns.map { "'\($0.name)'" }.joined(separator: ", ")
-                throw MLCreateError.generic(reason: "the data have no \(role) column '\(name)'; there are \(names)")
-            }
-            return column
-        }
-        var (userPlaces, itemPlaces): ([Int32], [Int32]) = ([], [])
-        users = try Identifiers(column(userColumn, "user"), "user", rows: &userPlaces)
-        items = try Identifiers(column(itemColumn, "item"), "item", rows: &itemPlaces)
+        let choices = try Choices(frame, userColumn, itemColumn)
+        let (userPlaces, itemPlaces) = (choices.userPlaces, choices.itemPlaces)
+        let values: [Double]
         if let ratingColumn {
-            values = try Self.ratings(column(ratingColumn, "rating"))
+            values = try Self.ratings(Choices.column(frame, ratingColumn, "rating"))
         } else {
             values = [Double](repeating: 1, count: userPlaces.count)
         }
-        (self.userPlaces, self.itemPlaces) = (userPlaces, itemPlaces)
-        let (users, items, values) = (self.users, self.items, self.values)
+        (self.choices, self.values) = (choices, values)
         trained = try MLCreateError.translating {
             try ItemSimilarities.Ratings(
                 users: userPlaces,
                 items: itemPlaces,
                 values: values,
-                userCount: users.count,
-                itemCount: items.count
+                userCount: choices.users.count,
+                itemCount: choices.items.count
             )
         }
-        var byUser = [[Int: Double]](repeating: [:], count: users.count)
+        var byUser = [[Int: Double]](repeating: [:], count: choices.users.count)
         for entry in userPlaces.indices { byUser[Int(userPlaces[entry])][Int(itemPlaces[entry])] = values[entry] }
         self.byUser = byUser.map { own in
             own.sorted { $0.key < $1.key }.map { (item: $0.key, rating: $0.value) }
         }
     }
+
+    var users: Identifiers { choices.users }
+    var items: Identifiers { choices.items }
+    var userPlaces: [Int32] { choices.userPlaces }
+    var itemPlaces: [Int32] { choices.itemPlaces }
 
     /// A user's items and ratings, sorted by item.
     func ratings(of user: Int) -> [(item: Int, rating: Double)] { byUser[user] }

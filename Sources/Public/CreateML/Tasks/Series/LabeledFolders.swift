@@ -59,20 +59,14 @@ extension LabeledFolders {
         _ proportions: [Double],
         _ generator: inout some RandomNumberGenerator
     ) throws -> [[String: [URL]]] {
-        guard !proportions.isEmpty, proportions.allSatisfy({ $0 > 0 }), abs(proportions.reduce(0, +) - 1) < 1e-6 else {
-            throw MLCreateError.generic(
-                reason: "the proportions \(proportions) are not shares; give numbers above 0 whose sum is 1"
-            )
-        }
+        let shares = try Proportions(proportions)
         var result = [[String: [URL]]](repeating: [:], count: proportions.count)
         for label in files.keys.sorted() {
             let shuffled = (files[label] ?? []).shuffled(using: &generator)
-            var (start, sum) = (0, 0.0)
-            for (part, proportion) in proportions.enumerated() {
-                sum += proportion
-                let end = part == proportions.count - 1 ? shuffled.count : Int((sum * Double(shuffled.count)).rounded())
+            var start = 0
+            for (part, end) in shares.ends(of: shuffled.count).enumerated() {
                 if end > start { result[part][label] = Array(shuffled[start..<end]) }
-                start = max(start, end)
+                start = end
             }
         }
         return result

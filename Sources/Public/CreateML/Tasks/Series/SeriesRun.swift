@@ -74,13 +74,12 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     mutating func finish() throws -> Product {
         let learner = try current()
         return try MLCreateError.translating {
-            let specification = try learner.specification()
+            let task = try TaskModel(learner.specification())
             let own = try learner.trainingPredictions()
             let other = try learner.validationPredictions() ?? ([], [])
             return Product(
                 SeriesOutcome(
-                    specification: specification,
-                    model: try specification.loaded(),
+                    task: task,
                     training: MLClassifierMetrics(
                         ConfusionCounts(strings: problem.labels, truth: own.truth, predictions: own.predictions)
                     ),

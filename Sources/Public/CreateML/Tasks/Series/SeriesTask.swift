@@ -1,6 +1,5 @@
 import CoreML
 import Foundation
-import MLFiles
 import MLSeriesTraining
 import MLSpecification
 
@@ -33,9 +32,7 @@ struct SeriesOptions: Codable, Hashable, Sendable {
 
 /// The result of training.
 struct SeriesOutcome: Sendable {
-    /// The model that is written to a file.
-    let specification: SpecModel
-    var model: MLModel
+    var task: TaskModel
     let training: MLClassifierMetrics
     let validation: MLClassifierMetrics
     let options: SeriesOptions
@@ -48,11 +45,18 @@ struct SeriesOutcome: Sendable {
         MLClassifierMetrics(counted(truth, predictions, labels: labels))
     }
 
-    /// Writes the trained model with metadata.
+    var specification: SpecModel { task.specification }
+    var model: MLModel {
+        get { task.model }
+        set { task.model = newValue }
+    }
+
     func write(to url: URL, _ metadata: MLModelMetadata?) throws {
-        var specification = specification
-        specification.apply(metadata ?? MLModelMetadata())
-        try specification.write(to: url.path)
+        try task.write(to: url, metadata ?? MLModelMetadata())
+    }
+
+    func write(toFile path: String, _ metadata: MLModelMetadata?) throws {
+        try task.write(toFile: path, metadata ?? MLModelMetadata())
     }
 
     /// The description of a classifier.
@@ -68,13 +72,6 @@ struct SeriesOutcome: Sendable {
         Performance on Validation Data
         \(validation)
         """
-    }
-}
-
-extension SpecModel {
-    /// The model, loaded.
-    func loaded() throws -> MLModel {
-        try MLModel(ModelFile(specification: self, path: "trained model"), configuration: MLModelConfiguration())
     }
 }
 

@@ -64,7 +64,7 @@ extension MLSoundClassifier {
 
         /// Divides the files of each label at random by proportions.
         /// - Parameters:
-        ///   - proportions: The share of each part; all are above 0, and their sum is 1.
+        ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
         ///   - seed: The seed of the assignment; taken from the clock by default.
         /// - Returns: The files by label of each part.
         /// - Throws: `MLCreateError` for proportions out of range, and the errors of `labeledSounds()`.
@@ -78,7 +78,7 @@ extension MLSoundClassifier {
 
         /// Divides the files of each label at random by proportions, using a given generator.
         /// - Parameters:
-        ///   - proportions: The share of each part; all are above 0, and their sum is 1.
+        ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
         ///   - generator: The source of random numbers.
         /// - Returns: The files by label of each part.
         /// - Throws: `MLCreateError` for proportions out of range, and the errors of `labeledSounds()`.

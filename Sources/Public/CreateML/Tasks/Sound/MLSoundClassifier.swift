@@ -36,7 +36,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
 
     /// The trained model.
     ///
-    /// A model that is set here is used for predictions; `write` writes the trained one.
+    /// A model that is set here is used for predictions and evaluations; it cannot be written.
     public var model: MLModel {
         get { outcome.model }
         set { outcome.model = newValue }
@@ -84,12 +84,13 @@ public struct MLSoundClassifier: @unchecked Sendable {
 
     /// Evaluates the model on labelled sounds, window by window; an error is in the metrics.
     ///
-    /// Extracted features are classified by the trained model even if `model` was set.
+    /// Extracted features can be classified by the trained model alone: if `model` was set, the metrics hold an error.
     public func evaluation(on testingData: DataSource) -> MLClassifierMetrics {
         do {
             guard let extracted = try testingData.extracted() else {
                 return try Self.metrics(of: model, testingData, modelParameters.overlapFactor, outcome.labels)
             }
+            try outcome.task.checkNotReplaced("it takes sounds, not features: evaluate it on files")
             let clips = try extracted.clips()
             let predictions = try clips.map { try results(spectrogram: $0.spectrograms).first?.label ?? "" }
             return outcome.metrics(clips.map(\.label), predictions)
@@ -200,18 +201,20 @@ public struct MLSoundClassifier: @unchecked Sendable {
     /// - Parameters:
     ///   - fileURL: The file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system.
+    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
+    ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
         try outcome.write(to: fileURL, metadata)
     }
 
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`.
+    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
+    /// expanded.
     /// - Parameters:
     ///   - path: The path of the file or package, which is replaced if it exists.
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try write(to: URL(fileURLWithPath: path), metadata: metadata)
+        try outcome.write(toFile: path, metadata)
     }
 
     /// Starts to train in the background, or resumes the session in the session directory.

@@ -25,7 +25,7 @@ public struct MLGazetteer: Sendable {
 
     /// The parameters of the gazetteer.
     public let modelParameters: ModelParameters
-    private var task: TextTaskModel
+    private var task: TaskModel
 
     /// The model, with a string `text` as input and the output `label`, which is empty for an unknown term.
     ///
@@ -55,7 +55,7 @@ public struct MLGazetteer: Sendable {
             throw MLCreateError.generic(reason: "there are no terms; give at least one")
         }
         modelParameters = parameters
-        task = try TextTaskModel(TextModelFiles.gazetteer(dictionary, language: parameters.language))
+        task = try TaskModel(TextModelFiles.gazetteer(dictionary, language: parameters.language).marked)
     }
 
     /// Looks up the label of a term; empty if the term is unknown.
@@ -76,7 +76,7 @@ public struct MLGazetteer: Sendable {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: fileURL.path, metadata)
+        try task.write(to: fileURL, metadata)
     }
 
     /// Writes the model to a path, in which a leading tilde is expanded.
@@ -85,7 +85,7 @@ public struct MLGazetteer: Sendable {
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+        try task.write(toFile: path, metadata)
     }
 }
 

@@ -19,7 +19,7 @@ public struct MLTextClassifier: Sendable {
     public let trainingMetrics: MLClassifierMetrics
     /// The performance on the validation texts; invalid if there are none.
     public let validationMetrics: MLClassifierMetrics
-    private var task: TextTaskModel
+    private var task: TaskModel
     /// The names of the columns of the training table; those of Create ML's examples without a table.
     private(set) var columns = (text: "text", label: "label")
 
@@ -151,7 +151,7 @@ public struct MLTextClassifier: Sendable {
         labelColumn: String
     ) -> MLClassifierMetrics {
         do {
-            let engine = try TextTaskModel.engine(of: model, TextClassifier.self)
+            let engine = try TaskModel.engine(of: model, TextClassifier.self)
             return metrics(engine, try Examples(dataFrame, textColumn, labelColumn))
         } catch { return MLClassifierMetrics(error) }
     }
@@ -207,7 +207,7 @@ public struct MLTextClassifier: Sendable {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: fileURL.path, metadata)
+        try task.write(to: fileURL, metadata)
     }
 
     /// Writes the trained model to a path, in which a leading tilde is expanded.
@@ -216,7 +216,7 @@ public struct MLTextClassifier: Sendable {
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+        try task.write(toFile: path, metadata)
     }
 }
 
@@ -226,12 +226,12 @@ extension MLTextClassifier: TextTask {
     static var taskName: String { "MLTextClassifier" }
     static var examplesName: String { "texts" }
 
-    static func metrics(_ task: TextTaskModel, _ examples: Examples) throws -> MLClassifierMetrics {
+    static func metrics(_ task: TaskModel, _ examples: Examples) throws -> MLClassifierMetrics {
         metrics(try task.engine(TextClassifier.self), examples)
     }
 
     init(
-        _ task: TextTaskModel,
+        _ task: TaskModel,
         _ parameters: ModelParameters,
         training: MLClassifierMetrics,
         validation: MLClassifierMetrics

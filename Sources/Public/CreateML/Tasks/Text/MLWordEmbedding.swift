@@ -31,20 +31,30 @@ public struct MLWordEmbedding: Sendable {
 
     /// The parameters of the embedding.
     public let modelParameters: ModelParameters
-    /// The number of elements in a vector.
-    public let dimension: Int
-    /// The number of words.
-    public let vocabularySize: Int
-    private let vectors: WordVectors
-    private var task: TextTaskModel
+    /// The vectors of the model; an error if the caller set a model that is no word embedding.
+    private var embedding: Result<WordVectors, any Error>
+    private var task: TaskModel
 
     /// The model, with a string `text` as input and the output `vector`, which is zero for an unknown word.
     ///
-    /// The methods of the embedding use its own vectors even if another model is set here, which cannot be written.
+    /// The embedding has the words and vectors of a model that is set here, which cannot be written. With a model that
+    /// is no word embedding `prediction` throws an error, and asking for words and vectors is a fatal error.
     public var model: MLModel {
         get { task.model }
-        set { task.model = newValue }
+        set {
+            task.model = newValue
+            embedding = Result { try task.engine(WordEmbedding.self).vectors }
+        }
     }
+
+    private var vectors: WordVectors {
+        do { return try embedding.get() } catch { fatalError("\(error)") }
+    }
+
+    /// The number of elements in a vector.
+    public var dimension: Int { vectors.dimensions }
+    /// The number of words.
+    public var vocabularySize: Int { vectors.words.count }
 
     /// Creates an embedding of given vectors.
     /// - Parameters:
@@ -53,12 +63,12 @@ public struct MLWordEmbedding: Sendable {
     /// - Throws: `MLCreateError` if there are no words, a vector is of another length, or the revision is not 1.
     public init(dictionary: [String: [Double]], parameters: ModelParameters = ModelParameters()) throws {
         try checkRevision(parameters.revision, of: "word embeddings")
-        vectors = try MLCreateError.translating { try WordVectors(dictionary) }
+        let vectors = try MLCreateError.translating { try WordVectors(dictionary) }
         guard vectors.dimensions > 0 else {
             throw MLCreateError.generic(reason: "there are no words with vectors of at least one value; give some")
         }
-        (dimension, vocabularySize) = (vectors.dimensions, vectors.words.count)
-        task = try TextTaskModel(TextModelFiles.embedding(vectors, language: parameters.language))
+        embedding = .success(vectors)
+        task = try TaskModel(TextModelFiles.embedding(vectors, language: parameters.language).marked)
         modelParameters = parameters
     }
 
@@ -85,13 +95,14 @@ public struct MLWordEmbedding: Sendable {
     ///   - maxDistance: The maximum distance of neighbours; cosine distances lie between 0 and 2.
     ///   - distanceType: The measure of distance; the cosine is the only one.
     /// - Returns: The neighbours and their distances, the nearest first; none for an unknown word.
-    /// - Throws: No errors; the declaration follows Apple's.
+    /// - Throws: `MLCreateError.type` if a model was set that is no word embedding.
     public func prediction(
         from text: String,
         maxCount: Int = 10,
         maxDistance: Double = 2.0,
         distanceType: NLDistanceType = .cosine
     ) throws -> [(text: String, distance: Double)] {
+        let vectors = try embedding.get()
         guard let vector = vectors.vector(of: text) else { return [] }
         return vectors.nearest(to: vector, count: maxCount, excluding: text, furthest: maxDistance)
             .map { ($0.word, $0.distance) }
@@ -104,7 +115,7 @@ public struct MLWordEmbedding: Sendable {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: fileURL.path, metadata)
+        try task.write(to: fileURL, metadata)
     }
 
     /// Writes the model to a path, in which a leading tilde is expanded.
@@ -113,14 +124,15 @@ public struct MLWordEmbedding: Sendable {
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+        try task.write(toFile: path, metadata)
     }
 }
 
 extension MLWordEmbedding: CustomStringConvertible, CustomDebugStringConvertible {
     /// The parameters, the number of words and the length of vectors.
     public var description: String {
-        "Word embedding\nParameters\n\(modelParameters)\nvocabulary: \(vocabularySize)\ndimension: \(dimension)"
+        let size = embedding.map { "vocabulary: \($0.words.count)\ndimension: \($0.dimensions)" }
+        return "Word embedding\nParameters\n\(modelParameters)\n" + ((try? size.get()) ?? "another model")
     }
 
     /// The same text as `description`.

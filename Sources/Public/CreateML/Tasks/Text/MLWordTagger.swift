@@ -9,7 +9,7 @@ public import TabularData
 /// A tagger that labels the words of a text, for example by part of speech or as names.
 ///
 /// It is a linear-chain conditional random field over the tokens, their prefixes, suffixes and shapes, and their
-/// neighbours; see `TaggerFeatures` and `SequenceTrainer`.
+/// neighbours; see `TaggerFeatures` and `CRFTrainer`.
 public struct MLWordTagger: Sendable {
     /// A word or punctuation mark.
     public typealias Token = String
@@ -20,7 +20,7 @@ public struct MLWordTagger: Sendable {
     public let trainingMetrics: MLWordTaggerMetrics
     /// The performance on the validation tokens; invalid if there are none.
     public let validationMetrics: MLWordTaggerMetrics
-    private var task: TextTaskModel
+    private var task: TaskModel
 
     /// The model, with a string `text` as input and the outputs `tokens`, `labels`, `locations` and `lengths`.
     ///
@@ -94,7 +94,7 @@ public struct MLWordTagger: Sendable {
         of model: MLModel,
         on labeledTokens: [(tokens: [Token], labels: [String])]
     ) -> MLClassifierMetrics {
-        do { return metrics(try TextTaskModel.engine(of: model, WordTagger.self), labeledTokens).counted } catch {
+        do { return metrics(try TaskModel.engine(of: model, WordTagger.self), labeledTokens).counted } catch {
             return MLClassifierMetrics(error)
         }
     }
@@ -186,7 +186,7 @@ public struct MLWordTagger: Sendable {
     /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
     ///   set.
     public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: fileURL.path, metadata)
+        try task.write(to: fileURL, metadata)
     }
 
     /// Writes the trained model to a path, in which a leading tilde is expanded.
@@ -195,7 +195,7 @@ public struct MLWordTagger: Sendable {
     ///   - metadata: The metadata to write; default metadata if `nil`.
     /// - Throws: The same errors as `write(to:metadata:)`.
     public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try task.write(to: (path as NSString).expandingTildeInPath, metadata)
+        try task.write(toFile: path, metadata)
     }
 }
 
@@ -205,12 +205,12 @@ extension MLWordTagger: TextTask {
     static var taskName: String { "MLWordTagger" }
     static var examplesName: String { "sentences" }
 
-    static func metrics(_ task: TextTaskModel, _ examples: TaggedSentences) throws -> MLWordTaggerMetrics {
+    static func metrics(_ task: TaskModel, _ examples: TaggedSentences) throws -> MLWordTaggerMetrics {
         metrics(try task.engine(WordTagger.self), examples.sentences)
     }
 
     init(
-        _ task: TextTaskModel,
+        _ task: TaskModel,
         _ parameters: ModelParameters,
         training: MLWordTaggerMetrics,
         validation: MLWordTaggerMetrics

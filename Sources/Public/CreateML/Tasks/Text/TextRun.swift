@@ -17,15 +17,15 @@ protocol TextTask {
     static var examplesName: String { get }
 
     /// The performance of a model on examples.
-    static func metrics(_ task: TextTaskModel, _ examples: Learner.Examples) throws -> Metrics
+    static func metrics(_ task: TaskModel, _ examples: Learner.Examples) throws -> Metrics
 
-    init(_ task: TextTaskModel, _ parameters: ModelParameters, training: Metrics, validation: Metrics)
+    init(_ task: TaskModel, _ parameters: ModelParameters, training: Metrics, validation: Metrics)
 }
 
 extension TextTask {
     /// Holds the model against the examples.
     init(
-        _ task: TextTaskModel,
+        _ task: TaskModel,
         _ parameters: ModelParameters,
         training: Learner.Examples,
         validation: Learner.Examples?
@@ -199,7 +199,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
 
     mutating func finish() throws -> Task {
         let learner = try current()
-        let task = try MLCreateError.translating { try TextTaskModel(learner.specification()) }
+        let task = try MLCreateError.translating { try TaskModel(learner.specification().marked) }
         return try Task(task, modelParameters, training: training, validation: validation)
     }
 
@@ -345,7 +345,7 @@ extension MLTextClassifier.ModelParameters: TextParameters {
 struct WordTaggerLearner: TextLearner {
     static var defaultPasses: Int { SequenceSettings().passes }
 
-    private let trainer: SequenceTrainer
+    private let trainer: CRFTrainer
     private let features: TaggerFeatures
     private let validation: TaggedSentences?
 
@@ -357,7 +357,7 @@ struct WordTaggerLearner: TextLearner {
         features = try TaggerFeatures(language: parameters.language?.tag ?? "")
         self.validation = validation
         let settings = try parameters.settings()
-        trainer = try SequenceTrainer(SequenceTable(training.sentences, features), settings: settings)
+        trainer = try CRFTrainer(SequenceTable(training.sentences, features), settings: settings)
     }
 
     var passes: Int { trainer.passes }

@@ -1,28 +1,12 @@
 import CoreML
 import Foundation
 import MLFeatures
-import MLFiles
 import MLModels
 import MLNumerics
 import MLSpecification
 import TabularData
 
-/// A trained model of text: the specification that is written, and the model for the caller.
-struct TextTaskModel: Sendable {
-    private let specification: SpecModel
-    private let original: MLModel
-    var model: MLModel
-
-    init(_ specification: SpecModel) throws {
-        var specification = specification
-        specification.apply(MLModelMetadata())
-        specification.description_p.metadata.userDefined["com.apple.createml.version"] = "swift-coreml"
-        self.specification = specification
-        let file = ModelFile(specification: specification, path: "the trained model")
-        original = try MLModel(file, configuration: MLModelConfiguration())
-        model = original
-    }
-
+extension TaskModel {
     /// The engine of the current model.
     /// - Throws: `MLCreateError.type` if the caller set a model of another kind.
     func engine<Engine>(_ type: Engine.Type) throws -> Engine { try Self.engine(of: model, type) }
@@ -34,18 +18,6 @@ struct TextTaskModel: Sendable {
             )
         }
         return engine
-    }
-
-    /// Writes the trained model.
-    func write(to path: String, _ metadata: MLModelMetadata?) throws {
-        guard model === original else {
-            throw MLCreateError.generic(
-                reason: "the model was replaced by another one, which is in its own file already; train again to write"
-            )
-        }
-        var model = specification
-        if let metadata { model.apply(metadata) }
-        try model.write(to: path)
     }
 }
 
