@@ -105,7 +105,7 @@ import Testing
         try refuse(statement(method: "shards"), "shards")
         try refuse(statement(type: "https://example.org"), "not known")
         try refuse(statement(resources: #"{"algorithm":"blake3","digest":"00","name":"a"}"#), "blake3")
-        try refuse(statement(resources: #"{"algorithm":"sha256","digest":"00","name":"a"}"#), "a hash is none")
+        try refuse(statement(resources: #"{"algorithm":"sha256","digest":"00","name":"a"}"#), "a hash is not valid")
         let twice = #"{"algorithm":"sha256","digest":"\#(String(repeating: "0", count: 64))","name":"a"}"#
         try refuse(statement(resources: twice + "," + twice), "twice")
         try refuse("{}", "not an in-toto statement")

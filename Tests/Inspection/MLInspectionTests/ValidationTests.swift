@@ -319,7 +319,7 @@ struct ValidationTests {
         )
         #expect(
             messages { stages(&$0) { $0[1].description_p.input[0].type.stringType = .init() } }
-                .contains("it takes string, but what is given is")
+                .contains("it takes string, but")
         )
         #expect(messages { stages(&$0) { $0[0].specificationVersion = 9 } }.contains("is newer than the pipeline's"))
     }

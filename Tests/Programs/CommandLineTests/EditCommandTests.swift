@@ -34,7 +34,7 @@ private let digits = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         #expect(facts["updatable_here_only_because_of"] as? [String] == ["65"])
         let said = try edited("--updatable", "linear_0,linear_1")
         defer { try? FileManager.default.removeItem(atPath: said.1) }
-        #expect(said.0.errors.contains("no gradients through the layer '65' (softmaxNd): the model"))
+        #expect(said.0.errors.contains("not propagate gradients through the layer '65' (softmaxNd): the model"))
         let inspected = try coreml("inspect", path)
         #expect(inspected.output.contains("me"))
         let picture = "image=\(digits)/held-out/7-0.png"

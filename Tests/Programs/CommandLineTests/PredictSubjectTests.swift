@@ -83,7 +83,7 @@ struct PredictSubjectTests {
             (start + ["--observed", table, "--user", "9"] + columns, 1, "'9'"),
             (start + ["--items", "z"], 1, "'z'"),
             (["predict", numbered, "--items", "a=b"], 1, "--items a=b"),
-            (start + ["--windows"], 1, "--windows says nothing"),
+            (start + ["--windows"], 1, "--windows does not apply"),
             (start + ["--k", "3"], 64, "--k needs"),
             (start + ["--items", "a", "-o", folder.path("a.csv"), "--k", "3", "--", "x.csv"], 1, "takes no file"),
         ])
@@ -105,7 +105,7 @@ struct PredictSubjectTests {
         #expect(lines.count == 4 && lines[0] == "file,first_frame,last_frame,label,labelProbabilities", "\(lines)")
         try CommandFolder.expectFailures([
             (["predict", model, folder.path("none")], 1, "no such file"),
-            (["predict", model, "--windows"], 1, "--windows goes with files"),
+            (["predict", model, "--windows"], 1, "--windows applies to files"),
             (["predict", model, try folder.write("x\n1\n", "x.csv")], 1, "keypoints"),
         ])
     }

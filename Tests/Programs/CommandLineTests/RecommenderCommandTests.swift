@@ -105,7 +105,7 @@ struct RecommenderCommandTests {
             (start + columns + ["--resume", "state"], 64, "--resume"),
             (["evaluate", model, later] + columns, 1, "--observed"),
             (["evaluate", model, later, "--observed", earlier], 1, "--user"),
-            (["evaluate", model, later, "--text", "x"], 1, "--text says nothing"),
+            (["evaluate", model, later, "--text", "x"], 1, "--text does not apply"),
         ])
     }
 }

@@ -103,7 +103,7 @@ struct TrainSoundCommandTests {
         try CommandFolder.expectFailures([
             (["predict", model, try folder.write("none", "noise.wav")], 1, "noise.wav"),
             (["predict", model, folder.path("train"), "--overlap", "1"], 64, "--overlap"),
-            (["predict", model, folder.path("train"), "--recording", "x"], 1, "--recording says nothing"),
+            (["predict", model, folder.path("train"), "--recording", "x"], 1, "--recording does not apply"),
         ])
     }
 

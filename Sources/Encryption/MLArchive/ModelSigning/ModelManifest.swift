@@ -219,7 +219,7 @@ extension ModelManifest.Resource {
             throw ModelError(.unsupported, "A file was hashed with \(algorithm), which this version does not support.")
         }
         guard let hash = Hexadecimal.bytes(digest.utf8), hash.count == 32 else {
-            throw ModelManifest.malformed("a hash is none")
+            throw ModelManifest.malformed("a hash is not valid")
         }
         self.init(path: path, hash: hash)
     }
