@@ -195,5 +195,101 @@ extension KernelTests {
             Fill.run(&y, value: 2.5, count: 100_000)
             #expect(y.dropLast().allSatisfy { $0 == 2.5 } && y.last == 0)
         }
+
+        @Test(arguments: [(0, 0), (2, 1), (-1, 4), (9, 0), (1, -2), (40, 40)])
+        func bands(lower: Int, upper: Int) {
+            for (matrices, rows, columns) in [(1, 1, 1), (3, 7, 5), (2, 5, 9), (40, 33, 47)] {
+                let count = matrices * rows * columns
+                let x = (0..<count).map { Int32($0 + 1) }
+                let expected = x.indices.map { place in
+                    let (row, column) = (place / columns % rows, place % columns)
+                    return column >= row - lower && column <= row + upper ? x[place] : 0
+                }
+                var y = [Int32](repeating: -1, count: count)
+                var inPlace = x
+                BandCopy.run(
+                    x,
+                    into: &y,
+                    matrices: matrices,
+                    rows: rows,
+                    columns: columns,
+                    elementByteCount: 4,
+                    lower: lower,
+                    upper: upper
+                )
+                #expect(y == expected)
+                inPlace.withUnsafeMutableBytes { bytes in
+                    guard let address = bytes.baseAddress else { return }
+                    BandCopy.run(
+                        address,
+                        into: address,
+                        matrices: matrices,
+                        rows: rows,
+                        columns: columns,
+                        elementByteCount: 4,
+                        lower: lower,
+                        upper: upper
+                    )
+                }
+                #expect(inPlace == expected)
+            }
+        }
+
+        @Test(arguments: [false, true]) func sequenceReversals(itemsFirst: Bool) {
+            let (outer, first, middle, second, slice) = (3, 6, 2, 5, 3)
+            let lengths: [Int32] = [0, 3, 9, -2, 5, 4]
+            let x = (0..<outer * first * middle * second * slice).map { UInt8(truncatingIfNeeded: $0) }
+            let steps = itemsFirst ? second : first
+            let shape = [outer, first, middle, second, slice]
+            let expected = Self.indices(shape).map { index in
+                let (item, step) = itemsFirst ? (index[1], index[3]) : (index[3], index[1])
+                let length = min(max(Int(lengths[item]), 0), steps)
+                var source = index
+                source[itemsFirst ? 3 : 1] = step < length ? length - 1 - step : step
+                return x[Self.offset(source, Self.strides(shape))]
+            }
+            var y = [UInt8](repeating: 7, count: x.count)
+            SequenceReversal.run(
+                x,
+                into: &y,
+                outer: outer,
+                first: first,
+                middle: middle,
+                second: second,
+                slice: slice,
+                lengths: lengths,
+                itemsFirst: itemsFirst
+            )
+            #expect(y == expected)
+        }
+
+        @Test func oneHotVectors() {
+            func check<T: FixedWidthInteger & BitwiseCopyable>(_: T.Type, outer: Int, size: Int, inner: Int) {
+                let indices = (0..<outer * inner).map { Int32($0 * 7 % (size + 4) - 2) }
+                var expected = [T](repeating: 5, count: outer * size * inner)
+                for (place, index) in indices.enumerated() where (0..<size).contains(Int(index)) {
+                    expected[(place / inner * size + Int(index)) * inner + place % inner] = 9
+                }
+                var y = [T](repeating: 1, count: expected.count)
+                var (on, off) = (T(9), T(5))
+                OneHotKernel.run(
+                    indices,
+                    into: &y,
+                    outer: outer,
+                    size: size,
+                    inner: inner,
+                    elementByteCount: MemoryLayout<T>.size,
+                    on: &on,
+                    off: &off
+                )
+                #expect(y == expected)
+            }
+            for (outer, size, inner) in [(1, 1, 1), (5, 7, 1), (3, 4, 6), (700, 50, 20)] {
+                check(UInt8.self, outer: outer, size: size, inner: inner)
+                check(UInt16.self, outer: outer, size: size, inner: inner)
+                check(UInt32.self, outer: outer, size: size, inner: inner)
+                check(UInt64.self, outer: outer, size: size, inner: inner)
+            }
+        }
     }
 }
