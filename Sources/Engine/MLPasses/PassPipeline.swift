@@ -35,7 +35,12 @@ package enum PassPipeline {
 
     /// The graph after the passes, applied in rounds until one changes nothing.
     ///
-    /// - Parameter isVerified: whether the graph is verified after every pass that changed it; the error names the pass.
+    /// - Parameters:
+    ///   - graph: The graph to rewrite.
+    ///   - passes: The passes of a round, in order.
+    ///   - isVerified: Whether the graph is verified after every pass that changed it; the error names the pass.
+    /// - Returns: The rewritten graph.
+    /// - Throws: Errors of the passes and of the verifier.
     package static func optimize(
         _ graph: Graph,
         with passes: [any Pass] = PassPipeline.passes,

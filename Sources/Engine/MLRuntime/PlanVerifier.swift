@@ -25,10 +25,13 @@ package struct PlanVerifier {
     private let givenUp: Set<Int>
     private let steps: Set<Int>
 
+    /// Prepares the verification of a plan.
+    ///
     /// - Parameters:
-    ///   - places: where values lie; constants that no step looks at lie nowhere.
-    ///   - steps: the operations that became steps; the others name memory that is there already.
-    ///   - givenUp: the inputs whose memory the caller gives up, by place.
+    ///   - graph: The planned graph.
+    ///   - places: The places of values; constants that no step reads have none.
+    ///   - steps: The operations that became steps; the others refer to memory that already exists.
+    ///   - givenUp: The inputs whose memory the plan may overwrite, by index.
     package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, givenUp: Set<Int> = []) {
         self.graph = graph
         self.places = places

@@ -21,8 +21,15 @@ package struct SpeedComparison: CustomStringConvertible {
 
     package init(time: Double, earlier: Double) { (self.time, self.earlier) = (time, earlier) }
 
-    /// - Parameter now: The clock by which predictions are timed.
-    /// - Returns: `nil` when the earlier model does not accept these inputs, or its time is too short to measure.
+    /// Runs the inputs of test vectors through two models in turns, and compares the shortest times.
+    ///
+    /// The result is `nil` when the earlier model does not accept these inputs, or its time is too short to measure.
+    ///
+    /// - Parameters:
+    ///   - engine: The model.
+    ///   - earlier: The model to compare it with.
+    ///   - vectors: The test vectors.
+    ///   - now: The clock by which predictions are timed.
     package init?(
         _ engine: any ModelEngine,
         _ earlier: any ModelEngine,

@@ -115,7 +115,7 @@ struct LoadingTests {
         empty.specificationVersion = 1
         #expect(
             message { () throws(ModelError) in try load(empty) }
-                == "model in memory: the file says no model type; it is empty or damaged"
+                == "model in memory: the file states no model type; it is empty or damaged"
         )
         var serialized = SpecModel()
         serialized.serializedModel.identifier = "org.example.block"

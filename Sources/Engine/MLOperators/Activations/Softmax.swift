@@ -4,7 +4,9 @@ import MLKernels
 package import MLNumerics
 import MLSpecification
 
-/// `exp(x − max) / Σ exp(x − max)` along `axis`.  [d…] → [d…].
+/// `exp(x − max) / Σ exp(x − max)` along `axis`.
+///
+/// [d…] → [d…].
 package struct Softmax: Operator {
     package static let names: [MILName] = ["softmax"]
     package var axis: Int
@@ -79,7 +81,7 @@ extension Softmax: LoweredFromLayers {
 }
 
 extension Softmax: DifferentiableOperator {
-    /// dx = y · (dy − Σ dy · y)
+    /// The gradient is dx = y · (dy − Σ dy · y).
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let y = context.results[0]
         let dy = try context.resultGradient()

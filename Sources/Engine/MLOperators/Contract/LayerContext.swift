@@ -111,7 +111,9 @@ package struct LayerContext {
         builder.type(of: id).scalarType == scalarType ? id : try add(Cast(to: scalarType), id)
     }
 
-    /// Sets the values of the layer's outputs, in the layer's order. Every rule calls it once.
+    /// Sets the values of the layer's outputs, in the layer's order.
+    ///
+    /// Every rule calls it once.
     ///
     /// Trailing values that the layer has no name for may be left out.
     package mutating func setOutputs(_ values: [ValueID]) throws(ModelError) {
@@ -129,8 +131,9 @@ package struct LayerContext {
 
     // MARK: Ranks
 
-    /// The value with all axes but the last `count` merged into one in front: [d0, …, C, H, W] → [d0·…, C, H, W]. A
-    /// value that already has rank `count` + 1 is returned unchanged.
+    /// The value with all axes but the last `count` merged into one in front: [d0, …, C, H, W] → [d0·…, C, H, W].
+    ///
+    /// A value that already has rank `count` + 1 is returned unchanged.
     package mutating func merged(_ id: ValueID, keeping count: Int) throws(ModelError) -> ValueID {
         let rank = rank(of: id)
         guard rank != count + 1 else { return id }
@@ -175,8 +178,12 @@ package struct LayerContext {
     /// The values of a weight field as a constant named "<layer>.<name>"; see `weightTensor` for the forms.
     ///
     /// - Parameters:
+    ///   - parameters: The weight field.
     ///   - shape: The extents in the order in which the file stores the values.
+    ///   - name: The name of the field, for the constant and for errors.
     ///   - channelAxis: The axis of `shape` that per-channel scales of quantised weights belong to.
+    /// - Returns: The constant.
+    /// - Throws: `.invalidModel` when the field does not hold the values of `shape`.
     package mutating func weights(
         _ parameters: SpecWeightParams,
         shape: [Int],
@@ -191,7 +198,7 @@ package struct LayerContext {
 }
 
 extension GraphBuilder {
-    /// [Sequence·Batch, C, H, W] → [Sequence, Batch, C, H, W]
+    /// Divides the first axis: [Sequence·Batch, C, H, W] → [Sequence, Batch, C, H, W].
     package mutating func unfolded(_ id: ValueID, batch: Int) throws(ModelError) -> ValueID {
         // A value with a single step, such as a constant, belongs to every item of the batch.
         guard batch > 1, shape(of: id).first != 1 else { return try add(Regroup.insertingBatch, id) }

@@ -26,7 +26,9 @@ package protocol PackedArchive: AnyObject, Sendable {
     func made(_ key: PackedKey, _ memory: AlignedMemory)
 }
 
-/// Packed forms of constant weights. Plans with the same weights share them; they live as long as they are used.
+/// Packed forms of constant weights.
+///
+/// Plans with the same weights share them; they live as long as they are used.
 package enum PackedConstants {
     private struct Key: Hashable, Sendable {
         let storage: ObjectIdentifier
@@ -68,8 +70,11 @@ package enum PackedConstants {
     /// elements are absent.
     ///
     /// - Parameters:
-    ///   - form: Identifies the packing and everything but the tensor that determines it.
-    ///   - stored: Takes over memory that an archive lends; returns `nil` when it is invalid.
+    ///   - tensor: The constant.
+    ///   - form: Identifies the packing and all its parameters except the tensor.
+    ///   - stored: Takes over the memory of a stored packed form; returns `nil` when it is invalid.
+    ///   - make: Packs the tensor.
+    /// - Returns: The packed form, or `nil`.
     static func packed<Packed: PackedForm>(
         _ tensor: Tensor,
         form: String,
@@ -93,7 +98,11 @@ package enum PackedConstants {
 
     /// A value derived from `tensor`, shared by its users at the same time.
     ///
-    /// - Parameter form: Identifies the derivation and everything but the tensor that determines it.
+    /// - Parameters:
+    ///   - tensor: The constant.
+    ///   - form: Identifies the derivation and all its parameters except the tensor.
+    ///   - make: Computes the value; returns `nil` when there is none.
+    /// - Returns: The value that is in use for this tensor and form, or else the one from `make`.
     static func shared<Derived: AnyObject & Sendable>(
         _ tensor: Tensor,
         form: String,

@@ -10,7 +10,11 @@ package protocol Rearrangement: Operator {
     /// In row-major order they are those of the result; the view may have more axes than the result, whose axes are
     /// then several of the view's merged.
     ///
-    /// - Parameter integers: The contents of an operand of integers; `nil` while unknown.
+    /// - Parameters:
+    ///   - x: The elements of operand 0.
+    ///   - integers: The contents of an integer operand; `nil` while they are unknown.
+    /// - Returns: The view; `nil` when it depends on operands whose contents are unknown.
+    /// - Throws: `.invalidInput` for contents of operands that are out of range.
     func rearranged(_ x: StridedView, _ integers: (Int) -> [Int]?) throws(ModelError) -> StridedView?
 }
 

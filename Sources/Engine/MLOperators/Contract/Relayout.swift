@@ -1,7 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// The same value in another memory layout; inserted where different layouts meet. [d…] → [d…].
+/// The same value in another memory layout; inserted where different layouts meet.
+///
+/// [d…] → [d…].
 ///
 /// The layouts are those of the operand and of the result in the graph, not attributes.
 package struct Relayout: Operator {

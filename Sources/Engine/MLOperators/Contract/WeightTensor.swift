@@ -5,8 +5,11 @@ package import MLSpecification
 /// float16, quantised values become float32 (value · scale + bias, or an entry of a table).
 ///
 /// - Parameters:
+///   - parameters: The weight field.
 ///   - shape: The extents in the order in which the file stores the values.
 ///   - channelAxis: The axis that per-channel scales and biases belong to.
+/// - Returns: The tensor.
+/// - Throws: `.invalidModel` when the field does not hold the values of `shape`.
 package func weightTensor(
     _ parameters: SpecWeightParams,
     shape: [Int],

@@ -39,7 +39,12 @@ package enum WindowPadding: Hashable, Sendable, Codable {
 
     /// The number of elements added at spatial axis `axis` of an input of `extent` elements.
     ///
-    /// - Parameter window: The extent of the window, including the gaps of a dilated kernel.
+    /// - Parameters:
+    ///   - axis: The spatial axis.
+    ///   - extent: The extent of the input.
+    ///   - window: The extent of the window, including the gaps of a dilated kernel.
+    ///   - stride: The stride of the window.
+    /// - Returns: The numbers of elements added before and after the input.
     package func amounts(axis: Int, extent: Int, window: Int, stride: Int) -> (before: Int, after: Int) {
         switch self {
         case .valid: return (0, 0)

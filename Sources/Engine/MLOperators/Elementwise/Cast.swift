@@ -3,7 +3,9 @@ import MLKernels
 package import MLNumerics
 
 /// The elements in another scalar type: floats are rounded to nearest even, truncated toward zero on the way to
-/// integers, clamped to the target's range; `bool` is `x != 0`.  [d…] → [d…].
+/// integers, clamped to the target's range; `bool` is `x != 0`.
+///
+/// [d…] → [d…].
 package struct Cast: Operator {
     package static let names: [MILName] = ["cast"]
     package var scalarType: ScalarType

@@ -57,7 +57,9 @@ extension ParameterlessFunction {
     package init(reading arguments: inout Arguments) throws(ModelError) { self.init() }
 }
 
-/// `y = f(x)`, element by element.  [d…] → [d…] of the same scalar type.
+/// `y = f(x)`, element by element.
+///
+/// [d…] → [d…] of the same scalar type.
 package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
     package static var names: [MILName] { Function.names }
     package static var layers: [LayerRule] { Function.layers }

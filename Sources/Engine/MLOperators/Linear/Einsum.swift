@@ -2,8 +2,9 @@ package import MLGraph
 package import MLNumerics
 import MLKernels
 
-/// A sum of products over named axes: the result has the axes named after the arrow, every other axis is summed. An
-/// axis named twice in one operand is its diagonal; extents of 1 are broadcast.
+/// A sum of products over named axes: the result has the axes named after the arrow, every other axis is summed.
+///
+/// An axis named twice in one operand is its diagonal; extents of 1 are broadcast.
 ///
 /// Operands: as many as the equation names. Result: of the first operand's scalar type.
 package struct Einsum: Operator {

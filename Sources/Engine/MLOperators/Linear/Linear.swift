@@ -173,7 +173,9 @@ extension Linear {
 }
 
 extension LayerContext {
-    /// Rows of a table: [..., 1] → [..., channels]. The file stores the table as [channels, vocabulary].
+    /// Rows of a table: [..., 1] → [..., channels].
+    ///
+    /// The file stores the table as [channels, vocabulary].
     fileprivate mutating func embedding(
         of indices: ValueID,
         table: SpecWeightParams,

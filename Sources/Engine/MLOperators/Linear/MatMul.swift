@@ -3,7 +3,9 @@ package import MLNumerics
 import MLKernels
 
 /// The product of two stacks of matrices: z[…, m, n] = Σ x[…, m, k] · y[…, k, n]; the axes before the last two are
-/// broadcast. An operand of rank 1 is a row (x) or a column (y), and its axis is removed from the result.
+/// broadcast.
+///
+/// An operand of rank 1 is a row (x) or a column (y), and its axis is removed from the result.
 ///
 /// Operands: x, y. Result: of the scalar type of the operand that is not a constant, otherwise of x's.
 package struct MatMul: Operator {

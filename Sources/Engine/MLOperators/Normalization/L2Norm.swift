@@ -91,7 +91,7 @@ extension L2Norm {
 }
 
 extension L2Norm: DifferentiableOperator {
-    /// dx = (dy − y · Σ dy · y) / length
+    /// The gradient is dx = (dy − y · Σ dy · y) / length.
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let x = try context.operand()
         let y = context.results[0]

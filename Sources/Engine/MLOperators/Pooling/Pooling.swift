@@ -6,9 +6,12 @@ import MLKernels
 /// The function that a pool applies to the elements in its window.
 package protocol PoolingFunction: Hashable, Sendable {
     static var milName: MILName { get }
+    /// The result of a window.
+    ///
     /// - Parameters:
     ///   - sum: The accumulated value: the largest element, the sum, or the sum of squares.
     ///   - count: The number of elements in the window, including the padding when it counts.
+    /// - Returns: The pooled value.
     static func result(_ sum: Double, count: Int) -> Double
     static func combine(_ sum: Double, _ element: Double) -> Double
     static var start: Double { get }
@@ -293,7 +296,13 @@ private struct PoolingWindow {
 }
 
 extension LayerContext {
-    /// - Parameter window: `nil` for global pooling.
+    /// Appends a pool of the layer's input.
+    ///
+    /// - Parameters:
+    ///   - kind: The function that the layer applies.
+    ///   - window: The window; `nil` for global pooling.
+    ///   - spatialRank: The number of axes that the window spans.
+    /// - Throws: Errors of the operators' type rules.
     fileprivate mutating func pool(
         _ kind: PoolingKind,
         _ window: PoolingWindow?,

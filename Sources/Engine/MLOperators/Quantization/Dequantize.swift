@@ -9,8 +9,12 @@ struct AxisQuantization {
     private let inner: Int
     private let extent: Int
 
+    /// Reads scale and zero point.
+    ///
     /// - Parameters:
     ///   - shape: The shape of the data.
+    ///   - scale: The scale, a scalar or a vector.
+    ///   - zeroPoint: The zero point, a scalar or a vector; `nil` for 0.
     ///   - axis: The axis of vectors; ignored when scale and zero point are scalars.
     init(shape: [Int], scale: Tensor, zeroPoint: Tensor?, axis: Int) {
         self.scale = scale.values

@@ -7,8 +7,12 @@ enum WeightDecoding {
     /// scale · (data − offset), with one pair for each block, in `scalarType`; `nil` for unsupported types.
     ///
     /// - Parameters:
-    ///   - scale, offset: One element for each block, in row-major order, or one for all.
+    ///   - data: The quantised values.
+    ///   - scale: One element for each block, in row-major order, or one for all.
+    ///   - offset: As `scale`; `nil` for 0.
     ///   - blocks: The number of blocks along each axis of `data`.
+    ///   - scalarType: The type of the result, float32 or float16.
+    /// - Returns: The decoded values, or `nil`.
     static func lines(
         _ data: Tensor,
         scale: Tensor,
@@ -74,8 +78,11 @@ enum WeightDecoding {
     /// the form is not supported.
     ///
     /// - Parameters:
+    ///   - indices: The index of each entry.
+    ///   - table: The tables.
     ///   - groups: The number of tables along each axis of the indices.
     ///   - entries: The length of one table.
+    /// - Returns: The entries, or `nil`.
     static func lookup(_ indices: Tensor, in table: Tensor, groups: [Int], entries: Int) -> Tensor? {
         switch table.scalarType.bitWidth {
         case 32: lookup(UInt32.self, indices, in: table, groups: groups, entries: entries)

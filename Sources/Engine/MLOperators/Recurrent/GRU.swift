@@ -3,9 +3,10 @@ package import MLNumerics
 import MLSpecification
 import MLKernels
 
-/// Gated recurrent unit. With σ and g the two functions: r = σ(W_r x + R_r h + b_r), z = σ(W_z x + R_z h + b_z), o =
-/// g(W_o x + R_o (r·h) + b_o), h ← (1 − z)·o + z·h. With `resetsAfter`, o = g(W_o x + a_o + r·(R_o h + b_o)), where a
-/// is the input bias.
+/// Gated recurrent unit.
+///
+/// With σ and g the two functions: r = σ(W_r x + R_r h + b_r), z = σ(W_z x + R_z h + b_z), o = g(W_o x + R_o (r·h) +
+/// b_o), h ← (1 − z)·o + z·h. With `resetsAfter`, o = g(W_o x + a_o + r·(R_o h + b_o)), where a is the input bias.
 ///
 /// Operands: x [S, B, I], initial h [B, H], weight [3H, I], state weight [3H, H], bias [3H]?, input bias [3H]?, which
 /// is added in every gate. Gates have the order r, o, z. With the direction `reverse` the steps are returned in

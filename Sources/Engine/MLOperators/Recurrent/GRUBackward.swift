@@ -1,7 +1,9 @@
 import MLGraph
 import MLNumerics
 
-/// The backward pass of a GRU. Everything kept from the forward pass is in time order; gates have the order r, o, z.
+/// The backward pass of a GRU.
+///
+/// Everything kept from the forward pass is in time order; gates have the order r, o, z.
 struct GRUBackward<Scalar: BackwardScalar> {
     private let op: GRU
     private let memory: BackwardRun<Scalar>

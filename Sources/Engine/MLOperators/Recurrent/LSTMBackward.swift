@@ -1,7 +1,9 @@
 import MLGraph
 import MLNumerics
 
-/// The backward pass of one direction of an LSTM. Everything kept from the forward pass is in time order.
+/// The backward pass of one direction of an LSTM.
+///
+/// Everything kept from the forward pass is in time order.
 struct LSTMBackward<Scalar: BackwardScalar> {
     private let op: LSTM
     private let memory: BackwardRun<Scalar>

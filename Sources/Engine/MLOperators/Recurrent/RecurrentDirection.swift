@@ -76,8 +76,11 @@ struct RecurrentSums {
 /// Checks the common rules of recurrent operators and returns (length, batch, state size).
 ///
 /// - Parameters:
+///   - operands: The operands of the operator.
 ///   - gates: The number of gates stacked in the rows of the weights.
 ///   - weights: The indices of the input weight, state weight and bias among the operands.
+/// - Returns: The extents that the operands share.
+/// - Throws: `.invalidModel` when the shapes of the operands contradict each other.
 func checkedRecurrence(
     _ operands: Operands,
     gates: Int,
@@ -104,7 +107,9 @@ func checkedRecurrence(
     return (x[0], x[1], weightH[1])
 }
 
-/// Throws unless operand `index` has shape [batch, width].  Rows beyond the batch are allowed, and not read.
+/// Throws unless operand `index` has shape [batch, width].
+///
+/// Rows beyond the batch are allowed, and not read.
 func checkState(_ operands: Operands, _ index: Int, _ batch: Dimension, _ width: Dimension) throws(ModelError) {
     let shape = try operands.shape(index)
     guard shape.count == 2, !(shape[1].isKnown && width.isKnown && shape[1] != width),

@@ -137,8 +137,14 @@ extension BackwardRun {
     /// The gradients of input weights, state weights, bias and input from those of the gates' sums.
     ///
     /// - Parameters:
-    ///   - sums: [rows, gates]; `turned` is a buffer of the same size for the transposed sums.
+    ///   - sums: The gradients of the gates' sums [rows, gates].
+    ///   - turned: A buffer of the same size for the transposed sums.
     ///   - hidden: The states before each step, [rows, states].
+    ///   - rows: The number of steps times the batch size.
+    ///   - gates: The number of values of all gates in a row.
+    ///   - weight: The index of the input weight's operand.
+    ///   - stateWeight: The index of the state weight's operand.
+    ///   - bias: The index of the bias operand; `nil` when there is none.
     func addWeights(
         sums: UnsafeMutablePointer<Scalar>,
         turned: UnsafeMutablePointer<Scalar>,

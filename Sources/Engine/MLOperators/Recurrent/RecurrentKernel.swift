@@ -29,7 +29,9 @@ struct RecurrentSource: Sendable {
     private let peephole: Weight?
     private let gateOrder: [Int]?
 
-    /// `nil` when something cannot be packed. The state's weight follows that of x.
+    /// `nil` when something cannot be packed.
+    ///
+    /// The state's weight follows that of x.
     init?(
         _ request: KernelRequest,
         _ cell: RecurrentWeights.Cell,

@@ -3,7 +3,9 @@ import MLNumerics
 import MLSpecification
 
 extension Activation {
-    /// The function of a sum of weighted inputs, which layers clamp to −50 … 50 first. Only unbounded functions differ.
+    /// The function of a sum of weighted inputs, which layers clamp to −50 … 50 first.
+    ///
+    /// Only unbounded functions differ.
     init(sum function: SpecActivationParams) throws(ModelError) {
         let plain = try Activation(function)
         self =
@@ -14,7 +16,9 @@ extension Activation {
             }
     }
 
-    /// The function of a recurrent layer's gate. Files may leave its parameters out; MIL's defaults apply then.
+    /// The function of a recurrent layer's gate.
+    ///
+    /// Files may leave its parameters out; MIL's defaults apply then.
     init(_ function: SpecActivationParams) throws(ModelError) {
         switch function.nonlinearityType {
         case .linear(let p):

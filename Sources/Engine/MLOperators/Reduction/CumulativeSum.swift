@@ -3,7 +3,9 @@ package import MLNumerics
 import MLSpecification
 import MLKernels
 
-/// Running sums along `axis`. [d…] → [d…].
+/// Running sums along `axis`.
+///
+/// [d…] → [d…].
 ///
 /// Operands: x, and, where a layer computes its axis, the axis, which replaces the attribute. `isExclusive` leaves each
 /// element out of its own sum; `isReversed` runs from the end.

@@ -199,7 +199,12 @@ extension Resample {
         }
     }
 
-    /// - Parameter points: For an image the function from the index of a point to its position.
+    /// The kernels for points that are computed by a function.
+    ///
+    /// - Parameters:
+    ///   - request: The types and layouts of the operation.
+    ///   - points: Returns for an image the function from the index of a point to its position.
+    /// - Returns: The kernels; empty when none applies.
     func kernels(
         for request: KernelRequest,
         points: @escaping @Sendable (KernelContext, _ image: Int) -> (Int) -> (x: Double, y: Double)

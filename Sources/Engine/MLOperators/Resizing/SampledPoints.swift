@@ -13,7 +13,12 @@ struct SampledPoints {
     /// The size of `count` points in bytes.
     static func byteCount(_ count: Int) -> Int { count * 9 * 4 }
 
-    /// - Parameter taps: The maximum number of taps of a point (1...4).
+    /// Places the points in a scratch buffer.
+    ///
+    /// - Parameters:
+    ///   - memory: A buffer of `byteCount(count)` bytes.
+    ///   - count: The number of points.
+    ///   - taps: The maximum number of taps of a point (1...4).
     init(_ memory: UnsafeMutableRawPointer, count: Int, taps: Int = 4) {
         places = memory.assumingMemoryBound(to: Int32.self)
         shares = (memory + 4 * count * 4).assumingMemoryBound(to: Float.self)

@@ -12,8 +12,13 @@ struct BlockCopy: Sendable {
     ///
     /// - Parameters:
     ///   - item: The index of the position in a block.
-    ///   - image, cells: [n, c, h, w] of the image and of one position's batch.
-    ///   - toCells: False for the reverse.
+    ///   - place: The position in a block along the two spatial axes.
+    ///   - block: The extents of a block.
+    ///   - margin: The cropping or padding at the start of the two spatial axes.
+    ///   - image: The shape of the image [n, c, h, w].
+    ///   - cells: The shape of the batch of one position [n, c, h, w].
+    ///   - toCells: Whether to copy from the image to the cells; `false` for the reverse.
+    ///   - width: The number of bytes of an element.
     init?(item: Int, place: [Int], block: [Int], margin: [Int], image: [Int], cells: [Int], toCells: Bool, width: Int) {
         var pixels = StridedView(dense: image)
         var batch = StridedView(dense: cells)

@@ -21,9 +21,9 @@ package struct Regroup: Operator {
 
     package init(_ axes: [Axis]) { self.axes = axes }
 
-    /// [Sequence, C, H, W] → [Sequence, 1, C, H, W]
+    /// Inserts the batch: [Sequence, C, H, W] → [Sequence, 1, C, H, W].
     package static let insertingBatch = Regroup([.axis(0), .one, .axis(1), .axis(2), .axis(3)])
-    /// [Sequence, Batch, C, H, W] → [Sequence·Batch, C, H, W]
+    /// Merges the batch into the sequence: [Sequence, Batch, C, H, W] → [Sequence·Batch, C, H, W].
     package static let droppingBatch = Regroup([.merged(0..<2), .axis(2), .axis(3), .axis(4)])
 
     package var displayName: String { "nn_regroup" }

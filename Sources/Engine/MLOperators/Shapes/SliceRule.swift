@@ -1,7 +1,9 @@
 package import MLGraph
 package import MLNumerics
 
-/// The begin, end and step of a slice on each axis. The rules are those of NumPy.
+/// The begin, end and step of a slice on each axis.
+///
+/// The rules are those of NumPy.
 package struct SliceRule: Hashable, Sendable, Codable {
     /// Steps by axis; empty for 1 everywhere.
     package var steps: [Int] = []

@@ -3,7 +3,15 @@ package enum OneHotKernel {
     /// `target[o][s][i]` is the element at `on` where s = indices[o][i], otherwise that at `off`, for contiguous
     /// `[outer, size, inner]` and `[outer, inner]`; indices outside 0 ..< size mark nothing.
     ///
-    /// - Parameter width: The number of bytes of an element: 1, 2, 4 or 8.
+    /// - Parameters:
+    ///   - indices: The indices [outer, inner].
+    ///   - target: The result [outer, size, inner].
+    ///   - outer: The product of the extents before the axis.
+    ///   - size: The extent of the axis.
+    ///   - inner: The product of the extents after the axis.
+    ///   - width: The number of bytes of an element: 1, 2, 4 or 8.
+    ///   - on: The element where the index matches.
+    ///   - off: The element everywhere else.
     package static func run(
         _ indices: UnsafePointer<Int32>,
         into target: UnsafeMutableRawPointer,

@@ -5,10 +5,15 @@ package enum SequenceReversal {
     /// limited to 0 … steps; later steps are copied.
     ///
     /// - Parameters:
-    ///   - slice: The number of bytes behind the second axis.
-    ///   - lengths: One for each item.
+    ///   - source: The elements to copy.
+    ///   - target: The result, of the same size; does not overlap `source`.
+    ///   - outer: The product of the extents before the first axis.
+    ///   - first: The extent of the first axis.
+    ///   - middle: The product of the extents between the two axes.
+    ///   - second: The extent of the second axis.
+    ///   - slice: The number of bytes after the second axis.
+    ///   - lengths: The length of each item.
     ///   - itemsFirst: Whether the items are on the first of the two axes.
-    /// - Precondition: `target` does not overlap `source`.
     package static func run(
         _ source: UnsafeRawPointer,
         into target: UnsafeMutableRawPointer,

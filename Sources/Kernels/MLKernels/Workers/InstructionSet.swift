@@ -23,7 +23,9 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     /// measured now with the current instruction set.
     package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
 
-    /// Counts, for the rest of the process, the calls of the kernels of every set that is selected from now on.  For tests.
+    /// Counts, for the rest of the process, the calls of the kernels of every set that is selected from now on.
+    ///
+    /// For tests.
     package static func watch() { cml_isa_watch() }
 
     /// The kernels that every set has, by name.

@@ -54,9 +54,10 @@ struct TaskModel: Sendable {
         set { replacement = trained.isModel(newValue) ? nil : newValue }
     }
 
-    /// Throws an error that says that a method cannot use the model in place of the trained one; nothing happens if
-    /// there is none.
-    /// - Parameter reason: What the method needs, and what to do instead.
+    /// Throws if the model was replaced by another one, which a method cannot use.
+    ///
+    /// - Parameter reason: The requirement of the method, and an alternative.
+    /// - Throws: `MLCreateError.generic` with `reason`.
     func checkNotReplaced(_ reason: String) throws {
         guard replacement == nil else {
             throw MLCreateError.generic(reason: "the model was replaced by another one; \(reason)")

@@ -206,12 +206,14 @@ public struct MLRecommender {
     }
 
     /// The best items by the current model.
+    ///
     /// - Parameters:
     ///   - count: The maximum number of items.
     ///   - chosen: The items that the user chose, by their places in the training data, and their ratings.
     ///   - allowed: The items to choose from; all if `nil`.
     ///   - observed: The places of items to leave out.
     ///   - excluded: Further items to leave out.
+    /// - Returns: The items and their scores, best first.
     /// - Throws: `MLCreateError.type` if another model was set that cannot be asked for recommendations.
     private func best(
         _ count: Int,

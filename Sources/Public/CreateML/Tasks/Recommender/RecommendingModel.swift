@@ -22,11 +22,13 @@ struct RecommendingModel {
     }
 
     /// Asks the model for the best items.
+    ///
     /// - Parameters:
     ///   - count: The maximum number of items, at least 0.
     ///   - chosen: The items that the user chose and their ratings.
     ///   - allowed: The items to choose from; all if `nil`.
     ///   - excluded: The items to leave out.
+    /// - Returns: The items and their scores, best first.
     /// - Throws: `MLCreateError.type` for items of another type, otherwise the error of the prediction.
     func best(
         _ count: Int,
