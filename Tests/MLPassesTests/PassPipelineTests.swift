@@ -53,7 +53,8 @@ struct PassPipelineTests {
         builder.location = "layer 'first'"
         let first = try builder.add(Unary(Sigmoid()), x, name: "first")
         builder.location = "layer 'second'"
-        return builder.finished(outputs: [("y", try builder.add(Unary(Relu()), first, name: "second"))])
+        let second = try builder.add(Unary(Relu()), first, name: "second")
+        return builder.finished(outputs: [("y", second)])
     }
 
     @Test func aPassThatUsesAValueTooEarlyIsNamed() throws {
