@@ -1,8 +1,8 @@
 package import MLNumerics
 
 extension Graph {
-    /// Checks the grammar: every value is one of the graph's and defined once, before its uses, every operation's types follow from its
-    /// rule.  The error names the operation's place in the model.
+    /// Checks the grammar: every value is one of the graph's, defined once and before its uses, every operation's types
+    /// follow from its rule.  The error names the operation's place in the model.
     package func verify() throws(ModelError) {
         var defined: Set<ValueID> = []
         try verify(body, &defined)
