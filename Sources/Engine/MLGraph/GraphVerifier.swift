@@ -1,8 +1,8 @@
 package import MLNumerics
 
 extension Graph {
-    /// Checks the invariants: every value is defined once and before its uses, and every operation's types follow from
-    /// its rule.
+    /// Checks the invariants: every value is one of the graph's, defined once and before its uses, and every operation's
+    /// types follow from its rule.
     ///
     /// The error names the operation's location in the model.
     package func verify() throws(ModelError) {
@@ -14,12 +14,19 @@ extension Graph {
     }
 
     private func verify(_ block: Block, _ defined: inout Set<ValueID>) throws(ModelError) {
+        func exists(_ id: ValueID, at location: String) throws(ModelError) {
+            guard values.indices.contains(id.index) else {
+                throw ModelError(.invalidModel, "the graph has no value of number \(id.index)", at: location)
+            }
+        }
         func check(_ id: ValueID, at location: String) throws(ModelError) {
+            try exists(id, at: location)
             guard defined.contains(id) || constant(id) != nil else {
                 throw ModelError(.invalidModel, "value '\(self[id].name)' is used before it is defined", at: location)
             }
         }
         func define(_ id: ValueID, at location: String) throws(ModelError) {
+            try exists(id, at: location)
             guard defined.insert(id).inserted else {
                 throw ModelError(.invalidModel, "value '\(self[id].name)' is defined twice", at: location)
             }
@@ -34,6 +41,7 @@ extension Graph {
             let types = try withErrorContext(operation.location) { () throws(ModelError) in
                 try operation.op.resultTypes(of: operands(operation.operands, blocks: operation.blocks))
             }
+            for result in operation.results { try exists(result, at: operation.location) }
             guard types.count == operation.results.count,
                 zip(types, operation.results).allSatisfy({ $0.agrees(with: type(of: $1)) })
             else {

@@ -265,6 +265,11 @@ extension Planner {
         for id in slotValues + graph.body.outputs + graph.inputs + graph.body.operations.flatMap(\.results) {
             let (root, offset) = root(of: id)
             guard let base = bases[root] else { continue }
+            // An input may be declared larger than any memory; no step writes to it.
+            let type = graph.type(of: id)
+            guard let extents = type.shape.counts,
+                (try? MemoryLimit.require(extents, bitWidth: type.scalarType.bitWidth)) != nil
+            else { continue }
             let start = base.offset + offset
             places[id] = PlanVerifier.Place(base.base, start..<start + byteCount(id))
         }

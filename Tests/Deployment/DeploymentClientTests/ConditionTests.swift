@@ -89,7 +89,7 @@ private final class Obstacle: Sendable {
         var phone = DeviceAttributes()
         phone.deviceClass = .phone
         let client = try device.launch(phone)
-        #expect(try CollectionStatus(of: flowers, in: client.store).description.contains("never asked"))
+        #expect(try CollectionStatus(of: flowers, in: client.store).description.contains("never contacted"))
         _ = try await client.check(flowers)
         let status = try CollectionStatus(of: flowers, in: client.store).description
         #expect(status.contains("from the next launch on: release 1"))

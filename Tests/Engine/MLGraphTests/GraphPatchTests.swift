@@ -106,8 +106,8 @@ struct GraphPatchTests {
                 visits.add(block.operations.map { block.graph[$0.results[0]].name })
                 // A nested block sees the value, so it is used by more than the operations of the block.
                 if block.operations.count == 2 { #expect(!block.isUsedOnce(outside)) }
-                return try block.operations.indices.filter { block.operations[$0].results == [outside] }
-                    .map { index throws(ModelError) in try block.patch(before: index) { _ in [(outside, x)] } }
+                guard block.operations[0].results == [outside] else { return [] }
+                return [try block.patch(before: 0) { _ in [(outside, x)] }]
             }
         ).graph
         try result.verify()

@@ -41,6 +41,15 @@ struct GraphVerifierTests {
         #expect(message(dropped) == "layer 'inside': value 'second' is used before it is defined")
     }
 
+    @Test func valuesOfAnotherGraphAreFound() throws {
+        let sample = try Sample()
+        let foreign = ValueID(index: 100)
+        let output = sample.graph.with { $0.operations[0].operands = [sample.x, foreign] }
+        #expect(message(output) == "layer 'one': the graph has no value of number 100")
+        let result = sample.graph.with { $0.operations[0].results = [foreign] }
+        #expect(message(result) == "layer 'one': the graph has no value of number 100")
+    }
+
     @Test func valuesOfABlockEndWithIt() throws {
         let sample = try Sample()
         let escaped = sample.graph.with {

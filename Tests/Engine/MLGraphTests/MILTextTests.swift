@@ -55,7 +55,10 @@ struct MILTextTests {
 
     @Test func numbersAreShort() {
         var builder = GraphBuilder()
-        func label(_ tensor: Tensor) -> String { builder.graph.label(builder.constant(tensor)) }
+        func label(_ tensor: Tensor) -> String {
+            let id = builder.constant(tensor)
+            return builder.graph.label(id)
+        }
         #expect(label(Tensor(values: [1e20, -3, 0.1], scalarType: .float32, shape: [3])) == "[1e+20, -3, 0.1]")
         #expect(label(Tensor(values: [.infinity, .nan], scalarType: .float32, shape: [2])) == "[inf, nan]")
         #expect(label(Tensor(values: [], scalarType: .float32, shape: [0])) == "[]")

@@ -27,7 +27,7 @@ struct PredictSubjectTests {
             (start + [#"words=["a"]"#, "-i", "numbers=[1, 2.5]"], 1, "sequence of integers"),
             (start + [#"words=["a"]"#, "-i", "numbers=[true]"], 1, "element 0 is true"),
             (start + [#"words="a""#, "-i", "numbers=[1]"], 1, "takes a list"),
-            (start + ["words=Water", "-i", "numbers=[1]"], 1, "no value for 'words'"),
+            (start + ["words=Water", "-i", "numbers=[1]"], 1, "not a value for 'words'"),
         ])
     }
 

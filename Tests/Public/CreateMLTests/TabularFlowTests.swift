@@ -271,7 +271,7 @@ import Testing
         let x = (0..<100).map { Double($0) }
         let frame: DataFrame = ["x": x, "y": x.map { $0 * 2 }]
         // Finite, but beyond single precision.
-        let validation: DataFrame = ["x": [1.0, 2], "y": [2.0, 1e200]]
+        let validation: DataFrame = ["x": [1.0, 2.0], "y": [2.0, 1e200]]
         func train(_ rounds: Int?) throws -> MLBoostedTreeRegressor {
             try MLBoostedTreeRegressor(
                 trainingData: frame,
