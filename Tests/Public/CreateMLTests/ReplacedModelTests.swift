@@ -92,7 +92,8 @@ extension MLSoundClassifier: WritableTask {}
     @Test func `Leading tildes are the home folder in every path`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
-            setenv("HOME", folder.url.path, 1)
+            // Foundation takes the home folder from the user's record, unless this names another.
+            setenv("CFFIXED_USER_HOME", folder.url.path, 1)
             for task in try ReplacedModelTests.tasks() {
                 let name = "\(type(of: task)).mlmodel"
                 try task.write(toFile: "~/" + name, metadata: nil)

@@ -309,28 +309,4 @@ struct CSVTests {
                 == "row 7 was requested, the file has 3 rows"
         )
     }
-
-    @Test func exhaustedMemoryIsNoErrorOfTheFile() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let line = String(repeating: "x", count: 1000) + "\n"
-            let lines = Data(repeatElement(Array(line.utf8), count: 4000).joined())
-            let text = (0..<25).reduce(into: Data()) { text, _ in text.append(lines) }
-            // Threads are made before there is no room for them.
-            _ = try DataFrame(csvData: lines, options: .init(hasHeaderRow: false))
-            // Room for the places of cells, not for a copy of the text.
-            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-            limit.rlim_cur = rlim_t(Int(pages)! * Int(getpagesize()) + (40 << 20))
-            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-            do {
-                print(try DataFrame(csvData: text, types: ["Column 0": .string], options: .init(hasHeaderRow: false)))
-            } catch {
-                // An error is no failure of the process.
-                exit(0)
-            }
-        }
-        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(printed.contains("TabularData: no memory for the text of column 'Column 0'"))
-    }
 }
