@@ -37,26 +37,6 @@ private final class Service: ModelKeyService {
     }
 }
 
-/// The vault that is linked; it notes whether a model is opened on one of the threads that tasks share.
-private final class WatchedVault: ModelVault {
-    struct Opening {
-        let path: String
-        let isInTask: Bool
-    }
-
-    let openings = Mutex<[Opening]>([])
-
-    func encryptedFolder(_ path: String) throws(ModelError) -> any FolderContents {
-        let isInTask = withUnsafeCurrentTask { $0 != nil }
-        openings.withLock { $0.append(Opening(path: path, isInTask: isInTask)) }
-        return try Vault.shared.encryptedFolder(path)
-    }
-
-    func archive(_ path: String) throws(ModelError) -> any FolderContents { try Vault.shared.archive(path) }
-
-    func fetchKey(for path: String) async throws(ModelError) { try await Vault.shared.fetchKey(for: path) }
-}
-
 /// Apps and encrypted models: which error means what, and when a key service is asked.
 @Suite(.serialized) struct KeyServiceTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -113,23 +93,6 @@ private final class WatchedVault: ModelVault {
             try ModelKeys.forget(for: url)
             _ = try await MLComputePlan.load(contentsOf: url, configuration: MLModelConfiguration())
             #expect(service.state.withLock { $0.asked } == 2)
-        }
-    }
-
-    @Test func modelsAreReadAsideOfTheThreadsOfTasks() async throws {
-        try await withModel { url, _ in
-            // Registers the linked vault and fetches the key.
-            _ = try await MLModelStructure.load(contentsOf: url)
-            let vault = WatchedVault()
-            ModelVaults.register(vault)
-            defer { ModelVaults.register(Vault.shared) }
-            let asset = try MLModelAsset(url: url)
-            _ = try await MLModelStructure.load(asset: asset)
-            _ = try await MLModelStructure.load(contentsOf: url)
-            _ = try await MLComputePlan.load(asset: asset, configuration: MLModelConfiguration())
-            _ = try await MLModel.load(contentsOf: url)
-            let openings = vault.openings.withLock { $0 }.filter { $0.path == url.path }
-            #expect(openings.count >= 3 && openings.allSatisfy { !$0.isInTask })
         }
     }
 
