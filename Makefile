@@ -1,4 +1,4 @@
-.PHONY: demo demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
+.PHONY: demo docs demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
 
 # A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
 export COREML_WITHOUT_PLUGINS = 1
@@ -33,14 +33,17 @@ test: setup
 bench: setup
 	@Benchmarks/run
 
+docs: setup
+	@scripts/docs
+
 format:
-	swift format --in-place --recursive --parallel Sources Tests Examples Package.swift Server/Sources Server/Tests Server/Package.swift
+	swift format --in-place --recursive --parallel Sources Tests Oracles Examples Package.swift Server/Sources Server/Tests Server/Package.swift
 
 conformance: setup
-	@scripts/conformance --table
+	@Oracles/coremltools/check --table
 
 tuf-conformance: setup
-	@scripts/tuf-conformance
+	@Oracles/update-framework/conformance
 
 zoo: setup
-	@scripts/zoo-check
+	@Oracles/zoo/check

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// The package as data: one row a target. `scripts/check-layers` reads the levels in Documentation/Architecture.md.
+// The package as data: rooms of folders, a row a target. A target depends on rows above its own only, so the order of the
+// rows is the architecture; `scripts/check-layers` holds it, the imports and Documentation/Architecture.md against them.
 
 import PackageDescription
 
@@ -13,27 +14,604 @@ let settings: [SwiftSetting] = [
 
 let crypto = ["Crypto", "CryptoExtras"].map { Target.Dependency.product(name: $0, package: "swift-crypto") }
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let openCombine = ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"].map {
+    Target.Dependency.product(name: $0, package: "OpenCombine")
+}
 
-/// A library of this package that clients do not import by name.
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// Targets whose folders lie in `folder`.
+func room(_ folder: String, _ targets: [Target]) -> [Target] {
+    for target in targets { target.path = "\(folder)/\(target.name)" }
+    return targets
+}
+
+/// A target in C or C++, with the system's libraries that it links.
+func c(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    links: [String] = [],
+    exclude: [String] = []
+) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        exclude: exclude,
+        linkerSettings: links.map { .linkedLibrary($0) }
+    )
+}
+
+/// A library in Swift.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-/// A program that shows how an app uses the package, with an app's settings.
-func example(_ name: String, path: String) -> Target {
-    .executableTarget(
-        name: name,
-        dependencies: [
-            "Combine", "CoreML", "CoreMLExtras", "CreateML", "ExampleSupport", "NaturalLanguage", "TabularData",
-        ],
-        path: path,
-        swiftSettings: [.swiftLanguageMode(.v6)]
-    )
+/// An executable in Swift.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
+
+/// An executable with the settings of an app that uses the package.
+func app(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+    )
+}
+
+/// Sources with the settings of an app, which need only compile.
+func client(_ name: String, _ dependencies: [Target.Dependency], version: SwiftLanguageMode = .v6) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: [.swiftLanguageMode(version), .treatAllWarnings(as: .error)]
+    )
+}
+
+/// A program that shows how an app uses the package.
+func example(_ name: String, _ folder: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "Combine", "CoreML", "CoreMLExtras", "CreateML", "ExampleSupport", "NaturalLanguage", "TabularData",
+        ],
+        path: "Examples/\(folder)",
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    )
+}
+
+let sources: [[Target]] = [
+    // Shims over C libraries, and C of our own that knows nothing of models.
+    room(
+        "Sources/Libraries",
+        [
+            c("CSharedLibrary", links: ["dl"]),
+            c("CNumberText"),
+            c("CMappedFiles"),
+            c("CDeflate", links: ["z"]),
+            c("CLZ4", links: ["lz4"]),
+            c("CZstandard", links: ["zstd"]),
+            c("CTextSegmentation", links: ["icuuc"]),
+            c("CTabular", ["CNumberText"]),
+            c("CLanguageModel"),
+            c("CPreviewPage", exclude: ["page"]),
+        ]
+    ),
+    // Numbers in memory, and the fast loops over them for each instruction set.
+    room(
+        "Sources/Kernels",
+        [
+            module("MLNumerics", ["CMappedFiles"]),
+            c("CMLKernels", links: ["m"]),
+            c("COneDNN", links: ["dl"]),
+            module("MLKernels", ["CMLKernels", "COneDNN"]),
+        ]
+    ),
+    // Pictures, sound and drawings, with Apple's modules that Linux lacks of them.
+    room(
+        "Sources/Media",
+        [
+            c("CImageCodecs", ["CSharedLibrary"], links: ["jpeg", "png", "webp", "gif"]),
+            c("CSoundFile", ["CSharedLibrary"]),
+            c("CDrawing", ["CSharedLibrary"], links: ["m"]),
+            module("MLImages"),
+            module("MLAudio", ["CSoundFile"]),
+            module("MLDrawing", ["MLNumerics", "CDrawing"]),
+            module("_Testing_CoreGraphics"),
+            module("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
+            module("CoreVideo", ["MLImages", "CoreGraphics"]),
+            module("ImageIO", ["MLNumerics", "CImageCodecs", "MLImages", "CoreGraphics"]),
+        ]
+    ),
+    // Model files: read, written, described; the values of features.
+    room(
+        "Sources/Formats",
+        [
+            module("MLSpecification", [protobuf]),
+            c("CModelVault"),
+            module("MLFiles", ["CNumberText", "MLNumerics", "MLSpecification", "CModelVault", protobuf]),
+            module("MLFeatures", ["MLNumerics", "MLSpecification"]),
+            module("MLFeatureFiles", ["CDeflate", "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures"]),
+            module("MLGeneration", ["MLNumerics", "MLSpecification", "MLFiles"]),
+        ]
+    ),
+    // From a model file to answers: graph, operators, passes, plans; classic models; compiled models.
+    room(
+        "Sources/Engine",
+        [
+            module("MLGraph", ["MLNumerics"]),
+            module("MLOperators", ["MLNumerics", "MLKernels", "MLSpecification", "MLGraph"]),
+            module("MLRuntime", ["MLNumerics", "MLKernels", "MLGraph"]),
+            module("MLLowering", ["MLNumerics", "MLSpecification", "MLFiles", "MLGraph", "MLOperators"]),
+            module("MLPasses", ["MLNumerics", "MLGraph", "MLOperators"]),
+            module("MLModels", ["CTextSegmentation", "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures"]),
+            module(
+                "MLEngine",
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
+                    "MLRuntime", "MLLowering", "MLPasses", "MLModels",
+                ]
+            ),
+            module("MLCompiler", ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLEngine"]),
+        ]
+    ),
+    // Gradients and optimizers; trees, linear models, texts and series.
+    room(
+        "Sources/Training",
+        [
+            module(
+                "MLTraining",
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
+                    "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine",
+                ]
+            ),
+            module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification"]),
+            module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification"]),
+            module(
+                "MLTextTraining",
+                ["CTextSegmentation", "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels"]
+            ),
+            module(
+                "MLSeriesTraining",
+                [
+                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph", "MLOperators",
+                    "MLModels", "MLEngine", "MLTraining",
+                ]
+            ),
+        ]
+    ),
+    // What a model file holds, compared, checked, tested and shown.
+    room(
+        "Sources/Inspection",
+        [
+            module(
+                "MLInspection",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLGraph",
+                    "MLOperators", "MLLowering", "MLEngine", "MLTraining", protobuf,
+                ]
+            ),
+            module(
+                "MLTestVectors",
+                ["MLNumerics", "MLImages", "ImageIO", "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles"]
+            ),
+            module("MLPreview", ["CPreviewPage", "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures"]),
+        ]
+    ),
+    // Apple's frameworks as apps import them, and what Linux needs beside them.
+    room(
+        "Sources/Public",
+        [
+            module("BackgroundTasks"),
+            module("Combine", openCombine),
+            module("TabularData", ["CNumberText", "CLZ4", "CTabular"]),
+            c("CModelCollections"),
+            module(
+                "CoreML",
+                [
+                    "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
+                    "MLOperators", "MLEngine", "MLCompiler", "MLTraining", "CModelCollections",
+                ]
+            ),
+            module(
+                "CoreMLExtras",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLLowering", "MLEngine", "BackgroundTasks", "CoreML",
+                    protobuf,
+                ]
+            ),
+            module("Vision", ["MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "CoreML"]),
+            module(
+                "NaturalLanguage",
+                [
+                    "CLanguageModel", "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
+                    "MLTextTraining", "CoreML",
+                ]
+            ),
+            module(
+                "CreateML",
+                [
+                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
+                    "MLTraining", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "Combine",
+                    "TabularData", "CoreML", "NaturalLanguage",
+                ]
+            ),
+        ]
+    ),
+    // Encrypted models, keys and archives.
+    room(
+        "Sources/Encryption",
+        [
+            c("CSecrets", ["CMLKernels"]),
+            module("MLEncryption", ["MLNumerics", "CModelVault", "MLFiles", "CSecrets"] + crypto),
+            module("MLArchive", ["MLNumerics", "MLFiles", "MLEncryption"] + crypto),
+            module("MLDelta", ["CZstandard", "MLNumerics", "MLFiles", "MLEncryption", "MLArchive"] + crypto),
+            module(
+                "MLPackaging",
+                ["MLNumerics", "MLFiles", "MLCompiler", "MLEncryption", "MLArchive", "MLDelta"] + crypto
+            ),
+            c("CVaultRegistration", ["CModelVault"]),
+            module(
+                "CoreMLEncryption",
+                ["MLNumerics", "MLFiles", "CoreML", "MLEncryption", "MLArchive", "CVaultRegistration"]
+            ),
+        ]
+    ),
+    // Delivering models: signed metadata, policies, keys, the client of a device.
+    room(
+        "Sources/Deployment",
+        [
+            module("UpdateFramework", crypto),
+            module("DeploymentPolicy", ["MLFiles", "MLEncryption"] + crypto),
+            module("DeploymentKeys", ["MLNumerics", "MLFiles", "MLEncryption"] + crypto),
+            module("DeploymentArchives", ["MLNumerics", "MLFiles", "MLEncryption", "MLArchive", "MLDelta"]),
+            module(
+                "DeploymentClient",
+                [
+                    "MLNumerics", "MLFiles", "MLEncryption", "MLArchive", "MLDelta", "UpdateFramework",
+                    "DeploymentPolicy", "DeploymentKeys",
+                ] + crypto
+            ),
+            c("CCollectionRegistration", ["CModelCollections", "CVaultRegistration"]),
+            module(
+                "CoreMLDeployment",
+                [
+                    "MLNumerics", "MLFiles", "MLEngine", "MLTestVectors", "BackgroundTasks", "CoreML",
+                    "CoreMLEncryption", "DeploymentPolicy", "DeploymentKeys", "DeploymentClient",
+                    "CCollectionRegistration",
+                ]
+            ),
+        ]
+    ),
+    // Command lines, the library of the Python package, programs that measure.
+    room(
+        "Sources/Programs",
+        [
+            module(
+                "CompilerCommands",
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLCompiler", arguments]
+            ),
+            module("EncryptedCommands", ["MLNumerics", "MLFiles", "MLPackaging", "CompilerCommands"]),
+            module(
+                "DeployCommands",
+                [
+                    "MLNumerics", "MLFiles", "MLEncryption", "MLDelta", "MLPackaging", "UpdateFramework",
+                    "DeploymentPolicy", "DeploymentClient", arguments,
+                ] + crypto
+            ),
+            program(
+                "CommandLineTool",
+                [
+                    "CDeflate", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO", "MLSpecification",
+                    "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine", "MLCompiler",
+                    "MLTraining", "MLInspection", "MLTestVectors", "MLPreview", "Combine", "TabularData", "CoreML",
+                    "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta", "MLPackaging",
+                    "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands", arguments,
+                ]
+            ),
+            program("coremlc", ["CompilerCommands", arguments]),
+            program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
+            module("CoreMLPython", ["CoreVideo", "MLFiles", "CoreML"]),
+            program("kernelbench", ["MLKernels"]),
+            program("tabularbench", ["TabularData"]),
+        ]
+    ),
+]
+
+let checks: [[Target]] = [
+    room(
+        "Tests/Support",
+        [
+            module(
+                "TestSupport",
+                ["BackgroundTasks", "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime"]
+            ),
+            tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
+        ]
+    ),
+    room(
+        "Tests/Kernels",
+        [
+            tests("MLNumericsTests", ["MLNumerics"]),
+            tests("MLKernelsTests", ["MLKernels"]),
+        ]
+    ),
+    room(
+        "Tests/Media",
+        [
+            tests("MLDrawingTests", ["MLNumerics", "MLDrawing"]),
+            tests(
+                "ImageIOTests",
+                ["MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO"],
+                exclude: ["Fixtures"]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Formats",
+        [
+            client("GeneratedClassesInSwift5", ["CoreML"], version: .v5),
+            tests("MLFilesTests", ["MLNumerics", "MLSpecification", "MLFiles", "TestSupport", protobuf]),
+            tests("MLGenerationTests", ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration"]),
+            tests(
+                "GeneratedClassTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLCompiler", "CoreML",
+                    "GeneratedClassesInSwift5", "TestSupport", protobuf,
+                ]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Engine",
+        [
+            tests(
+                "MLOperatorsTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                ]
+            ),
+            tests("MLGraphTests", ["MLNumerics", "MLGraph"]),
+            tests(
+                "MLEngineTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels", "MLEngine",
+                    protobuf,
+                ]
+            ),
+            tests("MLRuntimeTests", ["MLNumerics", "MLGraph", "MLRuntime"]),
+            tests(
+                "MLLoweringTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators", "MLLowering",
+                    "MLEngine", "MLCompiler", "TestSupport", protobuf,
+                ]
+            ),
+            tests("MLPassesTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "MLPasses"]),
+            tests("MLModelsTests", ["MLNumerics", "MLSpecification", "MLFeatures", "MLModels", protobuf]),
+            tests(
+                "MLCompilerTests",
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLCompiler",
+                    protobuf,
+                ]
+            ),
+            tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
+        ]
+    ),
+    room(
+        "Tests/Training",
+        [
+            tests(
+                "MLTrainingTests",
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
+                    "MLRuntime", "MLLowering", "MLPasses", "MLEngine", "MLTraining", "TestSupport", protobuf,
+                ]
+            ),
+            tests(
+                "MLTreeTrainingTests",
+                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTreeTraining"]
+            ),
+            tests(
+                "MLLinearTrainingTests",
+                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLLinearTraining"]
+            ),
+            tests(
+                "MLTextTrainingTests",
+                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTextTraining"]
+            ),
+            tests(
+                "MLSeriesTrainingTests",
+                [
+                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
+                    "MLSeriesTraining",
+                ]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Inspection",
+        [
+            tests(
+                "MLInspectionTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLEngine",
+                    "MLInspection", "TestSupport", protobuf,
+                ]
+            ),
+            tests(
+                "MLTestVectorsTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLTestVectors",
+                    "TestSupport", protobuf,
+                ]
+            ),
+            tests("MLPreviewTests", ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLPreview"]),
+        ]
+    ),
+    room(
+        "Tests/Public",
+        [
+            client(
+                "SourceCompatibility",
+                ["CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "CoreML", "Vision", "CreateML"]
+            ),
+            app(
+                "ReadMeSnippets",
+                [
+                    "BackgroundTasks", "TabularData", "CoreML", "CoreMLExtras", "NaturalLanguage", "CreateML",
+                    "CoreMLEncryption",
+                ]
+            ),
+            tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
+            tests("TabularDataTests", ["TabularData", "TestSupport"]),
+            tests("CoreMLTests", ["MLSpecification", "MLFiles", "CoreML", "TestSupport", protobuf]),
+            tests(
+                "CoreMLExtrasTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "BackgroundTasks", "CoreML", "CoreMLExtras",
+                    "TestSupport", protobuf,
+                ]
+            ),
+            tests("VisionTests", ["MLImages", "CoreML", "Vision"]),
+            tests("NaturalLanguageTests", ["MLFiles", "MLModels", "MLTextTraining", "CoreML", "NaturalLanguage"]),
+            tests(
+                "CreateMLTests",
+                [
+                    "MLKernels", "MLSpecification", "MLFiles", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "CreateML",
+                ]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Encryption",
+        [
+            app("ClearApp", ["CoreML"]),
+            app("EncryptedApp", ["CoreML", "CoreMLEncryption"]),
+            tests(
+                "MLEncryptionTests",
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLCompiler", "MLEncryption", "MLArchive", "MLPackaging"]
+                    + crypto
+            ),
+            tests("MLDeltaTests", ["MLNumerics", "MLFiles", "MLEncryption", "MLArchive", "MLDelta"] + crypto),
+            tests(
+                "CoreMLEncryptionTests",
+                ["MLNumerics", "MLFiles", "CoreML", "MLEncryption", "MLPackaging", "CoreMLEncryption", "TestSupport"]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Deployment",
+        [
+            module(
+                "DeploymentSupport",
+                ["MLEncryption", "MLArchive", "MLDelta", "UpdateFramework", "DeploymentPolicy", "DeploymentClient"]
+                    + crypto
+            ),
+            program(
+                "DeploymentRunner",
+                ["UpdateFramework", "DeploymentPolicy", "DeploymentClient", "DeploymentSupport"]
+            ),
+            program("DeliveryRunner", ["CoreML", "CoreMLEncryption", "CoreMLDeployment"]),
+            app("CollectionApp", ["CoreML", "CoreMLDeployment"]),
+            module("RolloutSimulation", ["DeploymentPolicy"]),
+            program("RolloutRunner", ["DeploymentPolicy", "RolloutSimulation"]),
+            tests("UpdateFrameworkTests", ["UpdateFramework"] + crypto),
+            tests(
+                "DeploymentPolicyTests",
+                ["MLNumerics", "MLFiles", "MLEncryption", "DeploymentPolicy", "RolloutSimulation"]
+            ),
+            tests(
+                "DeploymentKeysTests",
+                [
+                    "MLNumerics", "MLFiles", "CoreML", "MLEncryption", "MLPackaging", "CoreMLEncryption",
+                    "DeploymentKeys", "TestSupport",
+                ] + crypto
+            ),
+            tests(
+                "DeploymentClientTests",
+                [
+                    "MLNumerics", "MLEncryption", "UpdateFramework", "DeploymentPolicy", "DeploymentClient",
+                    "DeploymentSupport",
+                ]
+            ),
+            tests(
+                "CoreMLDeploymentTests",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLTestVectors", "BackgroundTasks",
+                    "MLEncryption", "MLPackaging", "UpdateFramework", "DeploymentClient", "CoreMLDeployment",
+                    "DeliveryRunner", "DeploymentSupport", protobuf,
+                ]
+            ),
+        ]
+    ),
+    room(
+        "Tests/Programs",
+        [
+            program("FlowerGarden", ["MLNumerics", "MLDrawing", "CoreML", "CoreMLExtras"]),
+            tests(
+                "CommandLineTests",
+                [
+                    "MLSpecification", "MLFiles", "MLPreview", "TabularData", "CommandLineTool", "coremlc",
+                    "TestSupport", protobuf,
+                ]
+            ),
+        ]
+    ),
+    // Programs that independent implementations are compared with.
+    room("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
+    room("Oracles/linear-models", [program("LinearTrainingRunner", ["MLNumerics", "MLKernels", "MLLinearTraining"])]),
+    room(
+        "Oracles/texts",
+        [program("TextTrainingRunner", ["MLNumerics", "MLKernels", "MLFeatures", "MLModels", "MLTextTraining"])]
+    ),
+    room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
+    room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
+    room(
+        "Oracles/network-training",
+        [program("TrainingRunner", ["MLNumerics", "MLKernels", "MLFiles", "MLFeatures", "MLTraining"])]
+    ),
+    room(
+        "Oracles/encryption",
+        [
+            program(
+                "EncryptionRunner",
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLEncryption", "MLArchive"] + crypto
+            )
+        ]
+    ),
+    room("Oracles/key-service", [program("KeyServiceRunner", ["MLFiles", "MLEncryption", "DeploymentKeys"])]),
+    room("Oracles/update-framework", [program("UpdateFrameworkRunner", ["UpdateFramework"])]),
+]
+
+let examples: [Target] = [
+    .target(
+        name: "ExampleSupport",
+        dependencies: ["CoreML"],
+        path: "Examples/Support",
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    ),
+    .executableTarget(
+        name: "demo-flower-shop",
+        dependencies: ["CoreML", "CoreMLDeployment"],
+        path: "Examples/FlowerShop",
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    ),
+    example("demo-stickers", "Stickers"),
+    example("demo-adapt", "Adapt"),
+    example("demo-extractor", "SharedExtractor"),
+    example("demo-orders", "Orders"),
+    example("demo-houses", "Houses"),
+    example("demo-topics", "Topics"),
+    example("demo-digits", "Digits"),
+]
 
 let package = Package(
     name: "swift-coreml",
@@ -65,521 +643,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
-    targets: [
-        .target(name: "CMappedFiles"),
-        library("MLNumerics", ["CMappedFiles"]),
-        .target(name: "CMLKernels", linkerSettings: [.linkedLibrary("m")]),
-        .target(name: "COneDNN", linkerSettings: [.linkedLibrary("dl")]),
-        library("MLKernels", ["CMLKernels", "COneDNN"]),
-        .executableTarget(name: "kernelbench", dependencies: ["MLKernels"], swiftSettings: settings),
-        library("MLGraph", ["MLNumerics"]),
-        library("MLOperators", ["MLKernels", "MLGraph", "MLNumerics", "MLSpecification"]),
-        library("MLSpecification", [protobuf]),
-        library("MLRuntime", ["MLGraph", "MLKernels", "MLNumerics"]),
-        library("MLLowering", ["MLOperators", "MLFiles", "MLGraph", "MLSpecification", "MLNumerics"]),
-        library("MLPasses", ["MLOperators", "MLGraph", "MLNumerics"]),
-        tests("MLModelsTests", ["MLFeatures", "MLModels", "MLNumerics", "MLSpecification", protobuf]),
-        library("MLFeatures", ["MLNumerics", "MLSpecification"]),
-        library("MLFeatureFiles", ["CDeflate", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
-        library(
-            "MLInspection",
-            [
-                "MLEngine", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLGraph", "MLLowering", "MLNumerics",
-                "MLOperators", "MLSpecification", "MLTraining", protobuf,
-            ]
-        ),
-        tests(
-            "MLInspectionTests",
-            [
-                "MLInspection", "MLEngine", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification",
-                "TestSupport", protobuf,
-            ]
-        ),
-        library(
-            "MLTestVectors",
-            [
-                "ImageIO", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLImages", "MLNumerics", "MLSpecification",
-            ]
-        ),
-        tests(
-            "MLTestVectorsTests",
-            [
-                "MLTestVectors", "MLFeatureFiles", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification",
-                "TestSupport", protobuf,
-            ]
-        ),
-        library("MLModels", ["CTextSegmentation", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]),
-        library(
-            "MLEngine",
-            [
-                "MLFeatures", "MLKernels", "MLLowering", "MLModels", "MLOperators", "MLPasses", "MLRuntime", "MLFiles",
-                "MLGraph",
-                "MLSpecification", "MLNumerics",
-            ]
-        ),
-        library(
-            "MLTraining",
-            [
-                "MLEngine", "MLFeatures", "MLFiles", "MLGraph", "MLKernels", "MLLowering", "MLModels", "MLNumerics",
-                "MLOperators", "MLPasses", "MLRuntime", "MLSpecification",
-            ]
-        ),
-        tests(
-            "MLTrainingTests",
-            [
-                "MLTraining", "MLEngine", "MLFeatures", "MLFiles", "MLGraph", "MLKernels", "MLLowering", "MLNumerics",
-                "MLOperators",
-                "MLPasses",
-                "MLRuntime", "MLSpecification", "TestSupport", protobuf,
-            ]
-        ),
-        library("MLTreeTraining", ["MLKernels", "MLNumerics", "MLSpecification"]),
-        tests(
-            "MLTreeTrainingTests",
-            ["MLTreeTraining", "MLModels", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
-        ),
-        .executableTarget(
-            name: "TreeTrainingRunner",
-            dependencies: ["MLTreeTraining", "MLKernels", "MLNumerics"],
-            path: "Tests/TreeTrainingRunner",
-            swiftSettings: settings
-        ),
-        library("MLLinearTraining", ["MLKernels", "MLNumerics", "MLSpecification"]),
-        tests(
-            "MLLinearTrainingTests",
-            ["MLLinearTraining", "MLModels", "MLFeatures", "MLKernels", "MLNumerics", "MLSpecification"]
-        ),
-        .executableTarget(
-            name: "LinearTrainingRunner",
-            dependencies: ["MLLinearTraining", "MLKernels", "MLNumerics"],
-            path: "Tests/LinearTrainingRunner",
-            swiftSettings: settings
-        ),
-        .target(name: "CTextSegmentation", linkerSettings: [.linkedLibrary("icuuc")]),
-        library(
-            "MLTextTraining",
-            ["CTextSegmentation", "MLFeatures", "MLKernels", "MLModels", "MLNumerics", "MLSpecification"]
-        ),
-        tests(
-            "MLTextTrainingTests",
-            ["MLTextTraining", "MLFeatures", "MLModels", "MLKernels", "MLNumerics", "MLSpecification"]
-        ),
-        .executableTarget(
-            name: "TextTrainingRunner",
-            dependencies: ["MLTextTraining", "MLFeatures", "MLModels", "MLKernels", "MLNumerics"],
-            path: "Tests/TextTrainingRunner",
-            swiftSettings: settings
-        ),
-        .target(name: "CLanguageModel"),
-        library(
-            "NaturalLanguage",
-            ["CLanguageModel", "CoreML", "MLFeatures", "MLFiles", "MLModels", "MLSpecification", "MLTextTraining"]
-        ),
-        .executableTarget(
-            name: "LanguageRunner",
-            dependencies: ["NaturalLanguage"],
-            path: "Tests/LanguageRunner",
-            swiftSettings: settings
-        ),
-        tests("NaturalLanguageTests", ["NaturalLanguage", "CoreML", "MLFiles", "MLModels", "MLTextTraining"]),
-        .target(name: "CSoundFile", dependencies: ["CSharedLibrary"]),
-        library("MLAudio", ["CSoundFile"]),
-        library(
-            "MLSeriesTraining",
-            [
-                "MLAudio", "MLEngine", "MLFeatures", "MLGraph", "MLKernels", "MLModels", "MLNumerics", "MLOperators",
-                "MLSpecification", "MLTraining",
-            ]
-        ),
-        tests(
-            "MLSeriesTrainingTests",
-            [
-                "MLSeriesTraining", "MLAudio", "MLEngine", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics",
-                "MLSpecification",
-            ]
-        ),
-        .executableTarget(
-            name: "SeriesTrainingRunner",
-            dependencies: ["MLSeriesTraining", "MLKernels", "MLNumerics"],
-            path: "Tests/SeriesTrainingRunner",
-            swiftSettings: settings
-        ),
-        library(
-            "Combine",
-            [
-                .product(name: "OpenCombine", package: "OpenCombine"),
-                .product(name: "OpenCombineDispatch", package: "OpenCombine"),
-                .product(name: "OpenCombineFoundation", package: "OpenCombine"),
-            ]
-        ),
-        library(
-            "CreateML",
-            [
-                "Combine", "CoreML", "MLAudio", "MLFeatures", "MLFiles", "MLKernels", "MLLinearTraining", "MLModels",
-                "MLNumerics", "MLSeriesTraining", "MLSpecification", "MLTextTraining", "MLTraining", "MLTreeTraining",
-                "NaturalLanguage", "TabularData",
-            ]
-        ),
-        tests(
-            "CreateMLTests",
-            [
-                "CreateML", "Combine", "CoreML", "NaturalLanguage", "TabularData", "MLFiles", "MLKernels",
-                "MLSpecification",
-            ]
-        ),
-        .target(name: "CPreviewPage", exclude: ["page"]),
-        library("MLPreview", ["CPreviewPage", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
-        tests("MLPreviewTests", ["MLPreview", "MLFeatures", "MLFiles", "MLNumerics", "MLSpecification"]),
-        .target(name: "CDeflate", linkerSettings: [.linkedLibrary("z")]),
-        .executableTarget(
-            name: "CommandLineTool",
-            dependencies: [
-                "CompilerCommands", "DeployCommands", "EncryptedCommands",
-                "MLEngine", "MLModels", "MLRuntime", "MLCompiler", "MLFiles", "MLKernels", "MLSpecification",
-                "MLFeatureFiles", "MLInspection", "MLNumerics", "MLTestVectors", "MLTraining",
-                "Combine", "CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML",
-                "MLArchive", "MLDelta", "MLEncryption", "MLPackaging",
-                "ImageIO", "TabularData",
-                "MLDrawing", "MLFeatures", "MLImages", "MLPreview", "CDeflate",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: settings
-        ),
-        tests(
-            "CommandLineTests",
-            [
-                "CommandLineTool", "coremlc", "MLFiles", "MLPreview", "MLSpecification", "TabularData", "TestSupport",
-                protobuf,
-            ]
-        ),
-        tests("MLPassesTests", ["MLPasses", "MLOperators", "MLRuntime", "MLGraph", "MLNumerics"]),
-        tests("MLRuntimeTests", ["MLRuntime", "MLGraph", "MLNumerics"]),
-        library("MLImages"),
-        .target(
-            name: "CImageCodecs",
-            dependencies: ["CSharedLibrary"],
-            linkerSettings: ["jpeg", "png", "webp", "gif"].map { .linkedLibrary($0) }
-        ),
-        .target(name: "CSharedLibrary", linkerSettings: [.linkedLibrary("dl")]),
-        .target(name: "CDrawing", dependencies: ["CSharedLibrary"], linkerSettings: [.linkedLibrary("m")]),
-        library("MLDrawing", ["CDrawing", "MLNumerics"]),
-        tests("MLDrawingTests", ["MLDrawing", "MLNumerics"]),
-        library("_Testing_CoreGraphics"),
-        library("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
-        library("CoreVideo", ["CoreGraphics", "MLImages"]),
-        library("ImageIO", ["CoreGraphics", "CImageCodecs", "MLImages", "MLNumerics"]),
-        .target(name: "CModelCollections"),
-        library(
-            "DeploymentClient",
-            [
-                "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "MLFiles",
-                "MLNumerics", "UpdateFramework",
-            ] + crypto
-        ),
-        library(
-            "DeployCommands",
-            [
-                "DeploymentClient", "DeploymentPolicy", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics",
-                "MLPackaging", "UpdateFramework",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ] + crypto
-        ),
-        .target(
-            name: "DeploymentSupport",
-            dependencies: [
-                "DeploymentClient", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "UpdateFramework",
-            ] + crypto,
-            path: "Tests/DeploymentSupport",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "DeploymentRunner",
-            dependencies: ["DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "UpdateFramework"],
-            path: "Tests/DeploymentRunner",
-            swiftSettings: settings
-        ),
-        tests(
-            "DeploymentClientTests",
-            [
-                "DeploymentClient", "DeploymentPolicy", "DeploymentSupport", "MLEncryption", "MLNumerics",
-                "UpdateFramework",
-            ]
-        ),
-        .target(name: "CCollectionRegistration", dependencies: ["CModelCollections", "CVaultRegistration"]),
-        library(
-            "CoreMLDeployment",
-            [
-                "BackgroundTasks", "CCollectionRegistration", "CoreML", "CoreMLEncryption", "DeploymentClient",
-                "DeploymentKeys", "DeploymentPolicy", "MLEngine",
-                "MLFiles", "MLNumerics", "MLTestVectors",
-            ]
-        ),
-        .executableTarget(
-            name: "DeliveryRunner",
-            dependencies: ["CoreML", "CoreMLDeployment", "CoreMLEncryption"],
-            path: "Tests/DeliveryRunner",
-            swiftSettings: settings
-        ),
-        tests(
-            "CoreMLDeploymentTests",
-            [
-                "BackgroundTasks", "CoreMLDeployment", "DeliveryRunner", "DeploymentClient", "DeploymentSupport",
-                "MLEncryption",
-                "MLFeatures", "MLFiles", "MLNumerics", "MLPackaging", "MLSpecification", "MLTestVectors",
-                "UpdateFramework", protobuf,
-            ]
-        ),
-        .executableTarget(
-            name: "CollectionApp",
-            dependencies: ["CoreML", "CoreMLDeployment"],
-            path: "Tests/CollectionApp",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        library("DeploymentArchives", ["MLArchive", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics"]),
-        library(
-            "CoreML",
-            [
-                "CModelCollections", "CoreGraphics", "CoreVideo", "ImageIO", "MLCompiler", "MLEngine", "MLFiles",
-                "MLImages", "MLNumerics",
-                "MLOperators", "MLSpecification", "MLTraining",
-            ]
-        ),
-        .target(name: "CSecrets", dependencies: ["CMLKernels"]),
-        library("MLEncryption", ["CModelVault", "CSecrets", "MLFiles", "MLNumerics"] + crypto),
-        tests(
-            "MLEncryptionTests",
-            ["MLArchive", "MLEncryption", "MLPackaging", "MLCompiler", "MLFiles", "MLNumerics", "MLSpecification"]
-                + crypto
-        ),
-        .executableTarget(
-            name: "ClearApp",
-            dependencies: ["CoreML"],
-            path: "Tests/ClearApp",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        tests(
-            "CoreMLEncryptionTests",
-            ["CoreMLEncryption", "CoreML", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging", "TestSupport"]
-        ),
-        .executableTarget(
-            name: "EncryptionRunner",
-            dependencies: ["MLArchive", "MLEncryption", "MLFiles", "MLNumerics", "MLSpecification"] + crypto,
-            path: "Tests/EncryptionRunner",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "EncryptedApp",
-            dependencies: ["CoreML", "CoreMLEncryption"],
-            path: "Tests/EncryptedApp",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        library("DeploymentKeys", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
-        tests(
-            "DeploymentKeysTests",
-            [
-                "CoreML", "CoreMLEncryption", "DeploymentKeys", "MLEncryption", "MLFiles", "MLNumerics", "MLPackaging",
-                "TestSupport",
-            ] + crypto
-        ),
-        .executableTarget(
-            name: "KeyServiceRunner",
-            dependencies: ["DeploymentKeys", "MLEncryption", "MLFiles"],
-            path: "Tests/KeyServiceRunner",
-            swiftSettings: settings
-        ),
-        library("MLArchive", ["MLEncryption", "MLFiles", "MLNumerics"] + crypto),
-        .target(name: "CZstandard", linkerSettings: [.linkedLibrary("zstd")]),
-        library("MLDelta", ["CZstandard", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"] + crypto),
-        tests(
-            "MLDeltaTests",
-            ["MLDelta", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"] + crypto
-        ),
-        library(
-            "MLPackaging",
-            ["MLArchive", "MLCompiler", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics"] + crypto
-        ),
-        library("DeploymentPolicy", ["MLEncryption", "MLFiles"] + crypto),
-        tests(
-            "DeploymentPolicyTests",
-            ["DeploymentPolicy", "MLEncryption", "MLFiles", "MLNumerics", "RolloutSimulation"]
-        ),
-        .target(
-            name: "RolloutSimulation",
-            dependencies: ["DeploymentPolicy"],
-            path: "Tests/RolloutSimulation",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "RolloutRunner",
-            dependencies: ["DeploymentPolicy", "RolloutSimulation"],
-            path: "Tests/RolloutRunner",
-            swiftSettings: settings
-        ),
-        .target(name: "CVaultRegistration", dependencies: ["CModelVault"]),
-        library(
-            "CoreMLEncryption",
-            ["CVaultRegistration", "CoreML", "MLArchive", "MLEncryption", "MLFiles", "MLNumerics"]
-        ),
-        library("UpdateFramework", crypto),
-        tests("UpdateFrameworkTests", ["UpdateFramework"] + crypto),
-        .executableTarget(
-            name: "UpdateFrameworkRunner",
-            dependencies: ["UpdateFramework"],
-            path: "Tests/UpdateFrameworkRunner",
-            swiftSettings: settings
-        ),
-        library("BackgroundTasks"),
-        tests("BackgroundTasksTests", ["BackgroundTasks"]),
-        library("Vision", ["CoreML", "CoreGraphics", "CoreVideo", "ImageIO", "MLImages"]),
-        library(
-            "CoreMLExtras",
-            [
-                "BackgroundTasks", "CoreML", "MLEngine", "MLFiles", "MLLowering", "MLNumerics", "MLSpecification",
-                protobuf,
-            ]
-        ),
-        tests(
-            "CoreMLExtrasTests",
-            [
-                "BackgroundTasks", "CoreMLExtras", "CoreML", "MLFiles", "MLNumerics", "MLSpecification", "TestSupport",
-                protobuf,
-            ]
-        ),
-        tests("CoreMLTests", ["CoreML", "MLFiles", "MLSpecification", "TestSupport", protobuf]),
-        tests("VisionTests", ["Vision", "CoreML", "MLImages"]),
-        .target(
-            name: "SourceCompatibility",
-            dependencies: ["CoreML", "CoreGraphics", "CoreVideo", "CreateML", "ImageIO", "TabularData", "Vision"],
-            path: "Tests/SourceCompatibility",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        .executableTarget(
-            name: "ReadMeSnippets",
-            dependencies: ["CoreML", "CoreMLEncryption", "CoreMLExtras", "CreateML", "TabularData"],
-            path: "Tests/ReadMeSnippets",
-            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
-        ),
-        .target(
-            name: "ExampleSupport",
-            dependencies: ["CoreML"],
-            path: "Examples/Support",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        .executableTarget(
-            name: "demo-flower-shop",
-            dependencies: ["CoreML", "CoreMLDeployment"],
-            path: "Examples/FlowerShop",
-            swiftSettings: [.swiftLanguageMode(.v6)]
-        ),
-        example("demo-stickers", path: "Examples/Stickers"),
-        example("demo-adapt", path: "Examples/Adapt"),
-        example("demo-extractor", path: "Examples/SharedExtractor"),
-        example("demo-orders", path: "Examples/Orders"),
-        example("demo-houses", path: "Examples/Houses"),
-        example("demo-topics", path: "Examples/Topics"),
-        example("demo-digits", path: "Examples/Digits"),
-        library("CoreMLPython", ["CoreML", "CoreVideo", "MLFiles"]),
-        tests(
-            "ImageIOTests",
-            ["ImageIO", "CoreVideo", "CoreGraphics", "MLImages", "MLNumerics"],
-            exclude: ["Fixtures"]
-        ),
-        tests("MLKernelsTests", ["MLKernels"]),
-        tests("MLNumericsTests", ["MLNumerics"]),
-        .target(
-            name: "TestSupport",
-            dependencies: ["MLGraph", "MLNumerics", "MLOperators", "MLRuntime", "MLSpecification"],
-            path: "Tests/TestSupport",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "FixtureRunner",
-            dependencies: [
-                "MLEngine", "MLFiles", "MLGraph", "MLLowering", "MLNumerics", "MLOperators", "MLSpecification",
-                "TestSupport",
-            ],
-            path: "Tests/FixtureRunner",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "TrainingRunner",
-            dependencies: ["MLTraining", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics"],
-            path: "Tests/TrainingRunner",
-            swiftSettings: settings
-        ),
-        tests(
-            "MLLoweringTests",
-            [
-                "MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLLowering", "MLGraph", "MLNumerics", "MLOperators",
-                "MLSpecification", "TestSupport", protobuf,
-            ]
-        ),
-        tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
-        tests("TestSupportTests", ["TestSupport", "MLGraph", "MLNumerics"]),
-        tests("MLOperatorsTests", ["MLOperators", "MLRuntime", "MLGraph", "MLNumerics", "TestSupport"]),
-        .target(name: "CNumberText"),
-        .target(name: "CTabular", dependencies: ["CNumberText"]),
-        .target(name: "CLZ4", linkerSettings: [.linkedLibrary("lz4")]),
-        library("TabularData", ["CLZ4", "CNumberText", "CTabular"]),
-        tests("TabularDataTests", ["TabularData", "TestSupport"]),
-        .executableTarget(name: "tabularbench", dependencies: ["TabularData"], swiftSettings: settings),
-        .target(name: "CModelVault"),
-        library("MLFiles", ["CModelVault", "CNumberText", "MLNumerics", "MLSpecification", protobuf]),
-        tests(
-            "MLCompilerTests",
-            ["MLCompiler", "MLEngine", "MLFeatures", "MLFiles", "MLKernels", "MLNumerics", "MLSpecification", protobuf]
-        ),
-        library("MLCompiler", ["MLEngine", "MLFiles", "MLGeneration", "MLNumerics", "MLSpecification"]),
-        library("MLGeneration", ["MLFiles", "MLNumerics", "MLSpecification"]),
-        library(
-            "CompilerCommands",
-            [
-                "MLCompiler", "MLFiles", "MLGeneration", "MLNumerics", "MLSpecification",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
-        ),
-        .executableTarget(
-            name: "coremlc",
-            dependencies: [
-                "CompilerCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "FlowerGarden",
-            dependencies: ["CoreML", "CoreMLExtras", "MLDrawing", "MLNumerics"],
-            path: "Tests/FlowerGarden",
-            swiftSettings: settings
-        ),
-        library("EncryptedCommands", ["CompilerCommands", "MLFiles", "MLNumerics", "MLPackaging"]),
-        .executableTarget(
-            name: "coremlc-encrypting",
-            dependencies: [
-                "CompilerCommands", "EncryptedCommands",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: settings
-        ),
-        tests("MLGenerationTests", ["MLGeneration", "MLFiles", "MLNumerics", "MLSpecification"]),
-        tests(
-            "GeneratedClassTests",
-            [
-                "CoreML", "GeneratedClassesInSwift5", "MLCompiler", "MLFiles", "MLGeneration", "MLNumerics",
-                "MLSpecification", "TestSupport", protobuf,
-            ]
-        ),
-        .target(
-            name: "GeneratedClassesInSwift5",
-            dependencies: ["CoreML"],
-            path: "Tests/GeneratedClassesInSwift5",
-            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
-        ),
-        tests("MLFilesTests", ["MLFiles", "MLNumerics", "MLSpecification", "TestSupport", protobuf]),
-    ],
+    targets: (sources + checks).flatMap { $0 } + examples,
     cxxLanguageStandard: .cxx17
 )
 
-// Links clang's fuzzer, which builds without it lack: scripts/fuzz sets this.
+// Links clang's fuzzer, which builds without it lack: Reliability/fuzz sets this.
 if Context.environment["COREML_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
@@ -588,7 +656,7 @@ if Context.environment["COREML_FUZZ"] != nil {
                 "DeploymentKeys", "DeploymentPolicy", "MLArchive", "MLDelta", "MLEncryption", "MLFiles", "MLNumerics",
                 "UpdateFramework",
             ] + crypto,
-            path: "Tests/DeploymentFuzzer",
+            path: "Tests/Deployment/DeploymentFuzzer",
             swiftSettings: settings
         )
     )

@@ -257,7 +257,7 @@ def main():
     parser.add_argument("--zoo", required=True, type=pathlib.Path)
     options = parser.parse_args()
     options.networks = options.networks or (["one_layer"] if options.question == "overhead" else list(TARGETS))
-    subprocess.run([sides.HERE.parent / "scripts" / "zoo", *options.networks], check=True, stdout=sys.stderr)
+    subprocess.run([sides.HERE.parent / "Oracles" / "zoo" / "make", *options.networks], check=True, stdout=sys.stderr)
     print(f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, {options.threads} threads, batch 1"
           + (", all processors busy with other work" if options.load else "") + "\n")
     with tempfile.TemporaryDirectory() as scratch:

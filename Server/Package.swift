@@ -98,14 +98,14 @@ let package = Package(
             path: "Tests/TestDatabases",
             swiftSettings: settings
         ),
-        // `scripts/fleet-simulation`
+        // `Reliability/fleet-simulation`
         .executableTarget(
             name: "FleetSimulation",
             dependencies: ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", formats],
             path: "Tests/FleetSimulation",
             swiftSettings: settings
         ),
-        // `scripts/fleet-simulation --wire`
+        // `Reliability/fleet-simulation --wire`
         .executableTarget(
             name: "FleetWire",
             dependencies: [formats, .product(name: "ArgumentParser", package: "swift-argument-parser")],

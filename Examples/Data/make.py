@@ -1,6 +1,6 @@
 """Writes the data of the examples: drawings as sheets, and a network that has never seen a 7, 8 or 9.
 
-Run with the environment of scripts/oracles.  The drawings are scikit-learn's digits, written by 13 people, 8×8 grey
+Run with the Python of Oracles/Shared/environment.  The drawings are scikit-learn's digits, written by 13 people, 8×8 grey
 scaled to 28×28 as in Tests/Fixtures/digits.  Writes, beside this file,
 
 - `SevenDigits.mlmodel`: a neural network like that of the digits fixture, trained on 0 to 6 alone;

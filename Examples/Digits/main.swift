@@ -2,7 +2,8 @@
 //
 // Drawings of ten digits become the rows of a table, one column for each patch of 4 × 4 pixels.  Three of Create ML's
 // classifiers learn 30 drawings of each digit and are asked about 10 more, by other writers.  The best is written as a
-// Core ML model and recognises one drawing.  When scikit-learn is there (`scripts/oracles`), it does the same.
+// Core ML model and recognises one drawing.  When scikit-learn is there (`Oracles/Shared/environment`), it does the
+// same.
 
 import CoreML
 import CreateML
@@ -83,7 +84,10 @@ let (trainingFile, testingFile) = (
 )
 try training.writeCSV(to: trainingFile)
 try testing.writeCSV(to: testingFile)
-print(peer(program, [trainingFile.path, testingFile.path]) ?? "scikit-learn is not installed: scripts/oracles")
+print(
+    peer(program, [trainingFile.path, testingFile.path])
+        ?? "scikit-learn is not installed: Oracles/Shared/environment"
+)
 
 // The model as an app uses it.
 let file = folder.appendingPathComponent("Digits.mlmodel")

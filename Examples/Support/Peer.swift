@@ -3,8 +3,8 @@ import Foundation
 /// What a Python program says, to be shown beside this package's figures; `nil` when there is no Python or it lacks what
 /// the program imports.
 ///
-/// The interpreter is `COREML_ORACLES`' own, when that environment variable names a folder that `scripts/oracles` filled,
-/// else `python3`.
+/// The interpreter is `COREML_ORACLES`' own, when that environment variable names a folder that
+/// `Oracles/Shared/environment` filled, else `python3`.
 public func peer(_ program: String, _ arguments: [String] = []) -> String? {
     let process = Process()
     let environment = ProcessInfo.processInfo.environment

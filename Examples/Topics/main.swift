@@ -116,7 +116,7 @@ print("  in \(String(format: "%.1f", seconds)) s of processor time, with its fig
 if let line = try peer(training, tests) {
     print("LinearSVC of scikit-learn: \(line)")
 } else {
-    print("LinearSVC of scikit-learn is not installed here; scripts/oracles text installs it")
+    print("LinearSVC of scikit-learn is not installed here; Oracles/Shared/environment text installs it")
 }
 
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("Topics.mlmodel")

@@ -1,4 +1,4 @@
-"""The C interface of `libCoreMLPython.so` (Sources/CoreMLPython), with errors as exceptions."""
+"""The C interface of `libCoreMLPython.so` (Sources/Programs/CoreMLPython), with errors as exceptions."""
 import ctypes
 import functools
 import json
@@ -50,7 +50,7 @@ _FUNCTIONS = {
     "features_dictionary": (_TEXT, [_HANDLE, c_char_p, POINTER(c_double), POINTER(c_int64), _FAILURE]),
     "features_sequence": (_TEXT, [_HANDLE, c_char_p, POINTER(c_int64), _FAILURE]),
     "features_image_size": (c_int32, [_HANDLE, c_char_p, _SIZES, _SIZES]),
-    "features_image": (c_bool, [_HANDLE, c_char_p, c_int32, c_void_p]),
+    "features_image": (c_bool, [_HANDLE, c_char_p, c_int32, c_void_p, _FAILURE]),
 }
 
 

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from swift_coreml.library import call
 from swift_coreml.values import Features
 
 
@@ -77,3 +78,17 @@ def test_pictures_come_out_as_rgba_and_grey():
     assert grey.mode == "L" and np.array_equal(np.asarray(grey), pixels[..., 0])
     half = through(Image.fromarray(pixels[..., 0].astype(np.float32)))
     assert half.mode == "F" and np.array_equal(np.asarray(half), pixels[..., 0])
+
+
+@pytest.mark.parametrize("name, layout, told", [
+    ("grey", 0, "picture 'grey' is not of layout 0"), ("grey", 2, "picture 'grey' is not of layout 2"),
+    ("color", 1, "picture 'color' is not of layout 1"), ("grey", 3, "3 is not a pixel layout"),
+    ("number", 1, "feature 'number' is no picture"), ("nothing", 1, "feature 'nothing' is no picture")])
+def test_pictures_are_copied_in_their_own_layout_alone(name, layout, told):
+    """A larger layout would read past the end of the rows."""
+    grey = Image.fromarray(np.zeros((5, 7), np.uint8))
+    features = Features.of({"grey": grey, "color": grey.convert("RGBA"), "number": 1})
+    pixels = np.full((5, 7, 4), 9, np.uint8)
+    with pytest.raises(RuntimeError, match=told):
+        call("features_image", features.address, name.encode(), layout, pixels.ctypes.data)
+    assert (pixels == 9).all()

@@ -1,4 +1,4 @@
-/* Written by scripts/generate-dashboard-files. */
+/* Written by scripts/generate/dashboard-files. */
 #include "dashboard_files.h"
 
 /* #embed is C23, and the oldest compiler that builds this package has it. */

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// A new file that is hashed while it is written, and is gone when nobody keeps it.
+/// A new file that is hashed while it is written, and removed unless it is kept.
 final class FileWriter: Sendable {
     private struct State {
         var file: Int32?
@@ -22,7 +22,7 @@ final class FileWriter: Sendable {
 
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// The hash of what was written so far.
+    /// The hash of the bytes written so far.
     func digest() -> BlobDigest {
         state.withLock { state in
             let hash = state.hash
@@ -39,14 +39,14 @@ final class FileWriter: Sendable {
                 var written = 0
                 while written < buffer.count {
                     let count = write(file, buffer.baseAddress! + written, buffer.count - written)
-                    guard count > 0 || errno == EINTR else { throw failure("write", path) }
+                    guard count >= 0 || errno == EINTR else { throw failure("write", path) }
                     written += max(count, 0)
                 }
             }
         }
     }
 
-    /// Ends writing; the file is the caller's.
+    /// Ends writing; the file then belongs to the caller.
     func close() throws -> String {
         try end { file in
             guard Glibc.close(file) == 0 else { throw failure("write", path) }
@@ -54,7 +54,7 @@ final class FileWriter: Sendable {
         return path
     }
 
-    /// Ends writing and gives the file its name; when this returns, it outlives crashes of the machine.
+    /// Ends writing and renames the file, which survives crashes of the machine once this returns.
     func move(to place: String) throws {
         try end { file in
             guard fsync(file) == 0 else { throw failure("write", path) }

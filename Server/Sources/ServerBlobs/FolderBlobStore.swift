@@ -2,11 +2,13 @@ public import Foundation
 
 /// Blobs as files in folders: `ab/cd/abcd…` by the digits of the hash.
 public final class FolderBlobStore: BlobStore {
+    /// The folder's path.
     public let folder: String
 
-    /// - Parameters:
-    ///   - folder: made when it does not exist.
-    ///   - removesLeftovers: whether what a crash left half-written is removed; not while a server may be writing there.
+    /// Opens a store, whose folder is created when it does not exist.
+    ///
+    /// Where `removesLeftovers` is true, as by default, incomplete uploads that a crash left are removed; use false
+    /// while a server may be writing.
     public init(folder: String, removesLeftovers: Bool = true) throws {
         self.folder = folder
         try makeFolder(folder + "/new")
@@ -16,6 +18,7 @@ public final class FolderBlobStore: BlobStore {
         }
     }
 
+    /// 256 KiB.
     public var pieceByteCount: Int { 256 << 10 }
 
     private func path(_ digest: BlobDigest) -> String {
@@ -23,10 +26,12 @@ public final class FolderBlobStore: BlobStore {
         return "\(folder)/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
     }
 
+    /// Begins an upload into a temporary file.
     public func upload() async throws -> any BlobUpload {
         try FileUpload(temporary: folder + "/new/" + UUID().uuidString, target: { [self] in path($0) })
     }
 
+    /// The length of a blob's file; `nil` when there is none.
     public func byteCount(_ digest: BlobDigest) async throws -> Int? {
         var status = stat()
         guard stat(path(digest), &status) == 0 else {
@@ -36,11 +41,13 @@ public final class FolderBlobStore: BlobStore {
         return Int(status.st_size)
     }
 
+    /// Some bytes of a blob's file.
     public func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
         let file = try open(digest)
         return try readBytes(file.descriptor, path(digest), range)
     }
 
+    /// The opened file of a blob.
     public func openFile(_ digest: BlobDigest) throws -> BlobFile? { try open(digest) }
 
     private func open(_ digest: BlobDigest) throws -> BlobFile {
@@ -50,13 +57,16 @@ public final class FolderBlobStore: BlobStore {
         return BlobFile(descriptor: file, path: path)
     }
 
+    /// The path of a blob's file itself.
     public func localFile(_ digest: BlobDigest) async throws -> LocalBlob {
         guard try await byteCount(digest) != nil else { throw BlobError.missing(digest) }
         return LocalBlob(path: path(digest)) {}
     }
 
+    /// Always `nil`: only the server can fetch the files.
     public func temporaryAddress(_ digest: BlobDigest, seconds: Int) -> URL? { nil }
 
+    /// The digests of all files whose names are digests.
     public func digests() async throws -> [BlobDigest] {
         let files = FileManager.default.enumerator(atPath: folder)
         var result: [BlobDigest] = []
@@ -66,12 +76,13 @@ public final class FolderBlobStore: BlobStore {
         return result
     }
 
+    /// Removes a blob's file, if there is one.
     public func remove(_ digest: BlobDigest) async throws {
         guard unlink(path(digest)) == 0 || errno == ENOENT else { throw failure("remove", path(digest)) }
     }
 }
 
-/// A file that is written under another name until it is whole.
+/// A file that is written under another name until it is complete.
 private final class FileUpload: BlobUpload {
     private let file: FileWriter
     private let target: @Sendable (BlobDigest) -> String
@@ -96,7 +107,7 @@ private final class FileUpload: BlobUpload {
     func cancel() async { file.discard() }
 }
 
-/// Makes a folder, and those that it lies in, so that their names outlive a crash of the machine.
+/// Creates a folder and its parents so that their names survive a crash of the machine.
 func makeFolder(_ path: String) throws {
     guard !FileManager.default.fileExists(atPath: path) else { return }
     let parent = (path as NSString).deletingLastPathComponent
@@ -105,7 +116,7 @@ func makeFolder(_ path: String) throws {
     try synchronizeFolder(parent.isEmpty ? "." : parent)
 }
 
-/// Makes the names in a folder outlive a crash of the machine.
+/// Makes the names in a folder survive a crash of the machine.
 func synchronizeFolder(_ path: String) throws {
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { throw failure("write", path) }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// Files of this machine that hold blobs of a storage elsewhere: those in use, and of the others the latest.
+/// Local copies of blobs of a remote storage: those in use, and the most recently used others.
 final class LocalCopies: Sendable {
     private struct Copy {
         let path: String
@@ -17,13 +17,13 @@ final class LocalCopies: Sendable {
         var number = 0
     }
 
-    /// What files that nobody uses may hold together.
+    /// The largest total size of copies that are not in use.
     private static let limit = 1 << 30
 
     private let folder: String
     private let state = Mutex(State())
 
-    /// - Parameter folder: made when it does not exist, else emptied.
+    /// Opens a folder, which is created when it does not exist and emptied otherwise.
     init(folder: String) throws {
         self.folder = folder
         try makeFolder(folder)
@@ -49,7 +49,7 @@ final class LocalCopies: Sendable {
         }
     }
 
-    /// Keeps a file, which it owns from now on.
+    /// Adds a file, which the copies own from now on.
     func add(_ digest: BlobDigest, _ path: String) -> LocalBlob {
         var status = stat()
         let byteCount = stat(path, &status) == 0 ? Int(status.st_size) : 0

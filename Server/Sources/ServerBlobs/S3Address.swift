@@ -1,18 +1,22 @@
 import Foundation
 
-/// Where blobs lie in storage that speaks S3: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`.
+/// The place of blobs in S3-compatible storage: `s3://bucket/prefix?endpoint=https://…&region=…&style=path`.
 public struct S3Address: Sendable, CustomStringConvertible {
     let bucket: String
-    /// Empty, or ends with `/`.
+    /// The prefix of keys; empty, or ends with `/`.
     let prefix: String
     let region: String
     /// `http` or `https`.
     let scheme: String
-    /// With the port, if one is given.
+    /// The host, with the port if one is given.
     let host: String
-    /// Whether the bucket is the first part of paths, not of the host.
+    /// Whether the bucket is the first component of paths rather than a part of the host.
     let isPathStyle: Bool
 
+    /// Reads an address.
+    ///
+    /// By default the region is `us-east-1`, the endpoint Amazon's for that region, and the style `path` with an
+    /// endpoint of one's own and `host` without. Throws a ``BlobError`` for any other form.
     public init(_ text: String) throws {
         guard let parts = URLComponents(string: text), parts.scheme == "s3", let bucket = parts.host, !bucket.isEmpty,
             parts.user == nil, parts.password == nil, parts.port == nil, parts.fragment == nil
@@ -57,14 +61,17 @@ public struct S3Address: Sendable, CustomStringConvertible {
 
     private static func failure(_ rule: String) -> BlobError { .failure("the address of S3 storage \(rule)") }
 
-    /// Of an object, or of the bucket for an empty key.
+    /// The path of an object, or of the bucket for an empty key.
     func path(_ key: String) -> String { isPathStyle ? "/\(bucket)/\(key)" : "/\(key)" }
 
+    /// The bucket, prefix and host.
     public var description: String { "s3://\(bucket)/\(prefix) at \(scheme)://\(host)" }
 }
 
 extension S3Signer.Credentials {
-    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if there is one, `AWS_SESSION_TOKEN`.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if there is one, `AWS_SESSION_TOKEN`.
+    ///
+    /// Throws a ``BlobError`` where the first two are missing.
     public init(environment: [String: String]) throws {
         guard let access = environment["AWS_ACCESS_KEY_ID"], !access.isEmpty,
             let secret = environment["AWS_SECRET_ACCESS_KEY"], !secret.isEmpty

@@ -2,30 +2,32 @@ import Crypto
 public import Foundation
 import Synchronization
 
-/// Blobs as objects of storage that speaks S3, which several servers share: `prefix/b/sha256/abcd…`.
+/// Blobs as objects of S3-compatible storage, which several servers share: `prefix/b/sha256/abcd…`.
 ///
-/// Bytes that arrive are written to a file of this machine first, because an object's name is their hash; it appears in the
-/// storage when all are there.  Parts of uploads that a crash cut off stay in the storage, unseen, until the rule of its bucket
-/// that aborts incomplete uploads removes them.
+/// Bytes that arrive are written to a local file first, because an object's name is their hash; the object appears in
+/// the storage when it is complete. Parts of uploads that a crash interrupted stay in the storage, invisible, until the
+/// bucket's rule that aborts incomplete uploads removes them.
 public final class S3BlobStore: BlobStore {
     private let client: S3Client
     private let copies: LocalCopies
 
-    /// - Parameter scratch: a folder of this server alone, for files on their way; it is emptied.
+    /// Creates a store; `scratch` is a folder of this server alone for temporary files, which is emptied.
     public init(_ address: S3Address, _ credentials: S3Signer.Credentials, scratch: String) throws {
         client = S3Client(address, credentials)
         copies = try LocalCopies(folder: scratch)
     }
 
-    /// Each piece is a request of its own.
+    /// 4 MiB, as each piece is a request.
     public var pieceByteCount: Int { 4 << 20 }
 
     private func key(_ digest: BlobDigest) -> String { "\(client.address.prefix)b/sha256/\(digest)" }
 
+    /// Begins an upload into a local file.
     public func upload() async throws -> any BlobUpload {
         try S3Upload(file: FileWriter(path: copies.newPath())) { [self] in try await store($0, $1, $2) }
     }
 
+    /// The length of an object; `nil` when there is none.
     public func byteCount(_ digest: BlobDigest) async throws -> Int? {
         let answer = try await client.send("HEAD", key(digest), accepting: [200, 404])
         guard answer.status == 200 else { return nil }
@@ -35,6 +37,7 @@ public final class S3BlobStore: BlobStore {
         return count
     }
 
+    /// Some bytes of an object, by a request with a range.
     public func read(_ digest: BlobDigest, _ range: Range<Int>) async throws -> [UInt8] {
         guard !range.isEmpty else {
             guard try await byteCount(digest) != nil else { throw BlobError.missing(digest) }
@@ -48,7 +51,7 @@ public final class S3BlobStore: BlobStore {
         )
         switch answer.status {
         case 206 where answer.body.count == range.count: return Array(answer.body)
-        // The whole is what was asked for.
+        // The request was for the whole object.
         case 200 where range.lowerBound == 0 && answer.body.count == range.count: return Array(answer.body)
         case 404:
             if let code = answer.text("Code"), code != "NoSuchKey" { throw BlobError.failure(S3Client.trouble(answer)) }
@@ -57,6 +60,7 @@ public final class S3BlobStore: BlobStore {
         }
     }
 
+    /// A local copy of an object, which is downloaded and verified unless there is one.
     public func localFile(_ digest: BlobDigest) async throws -> LocalBlob {
         if let copy = copies.take(digest) { return copy }
         guard let byteCount = try await byteCount(digest) else { throw BlobError.missing(digest) }
@@ -72,6 +76,7 @@ public final class S3BlobStore: BlobStore {
         return copies.add(digest, try file.close())
     }
 
+    /// The digests of all objects under the prefix.
     public func digests() async throws -> [BlobDigest] {
         let prefix = "\(client.address.prefix)b/sha256/"
         var result: [BlobDigest] = []
@@ -87,11 +92,13 @@ public final class S3BlobStore: BlobStore {
         return result
     }
 
+    /// Removes an object, if there is one, and its local copy.
     public func remove(_ digest: BlobDigest) async throws {
         copies.remove(digest)
         _ = try await client.send("DELETE", key(digest), accepting: [200, 204, 404])
     }
 
+    /// A presigned URL of an object.
     public func temporaryAddress(_ digest: BlobDigest, seconds: Int) -> URL? {
         let request = S3Signer.Request(
             method: "GET",
@@ -104,10 +111,10 @@ public final class S3BlobStore: BlobStore {
 
     // MARK: Storing
 
-    /// Objects up to this are sent whole.
+    /// The largest object that is sent in one request.
     private static let largestWhole = 16 << 20
 
-    /// Parts of which no object has more than 10,000.
+    /// The size of a part, such that no object has more than 10,000.
     private static func partByteCount(_ byteCount: Int) -> Int { max(largestWhole, byteCount / 9000 + 1) }
 
     private func store(_ path: String, _ digest: BlobDigest, _ byteCount: Int) async throws {
@@ -131,7 +138,7 @@ public final class S3BlobStore: BlobStore {
             let parts = try await sendParts(path, digest, byteCount, upload)
             try await complete(digest, byteCount, upload, parts)
         } catch {
-            // What it was is the error to name; the bucket's rule removes the parts if this fails too.
+            // The first error is reported; the bucket's rule removes the parts if this fails, too.
             _ = try? await client.send(
                 "DELETE",
                 key(digest),
@@ -142,10 +149,10 @@ public final class S3BlobStore: BlobStore {
         }
     }
 
-    /// How many parts are on their way at a time.
+    /// The number of parts that are sent at a time.
     private static let parallelParts = 4
 
-    /// - Returns: the tags of the parts.
+    /// Sends the parts of an object and returns their tags.
     private func sendParts(
         _ path: String,
         _ digest: BlobDigest,
@@ -190,15 +197,15 @@ public final class S3BlobStore: BlobStore {
             body: Data(body.utf8),
             accepting: [200, 404]
         )
-        // An error can follow a status of success; an upload that is not there any more was completed by a request whose
-        // answer was lost, or was not.
+        // An error can follow a status of success; an upload that does not exist any more may have been completed by a
+        // request whose answer was lost.
         guard try await self.byteCount(digest) == byteCount else {
             throw BlobError.failure("\(key(digest)) is not whole: \(S3Client.trouble(answer))")
         }
     }
 }
 
-/// An upload that lies in a file of this machine until it is whole.
+/// An upload that lies in a local file until it is complete.
 private final class S3Upload: BlobUpload {
     private let file: FileWriter
     private let store: @Sendable (_ path: String, BlobDigest, _ byteCount: Int) async throws -> Void

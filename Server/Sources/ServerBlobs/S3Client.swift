@@ -2,17 +2,17 @@ import Crypto
 import Foundation
 import FoundationNetworking
 
-/// Sends requests to storage that speaks S3.
+/// Sends requests to S3-compatible storage.
 ///
-/// What fails for a while, the network or a store that is busy, is tried again, each time after a longer pause.
+/// Temporary failures, of the network or of a busy store, are retried with growing pauses.
 struct S3Client: Sendable {
     struct Answer: Sendable {
         let status: Int
-        /// By lower-case names.
+        /// The headers by their lower-case names.
         let headers: [String: String]
         let body: Data
 
-        /// The content of the first element of a name in a body of XML.
+        /// The content of the first element with a name in an XML body.
         func text(_ name: String) -> String? { texts(name).first }
 
         func texts(_ name: String) -> [String] {
@@ -34,7 +34,7 @@ struct S3Client: Sendable {
     let address: S3Address
     let signer: S3Signer
     private let session: URLSession
-    /// How often a request is sent at most.
+    /// The largest number of times a request is sent.
     private static let attempts = 6
 
     init(_ address: S3Address, _ credentials: S3Signer.Credentials) {
@@ -48,10 +48,9 @@ struct S3Client: Sendable {
         session = URLSession(configuration: configuration)
     }
 
-    /// Sends a request until it is answered.
-    /// - Parameters:
-    ///   - key: of the object; empty for the bucket.
-    ///   - accepting: the statuses that are no error.
+    /// Sends a request, repeatedly if need be, and returns the answer.
+    ///
+    /// `key` names the object, and is empty for the bucket; `accepting` has the statuses that are not errors.
     func send(
         _ method: String,
         _ key: String,
@@ -83,13 +82,13 @@ struct S3Client: Sendable {
         let path = S3Signer.encoded(request.path, keeping: "/")
         guard let url = URL(string: "\(address.scheme)://\(request.host)\(path)\(query.isEmpty ? "" : "?" + query)")
         else {
-            throw BlobError.failure("\(request.host)\(path) is no address")
+            throw BlobError.failure("\(request.host)\(path) is not an address")
         }
         var message = URLRequest(url: url)
         message.httpMethod = request.method
         message.cachePolicy = .reloadIgnoringLocalCacheData
         if !body.isEmpty || request.method == "PUT" { message.httpBody = body }
-        // Else URLSession says that the body is a form, and servers take it for one.
+        // Otherwise URLSession declares the body a form, and servers treat it as one.
         message.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         for (name, value) in signer.headers(for: request, bodyHash: hash, at: Date()) {
             message.setValue(value, forHTTPHeaderField: name)
@@ -104,7 +103,7 @@ struct S3Client: Sendable {
         )
     }
 
-    /// Whether the same request may be answered well a little later.
+    /// Whether the same request may succeed a little later.
     private static func isPassing(_ answer: Answer) -> Bool {
         [429, 500, 502, 503, 504].contains(answer.status)
             || ["RequestTimeout", "SlowDown", "InternalError"].contains(answer.text("Code"))
@@ -115,7 +114,7 @@ struct S3Client: Sendable {
         let hint =
             switch code {
             case "SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "ExpiredToken":
-                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they permit"
+                "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions"
             case "RequestTimeTooSkewed": "; this machine's clock is wrong"
             case "NoSuchBucket": "; make the bucket first"
             case "PermanentRedirect", "AuthorizationHeaderMalformed": "; give the bucket's region"

@@ -1,13 +1,16 @@
 import Crypto
 public import Foundation
 
-/// Signs requests to storage that speaks S3 (AWS Signature Version 4, "Authenticating Requests" in the reference of S3).
+/// Signs requests to S3-compatible storage (AWS Signature Version 4).
 public struct S3Signer: Sendable {
+    /// The keys of an account.
     public struct Credentials: Sendable {
+        /// The identifier of the key, which is not secret.
         public let accessKey: String
         let secretKey: String
         let sessionToken: String?
 
+        /// Creates credentials; the session token is for temporary ones.
         public init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
             self.accessKey = accessKey
             self.secretKey = secretKey
@@ -15,18 +18,20 @@ public struct S3Signer: Sendable {
         }
     }
 
-    /// What is signed of a request.
+    /// The signed parts of a request.
     public struct Request: Sendable {
+        /// The HTTP method.
         public var method: String
-        /// The host, with the port when it is not the usual one.
+        /// The host, with the port when it is not the default one.
         public var host: String
         /// The path, not encoded; it begins with `/`.
         public var path: String
-        /// Not encoded.
+        /// The items of the query, not encoded.
         public var query: [(name: String, value: String)]
-        /// Besides `Host` and those that signing adds.
+        /// The headers besides `Host` and those that signing adds.
         public var headers: [(name: String, value: String)]
 
+        /// Creates a request, by default without query and headers.
         public init(
             method: String,
             host: String,
@@ -42,19 +47,21 @@ public struct S3Signer: Sendable {
         }
     }
 
-    /// The hash of a body that is not hashed.
+    /// The value in place of a body's hash when the body is not signed.
     public static let unsigned = "UNSIGNED-PAYLOAD"
 
     private let credentials: Credentials
     private let region: String
 
+    /// Creates a signer for a region.
     public init(_ credentials: Credentials, region: String) {
         self.credentials = credentials
         self.region = region
     }
 
-    /// The headers that a request is sent with: its own, and those that sign it.
-    /// - Parameter bodyHash: SHA-256 of the body as 64 hexadecimal digits, or `unsigned`.
+    /// The headers to send with a request: its own, and those that sign it.
+    ///
+    /// `bodyHash` is the SHA-256 of the body as 64 hexadecimal digits, or ``unsigned``.
     public func headers(for request: Request, bodyHash: String, at time: Date) -> [(name: String, value: String)] {
         let stamp = Self.stamp(time)
         var headers = request.headers + [("x-amz-date", stamp), ("x-amz-content-sha256", bodyHash)]
@@ -75,7 +82,7 @@ public struct S3Signer: Sendable {
         return headers + [("Authorization", authorization)]
     }
 
-    /// The query that lets whoever has it send the request, until `seconds` after `time`.
+    /// The query of a presigned URL, with which anyone can send the request until `seconds` after `time`.
     public func presignedQuery(for request: Request, seconds: Int, at time: Date) -> String {
         let stamp = Self.stamp(time)
         let (canonical, names) = Self.canonical(request.headers + [("host", request.host)])
@@ -116,7 +123,7 @@ public struct S3Signer: Sendable {
         return BlobDigest(hash: HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)).description
     }
 
-    /// The headers as they are signed, and their names.
+    /// The headers in canonical form, and their names.
     private static func canonical(_ headers: [(name: String, value: String)]) -> (text: String, names: String) {
         var values: [String: [String]] = [:]
         for header in headers {
@@ -130,14 +137,14 @@ public struct S3Signer: Sendable {
         )
     }
 
-    /// A query as it is signed and sent.
+    /// A query in canonical form, as it is signed and sent.
     public static func query(_ items: [(name: String, value: String)]) -> String {
         items.map { (Array(encoded($0.name).utf8), Array(encoded($0.value).utf8)) }.sorted {
             $0.0 == $1.0 ? $0.1.lexicographicallyPrecedes($1.1) : $0.0.lexicographicallyPrecedes($1.0)
         }.map { String(decoding: $0.0 + [UInt8(ascii: "=")] + $0.1, as: UTF8.self) }.joined(separator: "&")
     }
 
-    /// Percent-encodes all but the unreserved characters of RFC 3986, section 2.3.
+    /// Percent-encodes everything except the unreserved characters of RFC 3986, section 2.3, and those to keep.
     public static func encoded(_ text: String, keeping: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
@@ -151,7 +158,7 @@ public struct S3Signer: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// `20261123T140000Z`.
+    /// A time such as `20261123T140000Z`.
     private static func stamp(_ time: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

@@ -1,15 +1,23 @@
 import Foundation
 
-/// JSON of any shape, as it came.
+/// A JSON value of any shape.
 public enum AnyJSON: Sendable, Codable, Equatable {
+    /// The value `null`.
     case null
+    /// A Boolean.
     case bool(Bool)
+    /// A whole number that an `Int` can hold.
     case integer(Int)
+    /// Any other number.
     case number(Double)
+    /// A text.
     case text(String)
+    /// A list of values.
     case list([AnyJSON])
+    /// An object; its members are in no particular order.
     case object([String: AnyJSON])
 
+    /// Decodes any JSON value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -29,6 +37,7 @@ public enum AnyJSON: Sendable, Codable, Equatable {
         }
     }
 
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -2,30 +2,39 @@ import Crypto
 public import Foundation
 import ServerDatabase
 
-/// An entry of the audit log: who did what, when.
+/// An entry of the audit log: who did what, and when.
 public struct AuditEntry: Sendable, Codable {
+    /// The entry's number in the server's log, from 1 on.
     public let sequence: Int
+    /// The date of the action.
     public let at: Date
+    /// The team that the action concerns; empty for actions on the whole server.
     public let team: String
+    /// The name of who acted.
     public let actor: String
+    /// The action, such as `deployment.pause`.
     public let action: String
+    /// The identifier of the object of the action.
     public let subject: String
-    /// The values before and after, and the reasons given.
+    /// Values before and after, and reasons given.
     public let detail: [String: String]
-    /// SHA-256 of the entry and of the hash of the one before it.
+    /// The SHA-256, in hexadecimal digits, of the previous entry's hash and this entry's fields.
     public let hash: String
 }
 
-/// What was found when the chain of the audit log was computed anew.
+/// The result of verifying the hash chain of the audit log.
 public struct AuditVerification: Sendable, Codable {
-    /// How many entries a team has.
+    /// The number of the team's entries.
     public let entries: Int
-    /// The number and the hash of its last one: whoever keeps them can tell later whether anything before was rewritten.
+    /// The number of its last entry.
+    ///
+    /// Whoever keeps this number and the hash can tell later whether anything before was rewritten.
     public let sequence: Int
+    /// The hash of its last entry, in hexadecimal digits.
     public let hash: String
 }
 
-/// The audit log: each entry carries the hash of the one before, so that none can be changed or taken out unseen.
+/// The audit log, in which each entry contains the hash of the previous one, so that no change goes unnoticed.
 enum Audit {
     static func record(
         _ connection: any Connection,
@@ -61,7 +70,7 @@ enum Audit {
         try tellWebhooks(connection, at: time, actor, team: team, action, subject, detail, sequence: sequence)
     }
 
-    /// SHA-256 of the hash before, and of each field after its length.
+    /// The SHA-256 of the previous hash, and of each field preceded by its length.
     private static func hash(_ previous: [UInt8], _ fields: [String]) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: previous)
@@ -85,8 +94,9 @@ enum Audit {
         )
     }
 
-    /// Throws at the first entry that is not what was written.
-    /// - Returns: what is known of a team's entries.
+    /// Verifies the whole chain, and returns the number and the last of a team's entries.
+    ///
+    /// Throws at the first entry that differs from what was written.
     @discardableResult
     static func verify(of team: String = "", _ connection: any Connection) throws -> AuditVerification {
         var last = AuditVerification(entries: 0, sequence: 0, hash: String(repeating: "0", count: 64))

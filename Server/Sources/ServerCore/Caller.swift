@@ -1,5 +1,5 @@
-/// Where the request came from that is being answered.
+/// The origin of the request that is being answered.
 public enum Caller {
-    /// The address by which sign-ins are limited; `nil` for those of this machine.
+    /// The address by which sign-ins are limited; `nil` for requests from this machine.
     @TaskLocal public static var address: String?
 }

@@ -18,7 +18,7 @@ enum JSON {
 }
 
 extension Date {
-    /// Since 1970.
+    /// Milliseconds since 1970.
     var milliseconds: Int { Int((timeIntervalSince1970 * 1000).rounded()) }
 
     init(milliseconds: Int) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }

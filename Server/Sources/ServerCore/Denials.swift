@@ -2,18 +2,16 @@ import Foundation
 import ServerDatabase
 import Synchronization
 
-/// What was refused to whom, between two writes into the audit log.
+/// Refused requests and sign-ins that are not yet in the audit log.
 ///
-/// Writing takes a disk, and how long an answer takes must not tell whether there is something to hide: so refusals are kept
-/// here and written by the clock.  The same refusal is kept once with its count, and no more than a number of different ones,
-/// so nobody can fill the log.
+/// Writing takes a disk access, and the time of an answer must not reveal whether something exists: so refusals are
+/// collected here and written periodically. The same refusal is kept once with its count, and only a limited number of
+/// different ones, so nobody can fill the log.
 final class DenialLog: Sendable {
     enum Key: Hashable, Sendable {
-        /// - Parameters:
-        ///   - code: what was answered.
-        ///   - request: what was asked for.
+        /// A refused request, with the code of the answer and the method and path that were requested.
         case access(ServiceError.Denial, code: String, request: String)
-        /// Somebody did not prove to have an account.
+        /// A failed sign-in to an account, with the factor that was wrong.
         case signIn(account: String, wrong: String)
     }
 
@@ -41,14 +39,15 @@ final class DenialLog: Sendable {
 }
 
 extension Service {
-    /// Remembers for the audit log that something was refused, if it was for want of permission.
-    /// - Parameter request: what was asked for, such as `POST /api/v1/teams/acme/apps`.
+    /// Records for the audit log that a request was refused for lack of permission; other errors are ignored.
+    ///
+    /// `request` is its method and path, such as `POST /api/v1/teams/acme/apps`.
     public func note(_ error: ServiceError, request: String) {
         guard let denial = error.denial else { return }
         denials.add(.access(denial, code: error.code.rawValue, request: String(request.prefix(512))), at: now())
     }
 
-    /// Writes into the audit log of each team what was refused in it since the last time.
+    /// Writes the collected refusals into the audit logs of their teams.
     public func writeDenials() async throws {
         let taken = denials.take()
         guard !taken.isEmpty else { return }
@@ -81,7 +80,7 @@ extension Service {
         at time: Date,
         _ connection: any Connection
     ) throws {
-        // What does not exist has no log.
+        // A team that does not exist has no log.
         guard try denial.team.isEmpty || connection.first("SELECT id FROM teams WHERE id = ?", denial.team) != nil
         else { return }
         try Audit.record(

@@ -1,16 +1,18 @@
 import DeploymentPolicy
 import Foundation
 
-/// What a deployment gives to which devices.
+/// The assignment of releases to devices by a deployment.
 public struct DeploymentDefinition: Sendable, Codable, Equatable {
-    /// What devices get.
+    /// The models that devices get.
     public enum Choice: Sendable, Codable, Equatable {
+        /// The release with this number.
         case release(Int)
-        /// The models that came with the app.
+        /// The models of the app bundle.
         case bundled
-        /// What they have.
+        /// The models that the devices already have.
         case keep
 
+        /// Decodes the number of a release, `"bundled"` or `"keep"`.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let number = try? container.decode(Int.self) {
@@ -28,6 +30,7 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
             }
         }
 
+        /// Encodes the number of a release, `"bundled"` or `"keep"`.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
@@ -48,20 +51,22 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
         var release: Int? { if case .release(let number) = self { number } else { nil } }
     }
 
-    /// Devices that match get something else than the others.
+    /// A rule that gives matching devices something else than the default.
     public struct Rule: Sendable, Codable, Equatable {
-        /// A name that stays when the rule is changed.
+        /// The rule's identifier, which stays when the rule is changed.
         public var id: String
-        /// What it is for.
+        /// The purpose of the rule, for people.
         public var note: String?
-        /// A condition of `Documentation/Formats/policy.md`.
+        /// A condition in the form of `Documentation/Formats/policy.md`.
         public var when: AnyJSON
+        /// The models that matching devices get.
         public var serve: Choice
-        /// How many of the matching devices get `serve`, in per cent with three decimals; all when missing.
+        /// The share of matching devices that get ``serve``, in percent with three decimals; all when missing.
         public var percentage: Double?
-        /// What the others of them get: what the deployment's default is when missing.
+        /// The models that the other matching devices get; the deployment's default when missing.
         public var rest: Choice?
 
+        /// Creates a rule, by default for all matching devices.
         public init(
             id: String,
             note: String? = nil,
@@ -79,45 +84,46 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
         }
     }
 
-    /// Asked in order; the first that matches serves.
+    /// The rules, evaluated in order; the first that matches decides.
     public var rules: [Rule]
-    /// What devices get that no rule matches.
+    /// The release for devices that no rule matches.
     public var `default`: Choice
-    /// How many devices get the default, in per cent with three decimals; all when missing.
+    /// The share of these devices that get the default, in percent with three decimals; all when missing.
     public var percentage: Double?
-    /// What the others get: the models of the app's bundle when missing.
+    /// The models that the other devices get; those of the app bundle when missing.
     public var rest: Choice?
-    /// How many devices are held out for comparison, in per cent.
+    /// The share of devices that are held out for comparison, in percent; none when missing.
     public var holdout: Double?
-    /// How the default comes to more and more devices; to all of them at once when missing.
+    /// The steps in which the default is rolled out; to all devices at once when missing.
     public var rollout: Ramp?
-    /// Not before this date, such as `2026-11-24T08:00:00Z`, though it was activated earlier.
+    /// The earliest date at which the deployment goes live, such as `2026-11-24T08:00:00Z`; at once when missing.
     public var start: String?
-    /// How many devices report how releases fare, in per cent; all when missing, 0 for none.
+    /// The share of devices that send reports, in percent; all when missing, 0 for none.
     public var reporting: Double?
-    /// Groups of devices by their install IDs.
+    /// Groups of devices by name, as lists of install IDs.
     public var segments: [String: [String]]?
-    /// Seconds between two checks of a device.
+    /// Seconds between two checks of a device; six hours when missing.
     public var pollInterval: Int?
-    /// Releases below this one are refused by all devices, also where they are installed.
+    /// The emergency floor: all devices refuse releases below this number, even installed ones.
     public var minimumRelease: Int?
 
+    /// Creates a definition, by default without rules.
     public init(rules: [Rule] = [], default: Choice) {
         self.rules = rules
         self.default = `default`
     }
 
-    /// The numbers of the releases that it names.
+    /// The numbers of the releases that the definition names.
     var releases: Set<Int> {
         Set(([`default`, rest] + rules.flatMap { [$0.serve, $0.rest] }).compactMap { $0?.release })
     }
 
     // MARK: Policy
 
-    /// Writes what it says into a policy.
-    /// - Parameter salt: what percentages are drawn with: devices keep their place while it stays.
-    /// - Throws: `ServiceError` that names the member.
-    /// - Parameter rollout: where the rollout stands; one that has not begun when `nil`.
+    /// Writes the definition into a policy.
+    ///
+    /// `salt` decides which devices a percentage selects: they stay selected while it does not change. `rollout` is the
+    /// current state of the rollout, `nil` before it has begun. Throws a ``ServiceError`` that names the member.
     func fill(_ policy: inout Policy, salt: String, rollout: Rollout? = nil) throws {
         func served(_ choice: Choice) -> Outcome { rollout?.standIn(for: choice.outcome) ?? choice.outcome }
         policy.rules = try rules.enumerated().map { index, rule in
@@ -193,10 +199,10 @@ public struct DeploymentDefinition: Sendable, Codable, Equatable {
         )
     }
 
-    /// Per cent as buckets: thousandths of a percent.
+    /// A percentage as a number of buckets, that is, in thousandths of a percent.
     static func buckets(_ percentage: Double, _ field: String) throws -> Int {
         guard (0...100).contains(percentage) else {
-            throw ServiceError.invalid(field, "A percentage lies between 0 and 100; \(percentage) does not.")
+            throw ServiceError.invalid(field, "A percentage must be between 0 and 100, not \(percentage).")
         }
         return Int((percentage * 1000).rounded())
     }

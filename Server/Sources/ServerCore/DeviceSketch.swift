@@ -1,18 +1,21 @@
 public import DeploymentPolicy
 import Glibc
 
-/// About how many different devices were seen, without saying which: a HyperLogLog sketch (P. Flajolet and others, 2007).
+/// A HyperLogLog sketch that estimates the number of different devices (Flajolet and others, 2007).
 ///
-/// `registers` are a power of two; each holds the greatest number of leading zeros, and one, of the hashes that fell to it.
+/// The number of registers is a power of two; each holds the largest rank, one more than the number of leading zeros,
+/// of the hashes that fell to it.
 public struct DeviceSketch: Sendable, Equatable {
+    /// The registers.
     public private(set) var registers: [UInt8]
 
-    /// 4,096 registers: counts are good to 1.6 %.
+    /// The default number of registers, 4,096, with a standard error of 1.6 %.
     public static let usualCount = SketchPlace.registerCount
 
+    /// Creates an empty sketch.
     public init(registerCount: Int = usualCount) { registers = [UInt8](repeating: 0, count: registerCount) }
 
-    /// - Returns: `nil` when the bytes are not those of a sketch.
+    /// Creates a sketch from stored registers; `nil` when the bytes are not those of a sketch.
     public init?(registers: [UInt8]) {
         guard (16...65_536).contains(registers.count), registers.count.nonzeroBitCount == 1,
             registers.allSatisfy({ $0 <= 61 })
@@ -20,7 +23,7 @@ public struct DeviceSketch: Sendable, Equatable {
         self.registers = registers
     }
 
-    /// Counts a device by 64 bits that are as good as random and its own.
+    /// Adds a device by 64 uniformly distributed bits of its own.
     public mutating func insert(_ hash: UInt64) {
         let bits = registers.count.trailingZeroBitCount
         let index = Int(hash >> UInt64(64 - bits))
@@ -28,14 +31,15 @@ public struct DeviceSketch: Sendable, Equatable {
         registers[index] = max(registers[index], UInt8(rank))
     }
 
-    /// Counts a device by the place that it gave itself; a sketch of the usual size is needed.
+    /// Adds a device by the place that it reported; the sketch must have the default number of registers.
     public mutating func insert(_ place: SketchPlace) {
         precondition(registers.count == SketchPlace.registerCount)
         registers[place.register] = max(registers[place.register], UInt8(place.rank))
     }
 
-    /// Counts the devices of another sketch, each of both once.
-    /// - Returns: whether both have the same number of registers; if not, nothing changes.
+    /// Merges another sketch, so that a device in both counts once.
+    ///
+    /// Returns false, and changes nothing, when the numbers of registers differ.
     @discardableResult
     public mutating func merge(_ other: DeviceSketch) -> Bool {
         guard registers.count == other.registers.count else { return false }
@@ -43,7 +47,7 @@ public struct DeviceSketch: Sendable, Equatable {
         return true
     }
 
-    /// The number of devices: linear counting while registers are empty and counts small, else the harmonic mean.
+    /// The estimated number of devices: by linear counting while it is small, else by the harmonic mean.
     public var estimate: Int {
         let count = Double(registers.count)
         var (sum, empty) = (0.0, 0)

@@ -2,43 +2,47 @@ import Crypto
 import ServerDatabase
 import Synchronization
 
-/// A document that devices fetch, and the tag that names its bytes in answers.
+/// A document that devices fetch, with the tag that identifies its bytes in HTTP responses.
 public struct TaggedDocument: Sendable {
+    /// The document.
     public let bytes: [UInt8]
-    /// In quotes, as `ETag` holds it.
+    /// The value of `ETag`, in quotes.
     public let tag: String
 
+    /// Creates a document with a tag made of its SHA-256.
     public init(_ bytes: [UInt8]) {
         self.bytes = bytes
         tag = "\"\(Array(SHA256.hash(data: bytes)).prefix(16).hexadecimal)\""
     }
 }
 
-/// What was found where devices look for a document, and when.
+/// The result of looking a document up, with the time at which it was valid.
 public struct FoundDocument: Sendable {
-    /// `nil` when there is none.
+    /// The document; `nil` when there is none.
     public let document: TaggedDocument?
-    /// How often this server had changed its records when the document was read.
+    /// The number of changes that this server had made to its records when the document was read.
     fileprivate let changes: Int
     fileprivate let read: ContinuousClock.Instant
 }
 
-/// The documents that devices ask for most, as they are, or were at most a second ago when another server changed them.
+/// A cache of the documents that devices fetch most.
+///
+/// They are current, or at most a second old where another server changed them.
 final class DocumentCache: Sendable {
     private static let lifetime = Duration.seconds(1)
     private static let mostEntries = 10_000
 
     private let entries = Mutex<[String: FoundDocument]>([:])
 
-    /// Whether this is what would be found now.
-    /// - Parameter changes: how often this server has changed its records so far.
+    /// Whether a document is what would be found now, given the number of changes so far.
     func isCurrent(_ found: FoundDocument, changes: Int) -> Bool {
         found.changes == changes && ContinuousClock.now - found.read < Self.lifetime
     }
 
-    /// - Parameters:
-    ///   - changes: how often this server has changed its records so far.
-    ///   - keepsMissing: whether it is remembered, too, that there is none: of names that nobody can make up at will.
+    /// A document from the cache, or read anew.
+    ///
+    /// `changes` is the number of changes so far. Where `keepsMissing` is true, missing documents are cached, too: use
+    /// it only for names that nobody can invent at will.
     func document(
         _ name: String,
         changes: Int,
@@ -48,7 +52,7 @@ final class DocumentCache: Sendable {
         let known = entries.withLock { $0[name] }
         if let known, isCurrent(known, changes: changes) { return known }
         let now = ContinuousClock.now
-        // What has not changed keeps its tag, which took longest to make.
+        // An unchanged document keeps its tag, which is the most expensive part.
         let document = try await read().map { bytes in
             known?.document.flatMap { $0.bytes == bytes ? $0 : nil } ?? TaggedDocument(bytes)
         }
@@ -62,14 +66,14 @@ final class DocumentCache: Sendable {
     }
 }
 
-/// A database that counts how often it was changed through it.
+/// A database that counts the changes made through it.
 final class CountingDatabase: Database {
     private let database: any Database
     private let count = Atomic(0)
 
     init(_ database: any Database) { self.database = database }
 
-    /// Rises after each change, before whoever made it goes on.
+    /// The number of changes; it rises after each change, before the caller continues.
     var changes: Int { count.load(ordering: .acquiring) }
 
     var dialect: Dialect { database.dialect }
@@ -98,7 +102,7 @@ extension Service {
     /// Whether a document that was found before is what would be found now.
     public func isCurrent(_ found: FoundDocument) -> Bool { documents.isCurrent(found, changes: changes.changes) }
 
-    /// The signed policy of a collection; none when nothing was deployed yet.
+    /// The signed policy of a collection; no document before the first deployment.
     public func policyDocument(app: String, collection: String, environment: String) async throws -> FoundDocument {
         try await documents.document("p/\(app)/\(collection)/\(environment)", changes: changes.changes) {
             try await signedPolicy(app: app, collection: collection, environment: environment)
@@ -107,7 +111,7 @@ extension Service {
 
     /// A file of a team's metadata.
     public func metadataDocument(team: String, file: String) async throws -> FoundDocument {
-        // Each check of a device begins with the question for a root that there is not yet.
+        // Each check of a device begins with a request for the next root, which usually does not exist yet.
         let isRoot = file.hasSuffix(".root.json") && Int(file.dropLast(10)).map { $0 < 1000 } ?? false
         return try await documents.document("m/\(team)/\(file)", changes: changes.changes, keepsMissing: isRoot) {
             try await trustMetadata(team: team, file: file)

@@ -1,7 +1,7 @@
 import DeploymentKeys
 public import Foundation
 
-/// What a deployment server asks of its key service.
+/// A request of a deployment server to its key service.
 enum KeyCall: Codable, Sendable {
     case storage
     case makeTeam(team: String, name: String, server: String?)
@@ -19,23 +19,25 @@ enum KeyCall: Codable, Sendable {
     case removeToken(team: String, token: String)
     case advanceRevocations(versions: Int)
     case check
-    /// What a device has sent.
+    /// A request that a device sent.
     case device(DeviceKeyRequest)
 }
 
-/// What a device asks of the key service, as the server that it has reached passes it on.
+/// A device's request to the key service, as the server that it reached passes it on.
 public struct DeviceKeyRequest: Codable, Sendable {
+    /// The kind of request, one for each route.
     public enum Kind: String, Codable, Sendable { case challenge, enrolment, renewal, release, revocations }
 
     let kind: Kind
-    /// The key of a release, the team of revocations; else empty.
+    /// The key of a release, or the team of revocations; otherwise empty.
     let name: String
     let body: Data
-    /// The address that it came from, by which enrolments are limited.
+    /// The device's address, by which enrolments are limited.
     let address: String?
-    /// What the deployment server knows of what is asked for; nothing when it knows no such app.
+    /// The deployment server's statement about the request; `nil` when it does not know the app.
     var claim: KeyClaim?
 
+    /// Creates a request from its route and body.
     public init(_ kind: Kind, name: String = "", body: [UInt8] = [], address: String? = nil) {
         self.kind = kind
         self.name = name
@@ -44,37 +46,39 @@ public struct DeviceKeyRequest: Codable, Sendable {
     }
 }
 
-/// What a deployment server says of an app and of a model.
+/// A deployment server's statement about an app and a model.
 struct KeyClaim: Codable, Sendable, Equatable {
     let team: String
     let app: String
     /// The content key that a device asks for.
     let content: String?
-    /// Whether a deployment of the app has a model with that content key, or had one lately.
+    /// Whether a deployment of the app has a model with that content key, or had one recently.
     let isEntitled: Bool
 }
 
-/// What a device is answered.
+/// The answer to a device's request.
 public struct DeviceKeyAnswer: Codable, Sendable {
+    /// The status of the HTTP response.
     public let status: Int
+    /// The body of the HTTP response.
     public let body: Data
-    /// For the header `Retry-After`, in seconds.
+    /// The value of the header `Retry-After` in seconds; `nil` for none.
     public let retryAfter: Int?
 }
 
-/// Where the keys of models lie, and who can change who gets them.
+/// The place where the keys of models are stored, and who decides which devices get them.
 public struct KeyStorage: Codable, Sendable, Equatable {
-    /// Whether they are with a process of their own.
+    /// Whether they are stored by a process of its own.
     public let isApart: Bool
-    /// Where that process is reached from here.
+    /// The address of that process; `nil` when there is none.
     public let address: String?
-    /// How the key that seals all others rests there, for people.
+    /// The protection of the key that seals all others, in words for people.
     public let rest: String
-    /// Whether enrolment tokens and conditions are made where the keys are, and nowhere else.
+    /// Whether enrolment tokens and conditions are managed only where the keys are.
     public let holdsEnrolment: Bool
 }
 
-/// A key that signs what the key service says, as the link carries it.
+/// A key that signs answers of the key service, as the link transfers it.
 struct ServiceKeyText: Codable, Sendable {
     let algorithm: String
     let publicKey: Data
@@ -86,13 +90,13 @@ struct ServiceKeyText: Codable, Sendable {
 
     func key() throws -> SigningPublicKey {
         guard let algorithm = SigningAlgorithm(rawValue: algorithm) else {
-            throw ServiceError(.unavailable, "The key service signs by \"\(algorithm)\", which is not known here.")
+            throw ServiceError(.unavailable, "The key service signs with \"\(algorithm)\", which is not supported.")
         }
         return try SigningPublicKey(algorithm, bytes: Array(publicKey))
     }
 }
 
-/// What a key service answers a deployment server.
+/// A key service's answer to a deployment server.
 enum KeyLinkAnswer<Value: Codable & Sendable>: Codable, Sendable {
     case value(Value)
     case refused(code: String, message: String, field: String?, retryAfter: Int?)

@@ -3,7 +3,7 @@ import Foundation
 public import ServerDatabase
 
 extension KeyHost {
-    /// What a key service keeps beside the rings, in the order in which rows refer to each other.
+    /// The tables of a key service besides the key rings, in the order in which rows refer to each other.
     private static let tables: [(name: String, columns: [String], key: String)] = [
         ("devices", ["team", "device", "app", "status", "record", "enrolled"], "team, device"),
         ("key_holders", ["team", "key_id", "content", "device"], "team, key_id, content, device"),
@@ -20,10 +20,17 @@ extension KeyHost {
         ("revocations", ["team", "version", "changed", "devices", "keys", "leases"], "team"),
     ]
 
-    /// Moves the keys of models, and what is known of devices, from a server that does everything to a key service.
+    /// Moves the keys of models and the records of devices from a server with both roles to a key service.
     ///
-    /// All is in the new place before anything leaves the old one.
-    /// - Returns: how many teams there are.
+    /// Everything is in the new place before anything is removed from the old one.
+    ///
+    /// - Parameters:
+    ///   - source: the database of the server.
+    ///   - old: the vault of the server.
+    ///   - target: the database of the key service.
+    ///   - new: the vault of the key service.
+    /// - Returns: the number of teams.
+    /// - Throws: a ``ServiceError`` when a database has another role, or the key service has other keys of a team.
     public static func move(
         from source: any Database,
         vault old: KeyVault,
@@ -33,7 +40,7 @@ extension KeyHost {
         switch try await Service.storedRole(source) {
         case .all: break
         case .control:
-            throw ServiceError.conflict("The keys of this server's models lie with a key service of its own already.")
+            throw ServiceError.conflict("The keys of this server's models are in a separate key service already.")
         case .keys: throw ServiceError.conflict("These are the records of a key service, from which nothing moves.")
         case nil: throw ServiceError.conflict("There is no server's database that keys could move from.")
         }
@@ -71,7 +78,7 @@ extension KeyHost {
                     try Service.store(ring, new, connection)
                     continue
                 }
-                // From a move that was interrupted, or of another server's team that is called the same.
+                // Left by an interrupted move, or those of another server's team with the same name.
                 guard there.epochs.map(\.keyID) == ring.epochs.map(\.keyID) else {
                     throw ServiceError.conflict("The key service has other keys of a team \"\(ring.team)\" already.")
                 }

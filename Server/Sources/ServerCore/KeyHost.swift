@@ -4,17 +4,25 @@ import ServerBlobs
 public import ServerDatabase
 import UpdateFramework
 
-/// A key service that is a process of its own: it alone has the private halves of teams' keys, and the keys that sign leases.
+/// A key service as a process of its own: only it has teams' private keys, and the keys that sign leases.
 ///
-/// It keeps records of its own, too, so that whoever has the deployment server can neither read what is sealed there nor
+/// It also has records of its own, so that whoever controls the deployment server can neither read the sealed keys nor
 /// change who was enrolled.
 public struct KeyHost: Sendable {
-    /// The same code that serves a deployment server with keys of its own, over the key service's records.
+    /// The code that serves a deployment server with keys of its own, over the key service's records.
     let service: Service
     private let gate: KeyLinkGate
 
-    /// - Parameter holdsEnrolment: whether tokens and conditions of enrolment are made here and nowhere else.  Then a deployment
-    ///   server that was taken over cannot enrol a device of its own.
+    /// Opens a key service.
+    ///
+    /// - Parameters:
+    ///   - database: its records.
+    ///   - vault: seals its keys.
+    ///   - secret: the secret that it shares with the deployment server.
+    ///   - holdsEnrolment: whether enrolment tokens and conditions are managed only here. Then an attacker who controls
+    ///     the deployment server cannot enrol a device.
+    ///   - now: the current time.
+    /// - Throws: a ``ServiceError`` when the database has another role, or an error of the database.
     public init(
         database: any Database,
         vault: KeyVault,
@@ -26,7 +34,7 @@ public struct KeyHost: Sendable {
         gate = KeyLinkGate(secret: secret)
     }
 
-    /// What commands work with beside a key service that runs.
+    /// The service for commands that work beside a running key service.
     public static func service(
         database: any Database,
         vault: KeyVault,
@@ -47,7 +55,7 @@ public struct KeyHost: Sendable {
     /// Throws when the records cannot be read.
     public func checkReadiness() async throws { try await service.checkReadiness() }
 
-    /// Answers a message of the deployment server.
+    /// Answers a message of the deployment server with a status and a body; see `Documentation/Formats/key-link.md`.
     public func answer(_ message: [UInt8]) async -> (status: Int, body: [UInt8]) {
         do throws(KeyLinkGate.Refusal) {
             let (request, head) = try gate.open(message, at: service.now().timeIntervalSince1970)
@@ -57,8 +65,8 @@ public struct KeyHost: Sendable {
         } catch {
             switch error {
             case .session(let session): return (409, session)
-            case .secret: return (401, Array("The message is not of somebody who has the secret.".utf8))
-            case .malformed: return (400, Array("This is no message of a deployment server.".utf8))
+            case .secret: return (401, Array("The message's sender does not have the secret.".utf8))
+            case .malformed: return (400, Array("This is not a message of a deployment server.".utf8))
             case .clock:
                 return (403, Array("the clocks of both differ by more than \(Int(KeyLinkGate.tolerance)) seconds".utf8))
             case .replayed: return (403, Array("the message was sent before".utf8))
@@ -148,20 +156,19 @@ public struct KeyHost: Sendable {
     private func refuseEnrolment() throws(ServiceError) {
         guard service.holdsEnrolment else { return }
         throw .forbidden(
-            "Who may enrol is decided where the keys are: coreml-server keys token, or keys enrolment, on that machine."
+            "Enrolment is controlled where the keys are: coreml-server keys token, or keys enrolment, on that machine."
         )
     }
 }
 
-/// A token that was made and its text, which is shown once.
+/// A new enrolment token and its text, which is shown once.
 struct MadeEnrolmentToken: Codable, Sendable {
     let token: StoredEnrolmentToken
     let text: String
 }
 
 extension Service {
-    /// Makes the keys of a team, unless there are some.
-    /// - Returns: those that sign for the key service.
+    /// Creates the keys of a team, unless it has some, and returns those that sign for the key service.
     func makeKeys(of team: String, name: String, server: String?, as actor: Principal) async throws
         -> [SigningPublicKey]
     {
@@ -182,7 +189,7 @@ extension Service {
         }
     }
 
-    /// Notes an app of a team that the deployment server has, or that somebody at the key service says it has.
+    /// Records an app of a team, as the deployment server or a person at the key service states it.
     public func mirror(_ app: String, of team: String) async throws {
         let known = try await database.read { connection in try Self.app(app, connection)?.team }
         if known == team { return }
@@ -207,7 +214,7 @@ extension Service {
         }
     }
 
-    /// Notes what the deployment server says of an app and a content key.
+    /// Records what the deployment server states about an app and a content key.
     func note(_ claim: KeyClaim) async throws {
         try await mirror(claim.app, of: claim.team)
         guard let content = claim.content, content.utf8.count <= 64 else { return }
@@ -257,7 +264,7 @@ extension Service {
     }
 }
 
-/// A key service keeps no files.
+/// The file store of a key service, which has no files.
 private struct NoBlobs: BlobStore {
     private let none = BlobError.failure("a key service keeps no files")
     var pieceByteCount: Int { 1 << 20 }
@@ -270,9 +277,9 @@ private struct NoBlobs: BlobStore {
     func remove(_ digest: BlobDigest) async throws {}
 }
 
-/// A key service signs no metadata.
+/// The signing keys of a key service, which signs no metadata.
 private struct NoSigningKeys: SigningKeyStore {
-    private static let none = ServiceError.conflict("A key service signs no metadata: ask the deployment server.")
+    private static let none = ServiceError.conflict("A key service signs no metadata: use the deployment server.")
     func prepare(_ database: any Database) async throws {}
     func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey { throw Self.none }
     func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] { [] }

@@ -3,9 +3,9 @@ public import Foundation
 import Glibc
 import Synchronization
 
-// How a deployment server speaks with a key service that is a process of its own (`Documentation/Formats/key-link.md`).
+// The protocol between a deployment server and a separate key service (`Documentation/Formats/key-link.md`).
 
-/// What both share: 32 random bytes in a file that nobody else can read.
+/// The secret of a deployment server and its key service: 32 random bytes in a file that nobody else can read.
 public struct KeyLinkSecret: Sendable {
     static let byteCount = 32
     private let request: SymmetricKey
@@ -22,9 +22,12 @@ public struct KeyLinkSecret: Sendable {
         (request, answer) = (key("request"), key("answer"))
     }
 
-    /// Reads the file that `make` has written.
-    /// - Parameter credentials: the folder in which systemd gives the service its credentials, if it does.
-    /// - Throws: `ServiceError` when it is none, or others than its owner can read it.
+    /// Reads the file that ``make(at:)`` wrote.
+    ///
+    /// - Parameters:
+    ///   - path: the path of the file.
+    ///   - credentials: the folder in which systemd provides the service's credentials, if it does.
+    /// - Throws: a ``ServiceError`` when the file is not a secret, or others than its owner can read it.
     public init(
         contentsOf path: String,
         credentials: String? = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
@@ -33,7 +36,7 @@ public struct KeyLinkSecret: Sendable {
         guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
             let text = FileManager.default.contents(atPath: path)
         else { throw ServiceError(.notFound, "\(path) cannot be read: make it with coreml-server keys secret.") }
-        // systemd lets a service read its credentials by a list of its own, which the mode shows as its group's.
+        // systemd lets a service read its credentials by an access list, which the mode shows as its group's rights.
         let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
         guard mode & (isCredential ? 0o037 : 0o077) == 0 else {
             throw ServiceError(.forbidden, "\(path) can be read by others than its owner: chmod 600 \(path)")
@@ -45,7 +48,9 @@ public struct KeyLinkSecret: Sendable {
         self.init(bytes: bytes)
     }
 
-    /// Makes a new secret in a new file of mode 0600.
+    /// Creates a new secret in a new file of mode 0600.
+    ///
+    /// Throws a ``ServiceError`` when the file exists or cannot be written.
     public static func make(at path: String) throws {
         let file = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw ServiceError(.conflict, "\(path): \(String(cString: strerror(errno)))") }
@@ -60,7 +65,7 @@ public struct KeyLinkSecret: Sendable {
 
     private func key(_ direction: Direction) -> SymmetricKey { direction == .request ? request : answer }
 
-    /// What a message is bound to: its direction, the session of the service, and the request's number.
+    /// The additional data of a message: its direction, the session of the service, and the request's number.
     private static func context(_ direction: Direction, _ head: KeyLinkHead) -> Data {
         Data("coreml key link 1 \(direction.rawValue)\0".utf8) + Data(head.session + head.number)
     }
@@ -71,38 +76,38 @@ public struct KeyLinkSecret: Sendable {
         return Array(sealed)
     }
 
-    /// - Returns: `nil` when the other side has another secret, or somebody in between has changed the message.
+    /// Opens a message; `nil` when the other side has another secret, or the message was changed.
     func open(_ sealed: some Collection<UInt8>, _ direction: Direction, _ head: KeyLinkHead) -> Data? {
         guard let box = try? AES.GCM.SealedBox(combined: Data(sealed)) else { return nil }
         return try? AES.GCM.open(box, using: key(direction), authenticating: Self.context(direction, head))
     }
 }
 
-/// What stands in the clear before a request.
+/// The part of a request that is not encrypted.
 struct KeyLinkHead: Sendable {
     static let byteCount = 32
-    /// Chosen by the service when it starts: 16 bytes.
+    /// The service's session, chosen when it starts: 16 bytes.
     let session: [UInt8]
-    /// Chosen by who asks, anew each time: 16 bytes.
+    /// The request's number, chosen by the sender each time: 16 bytes.
     let number: [UInt8]
 }
 
-/// What a request says beside what it asks for.
+/// The encrypted part of a request.
 struct KeyLinkRequest: Codable, Sendable {
-    /// Seconds since 1970, by the clock of who asks.
+    /// Seconds since 1970, by the sender's clock.
     let time: Double
-    /// Who asked the deployment server, for the audit log.
+    /// The name of who asked the deployment server, for the audit log.
     let actor: String
     let call: KeyCall
 }
 
-/// Lets each request in once: one that was recorded is of no use, also after the service was started anew.
+/// Accepts each request once: a recorded one is useless, even after a restart of the service.
 final class KeyLinkGate: Sendable {
-    /// How far the clocks of both may differ, in seconds.
+    /// The largest difference between the clocks of both sides, in seconds.
     static let tolerance = 120.0
 
     enum Refusal: Error {
-        /// The service was started anew, or is another: ask again with this session.
+        /// The service was restarted, or is another one: ask again with this session.
         case session([UInt8])
         case secret
         case clock
@@ -116,8 +121,7 @@ final class KeyLinkGate: Sendable {
 
     init(secret: KeyLinkSecret) { self.secret = secret }
 
-    /// The request within a message.
-    /// - Parameter now: seconds since 1970.
+    /// The request in a message; `now` is in seconds since 1970.
     func open(_ message: [UInt8], at now: Double) throws(Refusal) -> (KeyLinkRequest, KeyLinkHead) {
         guard message.count > KeyLinkHead.byteCount else { throw .malformed }
         let head = KeyLinkHead(session: Array(message[..<16]), number: Array(message[16..<32]))
@@ -132,18 +136,20 @@ final class KeyLinkGate: Sendable {
     func seal(_ answer: Data, _ head: KeyLinkHead) throws -> [UInt8] { try secret.seal(answer, .answer, head) }
 }
 
-/// The numbers of late, each for its lifetime at least and twice as long at most; what is kept grows with what comes in alone.
+/// The numbers of recent requests, each kept for its lifetime at least and twice as long at most.
+///
+/// Only accepted requests use memory.
 private struct SeenNumbers {
-    /// In seconds.
+    /// The lifetime in seconds.
     let lifetime: Double
     private var young: Set<[UInt8]> = []
     private var old: Set<[UInt8]> = []
-    /// Since when numbers are young.
+    /// The time since which numbers are young.
     private var begin = -Double.infinity
 
     init(lifetime: Double) { self.lifetime = lifetime }
 
-    /// - Returns: false when the number is known already.
+    /// Adds a number; false when it is already known.
     mutating func insert(_ number: [UInt8], at now: Double) -> Bool {
         if now - begin >= lifetime {
             old = now - begin >= 2 * lifetime ? [] : young
@@ -159,7 +165,7 @@ func randomBytes(_ count: Int) -> [UInt8] {
 }
 
 extension [UInt8] {
-    /// `nil` for anything but pairs of hexadecimal digits.
+    /// Creates bytes from pairs of lower-case hexadecimal digits; `nil` for any other text.
     init?(hexadecimal text: String) {
         let digits = Array<UInt8>(text.utf8)
         guard digits.count % 2 == 0 else { return nil }

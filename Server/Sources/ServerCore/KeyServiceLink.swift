@@ -2,21 +2,23 @@ public import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Speaks with a key service that is a process of its own, for the deployment server.
+/// A deployment server's connection to a key service that is a process of its own.
 public final class KeyServiceLink: Sendable {
-    /// Where it is reached.
+    /// The address of the key service.
     public let address: URL
     private let secret: KeyLinkSecret
     private let connections: URLSession
-    /// The service's session, as it was told last.
+    /// The service's session, as last received.
     private let session = Mutex<[UInt8]>([UInt8](repeating: 0, count: 16))
 
-    /// - Parameter address: `http://host:port`.
+    /// Creates a link to a key service at an address such as `http://host:port`.
+    ///
+    /// Throws a ``ServiceError`` for any other address.
     public init(_ address: URL, _ secret: KeyLinkSecret) throws(ServiceError) {
         guard ["http", "https"].contains(address.scheme), address.host != nil, address.query == nil else {
             throw .invalid(
                 "key-service",
-                "\"\(address)\" is no address of a key service, such as http://127.0.0.1:8090."
+                "\"\(address)\" is not an address of a key service, such as http://127.0.0.1:8090."
             )
         }
         self.address = address
@@ -30,8 +32,7 @@ public final class KeyServiceLink: Sendable {
         connections = URLSession(configuration: configuration)
     }
 
-    /// Asks, and waits for the answer.
-    /// - Parameter actor: who wants it, for the service's audit log.
+    /// Sends a call and waits for the answer; `actor` is who wants it, for the service's audit log.
     func ask<Value: Codable & Sendable>(
         _ call: KeyCall,
         for actor: String,
@@ -40,7 +41,7 @@ public final class KeyServiceLink: Sendable {
     ) async throws -> Value {
         let request = KeyLinkRequest(time: time.timeIntervalSince1970, actor: actor, call: call)
         let text = try JSONEncoder().encode(request)
-        // A service that was started anew says so before it looks at the request, so that it is sent again.
+        // A restarted service says so before it reads the request, so that it can be sent again.
         for _ in 0..<2 {
             let head = KeyLinkHead(session: session.withLock { $0 }, number: randomBytes(16))
             let (status, body) = try await send(Data(head.session + head.number + secret.seal(text, .request, head)))
@@ -56,7 +57,7 @@ public final class KeyServiceLink: Sendable {
             default: throw unreachable("it answers \(status)")
             }
         }
-        throw unreachable("it is started anew again and again")
+        throw unreachable("it is restarted again and again")
     }
 
     private func send(_ message: Data) async throws -> (Int, Data) {
@@ -73,6 +74,6 @@ public final class KeyServiceLink: Sendable {
     }
 
     private func unreachable(_ why: String) -> ServiceError {
-        ServiceError(.unavailable, "The key service at \(address) cannot be asked: \(why).", retryAfter: 5)
+        ServiceError(.unavailable, "The key service at \(address) cannot be reached: \(why).", retryAfter: 5)
     }
 }

@@ -2,19 +2,22 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// A provider that people sign in with (OpenID Connect), as whoever runs the server has registered with it.
+/// An OpenID Connect provider that people sign in with, as the server's operator has registered with it.
 public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// What people read: `Sign in with Example`.
+    /// The name that people read: `Sign in with Example`.
     public let name: String
-    /// What it is called in addresses: a–z, digits, hyphens.
+    /// The provider's identifier in paths: a–z, digits, hyphens.
     public let id: String
+    /// The provider's issuer, an address by https.
     public let issuer: String
+    /// The client identifier that the provider has assigned to the server.
     public let clientID: String
-    /// `nil` for a client without a secret, which PKCE alone protects.
+    /// The client secret; `nil` for a client that only PKCE protects.
     let clientSecret: String?
-    /// The domains whose addresses the provider may speak for; `*` for all.
+    /// The mail domains whose addresses the provider may vouch for; `*` for all.
     public let domains: [String]
 
+    /// Creates a provider.
     public init(id: String, name: String, issuer: String, clientID: String, clientSecret: String?, domains: [String]) {
         self.id = id
         self.name = name
@@ -33,25 +36,27 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
         let domains: [String]
     }
 
-    /// Reads a file: a JSON list of objects with `id`, `name`, `issuer`, `clientID`, `clientSecretFile` (if the client has one) and
-    /// `domains`.
+    /// Reads a file of identity providers.
+    ///
+    /// It is a JSON list of objects with `id`, `name`, `issuer`, `clientID`, `clientSecretFile` (if the client has one)
+    /// and `domains`. Throws a ``ServiceError`` for any other file.
     public static func read(contentsOf path: String) throws -> [IdentityProvider] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ServiceError(.notFound, "\(path) cannot be read.")
         }
         let entries: [Entry]
         do { entries = try JSONDecoder().decode([Entry].self, from: data) } catch {
-            throw ServiceError(.invalid, "\(path) is no list of identity providers: \(error)")
+            throw ServiceError(.invalid, "\(path) is not a list of identity providers: \(error)")
         }
         guard Set(entries.map(\.id)).count == entries.count, Set(entries.map(\.issuer)).count == entries.count else {
-            throw ServiceError(.invalid, "\(path): each provider has an id and an issuer of its own.")
+            throw ServiceError(.invalid, "\(path): each provider needs a unique id and issuer.")
         }
         return try entries.map { entry in
             try Service.checkName(entry.id, "id")
             guard WorkloadVerifier.address(entry.issuer) != nil, !entry.clientID.isEmpty, !entry.domains.isEmpty else {
                 throw ServiceError(
                     .invalid,
-                    "\(path): \(entry.id) needs an issuer by https, a clientID, and domains that it may speak for (\"*\" for all)."
+                    "\(path): \(entry.id) needs an issuer by https, a clientID, and domains that it may vouch for (\"*\" for all)."
                 )
             }
             let secret = try entry.clientSecretFile.map { file in
@@ -71,8 +76,9 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
         }
     }
 
-    /// Logs show services with all that they hold: without the secret.
+    /// The identifier and the issuer, without the secret.
     public var description: String { "\(id) (\(issuer))" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
     func speaksFor(_ email: String) -> Bool {
@@ -81,20 +87,20 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
     }
 }
 
-/// What a browser is sent away with to sign in with a provider.
+/// The redirection of a browser to a provider for signing in.
 public struct OpenIDRequest: Sendable {
-    /// Where it is sent.
+    /// The address to redirect to.
     public let address: String
-    /// What its cookie must hold when it comes back.
+    /// The value that the browser's cookie must contain when it returns.
     public let state: String
 }
 
-/// What providers say of where they are asked (OpenID Connect Discovery 1.0, RFC 8414).
+/// A provider's discovery document (OpenID Connect Discovery 1.0, RFC 8414).
 struct ProviderConfiguration: Sendable, Decodable {
     let issuer: String
     let authorizationEndpoint: String
     let tokenEndpoint: String
-    /// RFC 9207: whether answers name their issuer.
+    /// Whether answers name their issuer (RFC 9207).
     let namesIssuer: Bool?
     let challengeMethods: [String]?
 
@@ -107,7 +113,7 @@ struct ProviderConfiguration: Sendable, Decodable {
     }
 }
 
-/// Speaks with identity providers.
+/// The requests to identity providers.
 final class OpenIDClient: Sendable {
     private static let largestDocument = 1 << 20
     private static let lifetime = 3600.0
@@ -126,7 +132,7 @@ final class OpenIDClient: Sendable {
         }
         let base = provider.issuer.hasSuffix("/") ? String(provider.issuer.dropLast()) : provider.issuer
         guard let place = WorkloadVerifier.address(base + "/.well-known/openid-configuration") else {
-            throw Self.refused("its issuer is no address")
+            throw Self.refused("its issuer is not an address")
         }
         let configuration: ProviderConfiguration
         do {
@@ -135,7 +141,7 @@ final class OpenIDClient: Sendable {
         } catch {
             throw ServiceError(
                 .unavailable,
-                "\(provider.name) does not say how to sign in: \(place.absoluteString) cannot be read.",
+                "\(provider.name) does not publish how to sign in: \(place.absoluteString) cannot be read.",
                 retryAfter: 60
             )
         }
@@ -150,8 +156,9 @@ final class OpenIDClient: Sendable {
         return configuration
     }
 
-    /// Exchanges a code for what the provider says of who signed in (OpenID Connect Core 1.0, section 3.1.3).
-    /// - Returns: the ID token, which nothing vouches for yet.
+    /// Exchanges an authorization code for an ID token (OpenID Connect Core 1.0, section 3.1.3).
+    ///
+    /// The token is not verified yet.
     func token(
         for code: String,
         of provider: IdentityProvider,
@@ -181,7 +188,7 @@ final class OpenIDClient: Sendable {
             answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.largestDocument)
         } catch { throw Self.refused("it does not take the code") }
         guard let token = try? JSONDecoder().decode(Answer.self, from: Data(answer)).id_token else {
-            throw Self.refused("it does not say who signed in")
+            throw Self.refused("it does not identify the user")
         }
         return token
     }
@@ -191,7 +198,7 @@ final class OpenIDClient: Sendable {
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
 
-    /// RFC 7636, section 4.2.
+    /// The code challenge of a verifier (RFC 7636, section 4.2).
     static func challenge(_ verifier: String) -> String { base64URL(Array(SHA256.hash(data: Data(verifier.utf8)))) }
 
     static func base64URL(_ bytes: [UInt8]) -> String {

@@ -4,23 +4,24 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Passwords of people, of which the server keeps what scrypt (RFC 7914) makes of them.
+/// Hashes people's passwords with scrypt (RFC 7914).
 ///
-/// Each takes 64 MiB and some tenths of a second, one after the other, so that nobody can fill the memory by asking.
+/// Each hash takes 64 MiB and some tenths of a second, one after the other, so that nobody can exhaust the memory by
+/// asking.
 final class PasswordHasher: Sendable {
     /// 2^16 × 8 × 128 bytes, twice (OWASP's figures for passwords).
     private static let cost = (rounds: 1 << 16, blockSize: 8, parallelism: 2)
-    /// How many may wait for their turn.
+    /// The largest number of hashes that wait for their turn.
     private static let mostWaiting = 16
 
     private let queue = DispatchQueue(label: "passwords")
     private let waiting = Mutex(0)
     private let cost: (rounds: Int, blockSize: Int, parallelism: Int)
 
-    /// - Parameter isCheap: for tests of what is around it.
+    /// Creates a hasher; a cheap one is for tests of other parts.
     init(isCheap: Bool = false) { cost = isCheap ? (1 << 4, 8, 1) : Self.cost }
 
-    /// What is kept of a password.
+    /// The text that is stored for a password.
     func text(of password: String) async throws -> String {
         let (cost, salt) = (cost, randomBytes(16))
         let hash = try await derive(password, salt: salt, cost)
@@ -28,7 +29,7 @@ final class PasswordHasher: Sendable {
         return (["scrypt"] + parts + [salt.hexadecimal, hash.hexadecimal]).joined(separator: "$")
     }
 
-    /// Whether it is the password of which `text` was kept.  Takes as long when there is none.
+    /// Whether a password is the one that `text` was stored for; takes as long when there is no text.
     func verify(_ password: String, _ text: String?) async throws -> Bool {
         let parts = (text ?? "").split(separator: "$").map(String.init)
         guard parts.count == 6, parts[0] == "scrypt", let rounds = Int(parts[1]), let blockSize = Int(parts[2]),
@@ -52,7 +53,7 @@ final class PasswordHasher: Sendable {
             return false
         }
         guard !isFull else {
-            throw ServiceError(.rateLimited, "Too many people sign in at once: come again in 5 s.", retryAfter: 5)
+            throw ServiceError(.rateLimited, "Too many people sign in at once: try again in 5 s.", retryAfter: 5)
         }
         defer { waiting.withLock { $0 -= 1 } }
         return try await withCheckedThrowingContinuation { continuation in
@@ -77,7 +78,7 @@ final class PasswordHasher: Sendable {
     /// Throws when a password is too easy to guess.
     static func check(_ password: String, of email: String) throws(ServiceError) {
         guard password.unicodeScalars.count >= 12, password.utf8.count <= 256 else {
-            throw .invalid("password", "A password has 12 characters at least, and 256 bytes at most.")
+            throw .invalid("password", "A password has at least 12 characters and at most 256 bytes.")
         }
         let name = email.split(separator: "@").first.map(String.init) ?? email
         let isEasy =
@@ -92,17 +93,17 @@ final class PasswordHasher: Sendable {
     }
 }
 
-/// Codes of an authenticator (RFC 6238): HMAC-SHA-1, six digits, 30 seconds.
+/// Codes of an authenticator app (RFC 6238): HMAC-SHA-1, six digits, 30 seconds.
 public enum OneTimeCode {
     static let period = 30.0
     static let byteCount = 20
-    /// How many periods before and after the present count.
+    /// The number of periods before and after the current one whose codes are accepted.
     static let tolerance = 1
 
     /// The period that a time lies in.
     static func step(at time: Date) -> Int { Int((time.timeIntervalSince1970 / period).rounded(.down)) }
 
-    /// RFC 4226, section 5.3.
+    /// The code of a secret in a period (RFC 4226, section 5.3).
     public static func code(_ secret: [UInt8], step: Int, digits: Int = 6) -> String {
         let counter = withUnsafeBytes(of: UInt64(bitPattern: Int64(step)).bigEndian) { Data($0) }
         let key = SymmetricKey(data: secret)
@@ -114,7 +115,7 @@ public enum OneTimeCode {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    /// The period of a code, if it is one of now and of none that was used.
+    /// The period of a code; `nil` unless it is a current one and later than the last that was used.
     static func match(_ code: String, _ secret: [UInt8], at time: Date, after last: Int) -> Int? {
         let now = step(at: time)
         var found: Int?
@@ -126,7 +127,7 @@ public enum OneTimeCode {
         return found
     }
 
-    /// RFC 4648, section 6, without padding.
+    /// Bytes in Base32 (RFC 4648, section 6) without padding.
     public static func base32(_ bytes: [UInt8]) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
         var (text, buffer, count) = ("", 0, 0)

@@ -1,27 +1,29 @@
-/// What somebody may do in a team.
+/// A permission in a team.
 public enum Permission: String, Sendable, CaseIterable, Codable {
-    /// See apps, collections, releases, deployments and what devices report.
+    /// See apps, collections, releases, deployments and the reports of devices.
     case view
-    /// Make apps and collections, and change them.
+    /// Create and change apps and collections.
     case manageApps
-    /// Upload archives and make releases of them.
+    /// Upload archives and create releases of them.
     case publish
-    /// Make deployments, and start, pause, halt and roll them back.
+    /// Create deployments, and start, pause, halt and roll them back.
     case deploy
-    /// Approve deployments that others made.
+    /// Approve deployments that others created.
     case approve
-    /// Make, rotate and revoke the keys of models.
+    /// Create, rotate and revoke the keys of models.
     case manageKeys
     /// Read the audit log.
     case audit
-    /// Invite and dismiss members, make tokens and webhooks.
+    /// Invite and remove members, create tokens and webhooks.
     case manageMembers
 }
 
 /// A named set of permissions.
 public enum Role: String, Sendable, CaseIterable, Codable {
+    /// The roles, spelled alike in the API.
     case owner, admin, publisher, deployer, approver, keyCustodian, auditor, viewer
 
+    /// The permissions that the role has.
     public var permissions: Set<Permission> {
         switch self {
         case .owner: Set(Permission.allCases)
@@ -36,25 +38,30 @@ public enum Role: String, Sendable, CaseIterable, Codable {
     }
 }
 
-/// Who asks for something, and what they may do.
+/// The identity behind a request, and its permissions.
 public struct Principal: Sendable {
+    /// The kind of identity.
     public enum Kind: Sendable, Equatable {
+        /// A person's account.
         case account(id: String)
+        /// A program's token.
         case token(id: String)
-        /// The server itself: what happens by its clock.
+        /// The server itself, for periodic work.
         case server
     }
 
+    /// The kind of identity.
     public let kind: Kind
-    /// How the audit log names it.
+    /// The name in the audit log.
     public let name: String
-    /// The roles in each team.
+    /// The roles in each team, by the team's identifier.
     public let roles: [String: Set<Role>]
-    /// Whether it may make teams and see to the server: it may do nothing in teams that it does not belong to.
+    /// Whether it may create teams and administer the server; this gives no permissions in other people's teams.
     public let isAdministrator: Bool
-    /// The one app that a token is good for; `nil` for all of the team's.
+    /// The only app that a token is valid for; `nil` for all of the team's.
     public let app: String?
 
+    /// Creates a principal, by default without roles.
     public init(
         kind: Kind,
         name: String,
@@ -69,20 +76,22 @@ public struct Principal: Sendable {
         self.app = app
     }
 
-    /// What the server does by itself.
+    /// The server itself, which has all permissions.
     public static let server = Principal(kind: .server, name: "server")
 
-    /// The account, for those who have one.
+    /// The identifier of the account; `nil` for tokens and the server.
     public var account: String? { if case .account(let id) = kind { id } else { nil } }
 
+    /// The permissions in a team.
     public func permissions(in team: String) -> Set<Permission> {
         if kind == .server { return Set(Permission.allCases) }
         return (roles[team] ?? []).reduce(into: []) { $0.formUnion($1.permissions) }
     }
 
-    /// Throws unless it may do this in the team.
+    /// Throws unless the principal has a permission in a team.
     ///
-    /// What somebody may not even see does not exist for them, so names of others' teams cannot be guessed.
+    /// A team that a principal may not even view is reported as missing, so that names of other teams cannot be
+    /// guessed.
     func require(_ permission: Permission, in team: String, app: String? = nil) throws(ServiceError) {
         let permissions = permissions(in: team)
         guard permissions.contains(.view), self.app == nil || app == nil || self.app == app else {
@@ -95,7 +104,7 @@ public struct Principal: Sendable {
         }
         guard self.app == nil || app != nil || permission == .view else {
             throw .forbidden(
-                "\(name) is good for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
+                "\(name) is valid for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
             ).denied(to: name, in: team, permission.rawValue)
         }
     }

@@ -2,21 +2,24 @@ import DeploymentPolicy
 import Foundation
 
 extension DeploymentDefinition {
-    /// How the default comes to more and more devices, and what stops it: `Documentation/Rollouts.md`.
+    /// The steps of a rollout, and the conditions that stop it: `Documentation/Rollouts.md`.
     public struct Ramp: Sendable, Codable, Equatable {
+        /// One step of a rollout.
         public struct Step: Sendable, Codable, Equatable {
-            /// How many devices get the default, in per cent with three decimals.
+            /// The share of devices that get the default, in percent with three decimals.
             public var percentage: Double
-            /// How long the step lasts at least; 24 hours when missing.
+            /// The least duration of the step in hours; 24 when missing.
             public var hours: Double?
-            /// How many devices must run the release before the next step; none when missing.
+            /// The number of devices that must run the release before the next step; none when missing.
             public var devices: Int?
-            /// Whether somebody must let the rollout go on.
+            /// Whether a person must let the rollout continue; no when missing.
             public var waitsForPerson: Bool?
-            /// Whether the failure rate must have been found good, which takes about 400 reports; when missing, it only must not
-            /// have been found bad.
+            /// Whether the failure rate must have been found good, which takes about 400 reports.
+            ///
+            /// When missing, it only must not have been found bad.
             public var needsGoodVerdict: Bool?
 
+            /// Creates a step, by default with the default conditions.
             public init(percentage: Double, hours: Double? = nil, devices: Int? = nil, waitsForPerson: Bool? = nil) {
                 self.percentage = percentage
                 self.hours = hours
@@ -25,40 +28,43 @@ extension DeploymentDefinition {
             }
         }
 
-        /// What happens when the rollout halts by itself.
+        /// The action on an automatic halt.
         public enum HaltAction: String, Sendable, Codable, CaseIterable {
             /// No further device gets the release, and none loses it.
             case keep
-            /// The release is taken back: devices get what the others get.
+            /// The release is rolled back: its devices get the release of the others.
             case previous
-            /// Devices go back to the models of the app.
+            /// All devices go back to the models of the app bundle.
             case bundled
         }
 
+        /// The steps, with rising percentages.
         public var steps: [Step]
-        /// The share of reports that are failures with a usual release; 0.005 when missing.
+        /// The share of failures among reports on a usual release; 0.005 when missing.
         public var usualFailureRate: Double?
-        /// The share at which a release is bad; 0.02 when missing.
+        /// The share of failures at which a release is bad; 0.02 when missing.
         public var badFailureRate: Double?
-        /// How likely a usual release may be halted; 0.01 when missing.
+        /// The probability with which a usual release may be halted; 0.01 when missing.
         public var falseHalt: Double?
-        /// Whether the release is also compared with what the others have; yes when missing.
+        /// Whether the release is also compared with what the other devices have; yes when missing.
         public var comparesWithRest: Bool?
-        /// `previous` when missing.
+        /// The action on an automatic halt; `previous` when missing.
         public var onHalt: HaltAction?
 
+        /// Creates a rollout in steps, with the default test.
         public init(steps: [Step]) { self.steps = steps }
     }
 
-    /// The plan of its rollout; `nil` when it has no ramp.
-    /// - Throws: `ServiceError` that names the member.
+    /// The plan of the rollout; `nil` when the definition has none.
+    ///
+    /// Throws a ``ServiceError`` that names the member.
     func plan(salt: String) throws -> RolloutPlan? {
         guard let ramp = rollout else { return nil }
         guard let release = `default`.release else {
             throw ServiceError.invalid("definition.default", "A rollout needs a release as the default.")
         }
         guard percentage == nil else {
-            throw ServiceError.invalid("definition.percentage", "The steps of the rollout say the percentages.")
+            throw ServiceError.invalid("definition.percentage", "The steps of the rollout state the percentages.")
         }
         var plan = RolloutPlan(
             release: release,
@@ -73,7 +79,7 @@ extension DeploymentDefinition {
         plan.test.badRate = ramp.badFailureRate ?? plan.test.badRate
         plan.test.falseHalt = ramp.falseHalt ?? plan.test.falseHalt
         plan.comparesWithControl = ramp.comparesWithRest ?? true
-        // Who may approve is the service's to say.
+        // The service decides who may approve.
         plan.needsSecondPerson = false
         switch ramp.onHalt ?? .previous {
         case .keep: plan.rollsBackOnHalt = nil
@@ -102,11 +108,11 @@ extension DeploymentDefinition {
         )
     }
 
-    /// When it goes live by itself after it was activated; `nil` for at once.
+    /// The date at which an activated deployment goes live; `nil` for at once.
     func startDate() throws -> Date? {
         guard let start else { return nil }
         guard let date = PolicyDate(start) else {
-            throw ServiceError.invalid("definition.start", "\"\(start)\" is no date such as 2026-11-24T08:00:00Z.")
+            throw ServiceError.invalid("definition.start", "\"\(start)\" is not a date such as 2026-11-24T08:00:00Z.")
         }
         return Date(timeIntervalSince1970: Double(date.secondsSince1970))
     }

@@ -3,12 +3,16 @@ import Foundation
 import ServerDatabase
 import Synchronization
 
-/// Where reports belong: the collection of an app in an environment.
+/// The destination of reports: the collection of an app in an environment.
 public struct ReportPlace: Sendable, Hashable {
+    /// The app's identifier.
     public let app: String
+    /// The collection's identifier.
     public let collection: String
+    /// The environment's identifier.
     public let environment: String
 
+    /// Creates a place.
     public init(app: String, collection: String, environment: String) {
         self.app = app
         self.collection = collection
@@ -16,8 +20,14 @@ public struct ReportPlace: Sendable, Hashable {
     }
 }
 
-/// Takes reports of devices.  Those that arrive within a moment, or while others are being stored, are stored together, in one
-/// transaction, and each is acknowledged when it is stored: so a slow disk makes transactions larger and not more.
+extension ReportPlace {
+    fileprivate var order: [String] { [app, collection, environment] }
+}
+
+/// Stores reports of devices in batches.
+///
+/// Reports that arrive within a moment, or while others are being stored, are stored in one transaction, and each is
+/// acknowledged when it is stored: a slow disk makes transactions larger rather than more.
 final class ReportCollector: Sendable {
     private struct Waiting {
         let place: ReportPlace
@@ -34,10 +44,11 @@ final class ReportCollector: Sendable {
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
-    /// How many reports wait at most, and how many are stored together.
+    /// The largest number of reports that wait.
     private static let mostWaiting = 20_000
+    /// The largest number of reports that are stored together.
     private static let largestBatch = 5000
-    /// For how long a report waits for others: a transaction costs as much as some tens of reports.
+    /// The time for which a report waits for others: a transaction costs as much as some tens of reports.
     private static let moment = Duration.milliseconds(4)
 
     init(database: any Database, now: @escaping @Sendable () -> Date) {
@@ -46,8 +57,9 @@ final class ReportCollector: Sendable {
     }
 
     /// Stores a report; one that was stored before changes nothing.
-    /// - Parameter done: is told when it is stored, or of a `ServiceError` when the place or a release does not exist or too
-    ///   many reports wait, or of a `DatabaseError`.
+    ///
+    /// `done` gets success when it is stored; a ``ServiceError`` when the place or a release does not exist, or too
+    /// many reports wait; or a `DatabaseError`.
     func take(
         _ report: DeviceReport,
         at place: ReportPlace,
@@ -67,7 +79,7 @@ final class ReportCollector: Sendable {
         if begins { Task { await storeAll() } }
     }
 
-    /// The next reports to be stored; none when there are none, and nobody stores then.
+    /// The next reports to store; when there are none, storing has ended.
     private func nextBatch() -> [Waiting] {
         state.withLock { state in
             let batch = Array(state.waiting.prefix(Self.largestBatch))
@@ -101,7 +113,7 @@ final class ReportCollector: Sendable {
     }
 }
 
-/// Adds reports up within a transaction.
+/// Sums reports within a transaction.
 private struct ReportStorage {
     private struct CountKey: Hashable {
         let place: ReportPlace
@@ -109,11 +121,18 @@ private struct ReportStorage {
         let event: String
         let reason: String
         let kind: DeviceKind
+
+        /// All of the key: rows of two keys never compare as equal.
+        var order: [String] {
+            place.order + [String(release), event, reason, kind.operatingSystem, kind.deviceClass]
+        }
     }
 
     private struct SketchKey: Hashable {
         let place: ReportPlace
         let release: Int
+
+        var order: [String] { place.order + [String(release)] }
     }
 
     private struct DeviceKind: Hashable {
@@ -128,7 +147,8 @@ private struct ReportStorage {
     private var counts: [CountKey: Int] = [:]
     private var sketches: [SketchKey: DeviceSketch] = [:]
 
-    /// How many kinds of devices are told apart in an hour: what anonymous reports call their systems must not fill the disk.
+    /// The number of kinds of devices that are distinguished in an hour, so that anonymous reports cannot fill the
+    /// disk.
     private static let mostKinds = 48
 
     init(connection: any Connection, hour: Int) {
@@ -136,7 +156,7 @@ private struct ReportStorage {
         self.hour = hour
     }
 
-    /// - Returns: why the report is refused.
+    /// Adds a report, and returns the reason when it is refused.
     mutating func add(_ report: DeviceReport, at place: ReportPlace) throws -> ServiceError? {
         guard let latest = try latestRelease(of: place) else {
             return .notFound("collection \"\(place.collection)\" in this environment of the app \"\(place.app)\"")
@@ -211,13 +231,9 @@ private struct ReportStorage {
         return DeviceKind(operatingSystem: "other", deviceClass: report.deviceClass.rawValue)
     }
 
-    /// Writes the sums.  Rows are written in one order, so that replicas do not wait for each other in a circle.
+    /// Writes the sums, with rows in a fixed order, so that replicas do not wait for each other in a circle.
     func store() throws {
-        let ordered = counts.sorted {
-            ($0.key.place.app, $0.key.place.collection, $0.key.release, $0.key.event, $0.key.reason)
-                < ($1.key.place.app, $1.key.place.collection, $1.key.release, $1.key.event, $1.key.reason)
-        }
-        for (key, count) in ordered {
+        for (key, count) in counts.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
             try connection.execute(
                 "INSERT INTO report_counts (app, collection, environment, hour, release_number, event, reason, "
                     + "operating_system, device_class, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -235,9 +251,7 @@ private struct ReportStorage {
                 count
             )
         }
-        for (key, sketch) in sketches.sorted(by: {
-            ($0.key.place.app, $0.key.release) < ($1.key.place.app, $1.key.release)
-        }) {
+        for (key, sketch) in sketches.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
             try merge(sketch, key)
         }
     }
@@ -265,31 +279,33 @@ private struct ReportStorage {
 }
 
 extension Service {
-    /// Where devices of a collection send their reports.
+    /// The path to which devices of a collection send their reports.
     static func reportPath(app: String, environment: String, collection: String) -> String {
         "/v1/apps/\(app)/environments/\(environment)/collections/\(collection)/reports"
     }
 
-    /// Stores what a device reports; anybody may, and one report counts once.
-    /// - Throws: `ServiceError` when the place or a release does not exist, or when too many reports wait.
+    /// Stores a device's report; anybody may send one, and one that arrives twice counts once.
+    ///
+    /// Throws a ``ServiceError`` when the place or a release does not exist, or when too many reports wait.
     public func take(_ report: DeviceReport, at place: ReportPlace) async throws {
         try await withCheckedThrowingContinuation { continuation in
             reports.take(report, at: place) { continuation.resume(with: $0) }
         }
     }
 
-    /// Stores what a device reports, for those who do not wait.
-    /// - Parameter done: is told, on any thread, when it is stored, or of a `ServiceError` or `DatabaseError`.
+    /// Stores a device's report without waiting.
+    ///
+    /// `done` is called on any thread with success when it is stored, or with a ``ServiceError`` or `DatabaseError`.
     public func take(
         _ report: DeviceReport,
         at place: ReportPlace,
         done: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) { reports.take(report, at: place, done: done) }
 
-    /// For how many hours the IDs of reports are remembered, and for how many what they said.
+    /// The hours for which the IDs of reports, and for which their counts, are kept.
     private static let (idHours, countHours) = (7 * 24, 400 * 24)
 
-    /// Forgets reports that are too old to be sent again, or to be of use.
+    /// Removes reports that are too old to be sent again, or to be of use.
     public func forgetOldReports() async throws {
         let hour = Int(now().timeIntervalSince1970 / 3600)
         try await database.write { connection in

@@ -2,17 +2,17 @@ import DeploymentKeys
 import Foundation
 import ServerDatabase
 
-/// What the key service remembers, in the server's database.
+/// The key service's records in the server's database.
 struct SQLKeyServiceStore: KeyServiceStore {
     let database: any Database
     let vault: KeyVault
-    /// Whether what the deployment server says decides who may have a key, and not the deployments that are recorded here.
+    /// Whether the deployment server's statements decide who may have a key, rather than recorded deployments.
     let believesGrants: Bool
-    /// On what conditions devices enrol for an app that nobody has set any for.
+    /// The conditions of enrolment for apps for which nobody has set any.
     let usualConditions: EnrolmentConditions
     let now: @Sendable () -> Date
 
-    /// For how long devices that have a release may still get its key after another took its place.
+    /// The time for which devices may still get a release's key after another release replaced it.
     private static let grace = 30 * 86_400.0
 
     // MARK: Teams
@@ -146,7 +146,7 @@ struct SQLKeyServiceStore: KeyServiceStore {
         }
     }
 
-    /// Whether a deployment of the app has a model with a content key, or had one lately.
+    /// Whether a deployment of the app has a model with a content key, or had one recently.
     static func isDeployed(
         content: String,
         team: String,
@@ -173,7 +173,7 @@ struct SQLKeyServiceStore: KeyServiceStore {
         }
     }
 
-    /// Whether a deployment names the release, or one that was live after `limit` did.
+    /// Whether a deployment that is live, or was live after `limit`, names the release.
     private static func isLive(
         _ number: Int,
         app: String,
@@ -254,7 +254,7 @@ struct SQLKeyServiceStore: KeyServiceStore {
 
     // MARK: Revocations
 
-    /// What a team has taken back.
+    /// Everything that a team has revoked.
     struct Revocations: Codable {
         var version = 0
         var devices: Set<String> = []
@@ -290,7 +290,7 @@ struct SQLKeyServiceStore: KeyServiceStore {
         )
     }
 
-    /// Stores what a team has taken back, as the next version.
+    /// Stores a team's revocations as the next version.
     static func store(_ state: Revocations, _ team: String, at time: Date, _ connection: any Connection) throws {
         try connection.execute(
             "INSERT INTO revocations (team, version, changed, devices, keys, leases) VALUES (?, ?, ?, ?, ?, ?) "

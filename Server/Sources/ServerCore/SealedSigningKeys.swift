@@ -4,10 +4,10 @@ import Foundation
 public import ServerDatabase
 public import UpdateFramework
 
-/// The private keys that the server signs with, sealed in its database, for servers that share one: whoever has the vault's key
-/// can use them.
+/// The private keys that the server signs with, sealed in its database, for servers that share one.
 ///
-/// Each is encrypted (AES-256-GCM) under a key that lies in the database too, sealed by the vault.
+/// Whoever has the vault's key can use them. Each is encrypted (AES-256-GCM) under a key that is in the database, too,
+/// sealed by the vault.
 public struct SealedSigningKeys: SigningKeyStore {
     private static let purpose = "signing keys"
 
@@ -26,10 +26,12 @@ public struct SealedSigningKeys: SigningKeyStore {
 
     private let vault: KeyVault
 
+    /// Creates a store whose keys a vault seals.
     public init(vault: KeyVault) { self.vault = vault }
 
-    /// Makes the tables and the key that seals, unless they are there.
-    /// - Throws: when the database's keys were sealed with another vault than this server's.
+    /// Creates the tables and the sealing key, unless they exist.
+    ///
+    /// Throws when the database's keys were sealed with another vault than this server's.
     public func prepare(_ database: any Database) async throws {
         try await database.migrate(Self.tables, of: "signing")
         let vault = vault
@@ -53,6 +55,7 @@ public struct SealedSigningKeys: SigningKeyStore {
         return SymmetricKey(data: try vault.open(sealed, purpose: purpose))
     }
 
+    /// Creates a key for a role of a team and stores it.
     public func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey {
         let key = SigningKey()
         let id = try "\(key.publicKey.id)"
@@ -72,6 +75,7 @@ public struct SealedSigningKeys: SigningKeyStore {
         return key
     }
 
+    /// The keys of a role; empty when they are held elsewhere.
     public func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] {
         let rows = try connection.query(
             "SELECT key_id, sealed FROM signing_keys WHERE team = ? AND role = ?",
@@ -92,6 +96,7 @@ public struct SealedSigningKeys: SigningKeyStore {
         }
     }
 
+    /// Removes the keys of a role that are not among `named`, and returns their number.
     public func retire(
         team: String,
         role: String,
@@ -111,7 +116,7 @@ public struct SealedSigningKeys: SigningKeyStore {
         return old.count
     }
 
-    /// What a sealed key is bound to.
+    /// The additional data that a sealed key is bound to.
     private static func context(_ team: String, _ role: String, _ id: String) -> Data {
         Data([team, role, id].joined(separator: "\0").utf8)
     }

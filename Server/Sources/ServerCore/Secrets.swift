@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Secrets that prove who somebody is: the server keeps their hashes only.
+/// Secrets that prove who somebody is, of which the server stores only hashes.
 enum Secrets {
     /// 256 random bits as 64 hexadecimal digits.
     static func make() -> String {
@@ -13,10 +13,13 @@ enum Secrets {
     static func hash(_ secret: String) -> [UInt8] { Array(SHA256.hash(data: Data(secret.utf8))) }
 }
 
-/// The text of a token: `mlk_` kind `_` id `_` secret and check, so that scanners find leaked ones and typing errors are
-/// noticed before the database is asked.
+/// The text of a token: `mlk_` kind `_` id `_` secret and checksum.
+///
+/// Secret scanners find leaked ones, and typing errors are noticed before the database is asked.
 public struct TokenText: Sendable {
+    /// The kind of token, such as `api` or `session`.
     public let kind: String
+    /// The token's identifier.
     public let id: String
     let secret: String
 
@@ -26,12 +29,13 @@ public struct TokenText: Sendable {
         self.secret = secret
     }
 
+    /// The text of the token, which is secret.
     public var text: String {
         let start = "mlk_\(kind)_\(id)_\(secret)"
         return start + Self.check(start)
     }
 
-    /// `nil` when the text is no token, or was mistyped.
+    /// Reads the text of a token; `nil` when it is not one, or was mistyped.
     public init?(_ text: String) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "mlk", parts[3].utf8.count == 72 else { return nil }
@@ -39,7 +43,7 @@ public struct TokenText: Sendable {
         guard Self.check(String(text.dropLast(8))) == parts[3].suffix(8) else { return nil }
     }
 
-    /// CRC-32 (ISO 3309) as eight hexadecimal digits.
+    /// The CRC-32 (ISO 3309) as eight hexadecimal digits.
     private static func check(_ text: String) -> String {
         var sum: UInt32 = ~0
         for byte in text.utf8 {

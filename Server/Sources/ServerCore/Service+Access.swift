@@ -2,38 +2,50 @@ import Crypto
 public import Foundation
 import ServerDatabase
 
-/// A token: what programs prove themselves with.
+/// A token with which programs authenticate.
 public struct Token: Sendable, Codable, Equatable {
+    /// The token's identifier.
     public let id: String
+    /// The team that it is valid for.
     public let team: String
-    /// The one app that it is good for; `nil` for all.
+    /// The only app that it is valid for; `nil` for all.
     public let app: String?
+    /// The name that people gave it.
     public let name: String
+    /// The roles that it has in the team.
     public let roles: [Role]
+    /// The date at which it was created.
     public let created: Date
+    /// The name of who created it.
     public let createdBy: String
+    /// The date at which it expires.
     public let expires: Date
+    /// The date of its last use, to about a minute; `nil` before the first.
     public let lastUsed: Date?
+    /// The date at which it was revoked; `nil` while it is valid.
     public let revoked: Date?
 }
 
-/// What a browser is signed in with.
+/// A browser's session.
 public struct Session: Sendable {
-    /// What its cookie holds.
+    /// The secret that the session's cookie contains.
     public let secret: String
-    /// What every form of its pages holds.
+    /// The token that every form of its pages must contain.
     public let csrf: String
 }
 
 extension Service {
-    /// How long a session lasts that nobody uses, and one that somebody does.
+    /// The seconds after which an unused session ends.
     static let idleSession = 12 * 3600.0
+    /// The seconds after which any session ends.
     static let longestSession = 7 * 86_400.0
 
     // MARK: Accounts
 
-    /// Makes the first administrator of a server that has none.
-    /// - Returns: the secret of a link that signs them in once; `nil` when there is an administrator already.
+    /// Creates the first administrator of a server that has none.
+    ///
+    /// Returns the secret of a link that signs them in once; `nil` when the administrator has a session or a password,
+    /// or there are only other accounts.
     public func firstAdministratorLink() async throws -> String? {
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
@@ -61,8 +73,10 @@ extension Service {
         }
     }
 
-    /// A link that signs an account in once, for whoever may read the server's folder.
-    /// - Parameter email: the account's address; the administrator's when it is `nil`.
+    /// The secret of a link that signs an account in once, for whoever may read the server's folder.
+    ///
+    /// It is the administrator's account when `email` is `nil`. Throws a ``ServiceError`` when there is no such
+    /// account.
     public func administratorLink(for email: String? = nil) async throws -> String {
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
@@ -91,8 +105,13 @@ extension Service {
         )
     }
 
-    /// Signs in whoever holds the secret of a link or of an invitation, each of which works once.
-    /// - Parameter current: who is signed in already: an invitation of an account that exists is for them.
+    /// Signs in the holder of a link or an invitation, each of which works once.
+    ///
+    /// - Parameters:
+    ///   - secret: the secret of the link.
+    ///   - current: the person who is already signed in; an invitation of an existing account is for them only.
+    /// - Returns: the new session.
+    /// - Throws: a ``ServiceError`` when the link was used or has expired.
     public func signIn(link secret: String, current: Principal? = nil) async throws -> Session {
         let time = now()
         return try await database.write { connection in
@@ -102,14 +121,14 @@ extension Service {
             else {
                 throw ServiceError(
                     .unauthenticated,
-                    "The link was used or has expired: run coreml-server admin-link to get another, or ask who sent it."
+                    "The link was used or has expired: run coreml-server admin-link to get another, or ask the sender."
                 )
             }
             return try Self.makeSession(for: account, by: "link", at: time, connection)
         }
     }
 
-    /// The account that a sign-in link is for, which works once.
+    /// The account that a sign-in link is for; the link is used up.
     private static func account(link secret: String, at time: Date, _ connection: any Connection) throws -> String? {
         let hash = Secrets.hash(secret)
         guard
@@ -133,7 +152,9 @@ extension Service {
         }
     }
 
-    /// Who is signed in with the session, and what its forms must hold.
+    /// The person who is signed in with a session, and the token that its forms must contain.
+    ///
+    /// Throws a ``ServiceError`` when there is no such session, or it has ended.
     public func principal(session secret: String) async throws -> (Principal, csrf: String) {
         let time = now()
         let row = try await database.read { connection in
@@ -172,10 +193,20 @@ extension Service {
 
     // MARK: Tokens
 
+    /// The longest lifetime of a token in seconds, 366 days.
     public static let longestToken = 366 * 86_400.0
 
-    /// Makes a token.
+    /// Creates a token.
+    ///
+    /// - Parameters:
+    ///   - team: the team that it is valid for.
+    ///   - app: the only app that it is valid for; `nil` for all.
+    ///   - name: its name, for people.
+    ///   - roles: its roles, which may not exceed the actor's permissions.
+    ///   - lifetime: its lifetime in seconds, by default 90 days.
+    ///   - actor: the person who creates it.
     /// - Returns: the token and its text, which cannot be shown again.
+    /// - Throws: a ``ServiceError`` for values or permissions that are not allowed.
     public func createToken(
         team: String,
         app: String?,
@@ -189,10 +220,10 @@ extension Service {
         guard !roles.isEmpty else { throw ServiceError.invalid("roles", "A token needs a role.") }
         let own = actor.permissions(in: team)
         guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
-            throw ServiceError.forbidden("A token can do no more than whoever makes it.")
+            throw ServiceError.forbidden("A token can have no more permissions than its creator.")
         }
         guard lifetime > 0, lifetime <= Self.longestToken else {
-            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+            throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         let text = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())
         let time = now()
@@ -239,6 +270,7 @@ extension Service {
         return (token, text.text)
     }
 
+    /// The tokens of a team, the latest first.
     public func tokens(of team: String, as actor: Principal) async throws -> [Token] {
         try actor.require(.manageMembers, in: team)
         return try await database.read { connection in
@@ -246,6 +278,7 @@ extension Service {
         }
     }
 
+    /// Revokes a token; throws a ``ServiceError`` unless the team has it and it is valid.
     public func revokeToken(_ id: String, team: String, as actor: Principal) async throws {
         try actor.require(.manageMembers, in: team)
         let time = now()
@@ -261,7 +294,9 @@ extension Service {
         }
     }
 
-    /// Who holds the token.
+    /// The principal that a token's text authenticates.
+    ///
+    /// Throws a ``ServiceError`` when the token is wrong, has expired or was revoked.
     public func principal(token text: String) async throws -> Principal {
         let wrong = ServiceError(.unauthenticated, "The token is wrong, has expired or was revoked.")
         guard let text = TokenText(text) else { throw wrong }

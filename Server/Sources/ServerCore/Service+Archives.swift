@@ -5,70 +5,107 @@ import ServerDatabase
 
 /// An archive of a model that a team has uploaded.
 public struct StoredArchive: Sendable, Codable, Equatable {
+    /// An input, an output or a state of the model.
     public struct Feature: Sendable, Codable, Equatable {
+        /// `input`, `output` or `state`.
         public let role: String
+        /// The feature's name.
         public let name: String
+        /// The type as Xcode spells it, such as `MultiArray (Float32 1 × 3)`.
         public let type: String
     }
 
+    /// The encryption of the model.
     public struct Encryption: Sendable, Codable, Equatable {
+        /// The identifier of the key, 32 hexadecimal digits.
         public let keyID: String
+        /// The team whose key it is.
         public let team: String
+        /// The suite that the content key is wrapped with.
         public let suite: String
+        /// The identifier of this encryption, 32 hexadecimal digits.
         public let contentID: String
     }
 
-    /// What the archive says of itself.
+    /// The contents of the archive's header.
     public struct Summary: Sendable, Codable, Equatable {
+        /// The kind of the model, such as `mlProgram`; `nil` when it is not known.
         public let kind: String?
+        /// The model's own version.
         public let version: String?
+        /// The author's description of the model.
         public let description: String?
+        /// The version of Core ML's specification.
         public let specificationVersion: Int?
-        /// 64 hexadecimal digits, equal for models that can take each other's place.
+        /// 64 hexadecimal digits, equal for models that are interchangeable.
         public let interface: String?
-        /// When it was made.
+        /// The date at which the archive was made.
         public let made: String
+        /// The program that made the archive.
         public let tool: String
+        /// The inputs, outputs and states; `nil` when they are encrypted or not stated.
         public let features: [Feature]?
+        /// The encryption; `nil` for a model in the clear.
         public let encryption: Encryption?
-        /// The public keys, in hexadecimal digits, of those who signed it.
+        /// The public keys that signed the archive, in hexadecimal digits.
         public let signers: [String]
     }
 
+    /// The team that it belongs to.
     public let team: String
+    /// The SHA-256 of the archive in hexadecimal digits, which identifies it.
     public let sha256: String
+    /// The length of the archive in bytes.
     public let byteCount: Int
+    /// The name of the uploaded file.
     public let fileName: String
     /// The name of the model.
     public let name: String
+    /// The contents of the archive's header.
     public let summary: Summary
+    /// The date of the upload.
     public let created: Date
+    /// The name of who uploaded it.
     public let createdBy: String
 }
 
 /// Stored inputs and outputs that a team has uploaded.
 public struct StoredVectors: Sendable, Codable, Equatable {
+    /// The team that they belong to.
     public let team: String
+    /// The SHA-256 of the file in hexadecimal digits, which identifies it.
     public let sha256: String
+    /// The length of the file in bytes.
     public let byteCount: Int
+    /// The name of the uploaded file.
     public let fileName: String
+    /// The date of the upload.
     public let created: Date
+    /// The name of who uploaded it.
     public let createdBy: String
 }
 
 extension Service {
-    /// Begins the upload of an archive; its bytes are appended to the result.
+    /// Begins the upload of an archive, a delta or test vectors, whose bytes are appended to the result.
+    ///
+    /// Throws a ``ServiceError`` without permission, or when the team has four uploads in progress.
     public func uploadArchive(team: String, as actor: Principal) async throws -> any BlobUpload {
         try actor.require(.publish, in: team, app: actor.app)
         let slot = try uploads.slot(team)
         return PlacedUpload(try await blobs.upload(), slot)
     }
 
-    /// Stores an archive whose bytes have all arrived, if it is a right one.
+    /// Stores an archive whose bytes have all arrived, after verifying it.
     ///
     /// - Parameters:
+    ///   - upload: the upload.
+    ///   - team: the team that it belongs to.
     ///   - fileName: the name of the file, for people.
-    ///   - expected: the hash that the sender knows.
+    ///   - expected: the hash that the sender states; `nil` for none.
+    ///   - actor: the person or program that uploads.
+    /// - Returns: the archive; an existing one with the same hash is returned unchanged.
+    /// - Throws: a ``ServiceError`` when the archive is invalid, or a `BlobError` when its hash is not the expected
+    ///   one.
     public func finishArchive(
         _ upload: any BlobUpload,
         team: String,
@@ -135,7 +172,10 @@ extension Service {
         return archive
     }
 
-    /// Stores stored inputs and outputs (`.npz`, `Documentation/TestVectors.md`) that devices test a model with.
+    /// Stores test vectors (`.npz`, `Documentation/TestVectors.md`) that devices test a model with.
+    ///
+    /// They have at most 64 MiB. Throws a ``ServiceError`` when the file is not a NumPy archive, or a `BlobError` when
+    /// its hash is not the expected one.
     public func finishVectors(
         _ upload: any BlobUpload,
         team: String,
@@ -191,7 +231,7 @@ extension Service {
 
     private static let largestVectors = 64 << 20
 
-    /// How many bytes the test vectors of a hash have; `nil` when the team has none.
+    /// The length of the test vectors with a hash; `nil` when the team has none.
     static func vectors(_ sha256: String, team: String, _ connection: any Connection) throws -> Int? {
         let row = try connection.first(
             "SELECT byte_count, file_name FROM vectors WHERE team = ? AND sha256 = ?",
@@ -210,6 +250,7 @@ extension Service {
         if !isReferenced { try await blobs.remove(digest) }
     }
 
+    /// The archives of a team, the latest first.
     public func archives(of team: String, as actor: Principal) async throws -> [StoredArchive] {
         try actor.require(.view, in: team)
         return try await database.read { connection in
@@ -219,6 +260,7 @@ extension Service {
         }
     }
 
+    /// The archive of a team with a hash; throws a ``ServiceError`` when there is none.
     public func archive(_ sha256: String, team: String, as actor: Principal) async throws -> StoredArchive {
         try actor.require(.view, in: team)
         guard let archive = try await archive(sha256, team: team) else {
@@ -269,18 +311,18 @@ extension StoredArchive.Summary {
 }
 
 extension Service {
-    /// How many bytes a file has that devices may fetch; `nil` when there is none.
+    /// The length of a file that devices may fetch; `nil` when there is none.
     public func byteCount(of digest: BlobDigest) async throws -> Int? { try await blobs.byteCount(digest) }
 
-    /// Where devices fetch a file for the next minutes, if not here.
+    /// A URL at which devices can fetch a file for 15 minutes; `nil` when they fetch it from this server.
     public func temporaryAddress(of digest: BlobDigest) -> URL? {
         redirectsFiles ? blobs.temporaryAddress(digest, seconds: 900) : nil
     }
 
-    /// A file that devices may fetch, opened; `nil` when it lies elsewhere, to be read by `bytes(of:_:)`.
+    /// The opened file; `nil` when it must be read by ``bytes(of:_:)``.
     public func openFile(_ digest: BlobDigest) throws -> BlobFile? { try blobs.openFile(digest) }
 
-    /// How many bytes of a file are well read at a time.
+    /// The number of bytes of a file that are best read at a time.
     public var pieceByteCount: Int { blobs.pieceByteCount }
 
     /// Some bytes of a file.

@@ -1,11 +1,11 @@
 import ServerDatabase
 
 extension Service {
-    /// Makes devices take what a restored server says, although they may have seen later versions before it was lost.
+    /// Makes devices accept a restored server's documents, even if they saw later versions before it was lost.
     ///
-    /// Devices refuse a version that is lower than one that they know.  All that carries a version is signed again with one that
-    /// is `versions` higher than in the backup: timestamps, snapshots, metadata of collections, policies, lists of revocations.
-    /// Roots stay: one that was rotated after the backup was made must be brought back by whoever holds its keys.
+    /// Devices refuse versions that are lower than those they know. Everything with a version is signed again with one
+    /// that is `versions` higher than in the backup: timestamps, snapshots, metadata of collections, policies, lists of
+    /// revocations. Roots stay: whoever holds its keys must restore one that was rotated after the backup.
     public func advanceVersions(by versions: Int) async throws {
         precondition(versions > 0)
         let (keys, time) = (keys, now())
@@ -37,7 +37,7 @@ extension Service {
         try await renewPolicies(margin: 0)
     }
 
-    /// Makes devices take lists of revocations of a restored key service.
+    /// Makes devices accept the lists of revocations of a restored key service.
     func advanceRevocations(by versions: Int) async throws {
         let time = now()
         try await database.write { connection in

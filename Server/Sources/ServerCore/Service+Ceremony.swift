@@ -3,47 +3,57 @@ public import Foundation
 import ServerDatabase
 import UpdateFramework
 
-/// Who signs what of a team, and what follows from it.
+/// The holders of a team's signing keys, and the consequences.
 public struct TrustStatus: Sendable, Codable {
-    /// What somebody can do who has the server.
+    /// The power of somebody who controls the server.
     public enum Level: String, Sendable, Codable {
-        /// Sign everything: the keys of root or targets lie here.
+        /// Sign everything: the keys of root or targets are on the server.
         case server
-        /// Sign releases of collections whose keys lie here, until the holders of the targets keys take that back.
+        /// Sign releases of collections whose keys are on the server, until the holders of the targets keys replace
+        /// them.
         case releases
         /// Choose among the releases that their publishers signed, and nothing else.
         case selection
     }
 
+    /// The state of a role.
     public struct Role: Sendable, Codable {
+        /// The role's name.
         public let name: String
+        /// The version of its metadata.
         public let version: Int
+        /// The date at which its metadata expires.
         public let expires: Date
+        /// The number of keys that must sign.
         public let threshold: Int
+        /// The ids of its keys.
         public let keys: [String]
-        /// How many of the keys lie on this server.
+        /// The number of its keys that are on this server.
         public let held: Int
     }
 
+    /// The power of somebody who controls the server.
     public let level: Level
+    /// The roles of the team.
     public let roles: [Role]
 }
 
-/// Metadata that a role's keys still have to sign.
+/// Metadata that still lacks signatures.
 public struct TrustDraft: Sendable, Codable {
+    /// The role that it belongs to.
     public let role: String
-    /// The file, with the signatures that it has.
+    /// The file with its present signatures.
     public let document: Data
-    /// How many more keys have to sign.
+    /// The number of keys that must still sign.
     public let missing: Int
     /// The ids of the keys that may sign and have not.
     public let waitsFor: [String]
-    /// What signing it changes, for people.
+    /// The effects of signing it, in words for people.
     public let changes: [String]
 }
 
 extension TeamTrust {
-    /// Drafts lie beside what is signed, under names that no role has, and are never current.
+    /// Drafts are stored beside signed metadata, under names that no role has, and are never current.
     static let draftSuffix = "~draft"
 
     func isHeldHere(_ role: String) throws -> Bool {
@@ -85,14 +95,15 @@ extension TeamTrust {
 
     // MARK: Replacing
 
-    /// Takes metadata that was signed elsewhere: a root, targets, roles of collections.  The server adds the signatures of the keys that
-    /// it holds, so that the old root's key can hand over to new ones.
+    /// Accepts metadata that was signed elsewhere: a root, targets, roles of collections.
+    ///
+    /// The server adds the signatures of the keys that it holds, so that the old root's key can hand over to new ones.
     mutating func replace(_ documents: [String: SignedDocument], _ connection: any Connection) throws {
         var documents = documents
         if var root = documents.removeValue(forKey: "root") {
             try addOwnSignatures(&root, role: "root")
             try metadata.replaceRoot(with: root)
-            // A draft that waits follows the root before.
+            // A waiting draft follows the previous root.
             try removeDraft(of: "root", connection)
         }
         // The top-level role first: it names the keys of the others.
@@ -116,7 +127,7 @@ extension TeamTrust {
             }
         }
         try signNewRoles()
-        // Whoever got other keys has to have signed with them.
+        // Roles with new keys must be signed with them.
         _ = try metadata.files()
     }
 
@@ -129,7 +140,7 @@ extension TeamTrust {
         }
     }
 
-    /// Removes the private keys of roles that do not have them any more.
+    /// Removes private keys that their roles do not name any more, and returns their number.
     func retireKeys() throws -> Int {
         var count = 0
         let delegated = try metadata.targetsMetadata("targets")?.delegations?.roles.map(\.name) ?? []
@@ -166,7 +177,7 @@ extension TeamTrust {
         ).map { try SignedDocument(parsing: $0.bytes("signed"), role: role) }
     }
 
-    /// Notes that the keys of a role are to vouch for a release, beside those that wait already.
+    /// Drafts metadata by which a role's keys vouch for a release, in addition to those already waiting.
     func draft(_ target: Target, of role: String, _ connection: any Connection) throws {
         let waiting = try draft(of: role, connection).map { try Targets($0.signed, role: role) }
         let document = try metadata.targetsDraft(role, expires: time + UTCTime.days(Lifetime.targets)) {
@@ -199,7 +210,7 @@ extension TeamTrust {
         )
     }
 
-    /// Whether a release still waits for its publisher.
+    /// Whether a release still lacks its publisher's signature.
     static func isWaiting(_ release: ReleaseDocument, _ connection: any Connection) throws -> Bool {
         let role = collectionRole(release.app, release.collection)
         guard
@@ -211,7 +222,7 @@ extension TeamTrust {
         else { return false }
         let draft = try SignedDocument(parsing: try row.bytes("signed"), role: role)
         guard try Targets(draft.signed, role: role).target(release.target) != nil else { return false }
-        // What is waiting again with others may be signed already.
+        // A release in a later draft may already be signed.
         let current = try connection.first(
             "SELECT m.signed FROM trust_metadata m JOIN apps a ON a.team = m.team WHERE a.id = ? AND m.name = ? AND m.is_current = 1",
             release.app,
@@ -230,7 +241,7 @@ extension SignedDocument {
 }
 
 extension Service {
-    /// Who signs what of a team.
+    /// The holders of a team's signing keys.
     public func trustStatus(of team: String, as actor: Principal) async throws -> TrustStatus {
         try actor.require(.view, in: team)
         let (keys, time) = (keys, now())
@@ -239,7 +250,7 @@ extension Service {
         }
     }
 
-    /// What waits for signatures.
+    /// The metadata of a team that lacks signatures.
     public func trustDrafts(of team: String, as actor: Principal) async throws -> [TrustDraft] {
         try actor.require(.view, in: team)
         let (keys, time) = (keys, now())
@@ -248,8 +259,14 @@ extension Service {
         }
     }
 
-    /// Takes metadata that was signed elsewhere, and gives up the private keys that it replaces.
-    /// - Parameter files: by the names of roles.
+    /// Accepts metadata that was signed elsewhere, and removes the private keys that it replaces.
+    ///
+    /// - Parameters:
+    ///   - team: the team.
+    ///   - files: the signed files by the names of their roles, 1 to 64.
+    ///   - actor: the person who uploads them.
+    /// - Returns: the new status.
+    /// - Throws: a ``ServiceError`` that names the file that devices would refuse.
     public func replaceTrust(of team: String, with files: [String: Data], as actor: Principal) async throws
         -> TrustStatus
     {
@@ -257,7 +274,9 @@ extension Service {
         return try await replace(files, of: team, as: actor)
     }
 
-    /// Takes what publishers signed: metadata of the roles of collections alone.
+    /// Accepts metadata that publishers signed, for the roles of collections only.
+    ///
+    /// Throws a ``ServiceError`` for other roles, and where ``replaceTrust(of:with:as:)`` does.
     public func signReleases(of team: String, with files: [String: Data], as actor: Principal) async throws
         -> TrustStatus
     {
@@ -296,7 +315,7 @@ extension Service {
         }
         try await renewPoliciesOfNewDirectors(of: team)
         try await activateServiceKeysIfReachable()
-        // Only what was stored for good takes keys away.
+        // Keys are removed only after the metadata was stored.
         let keys = keys
         let retired = try await database.write { connection in
             try TeamTrust(team: team, connection, keys: keys, at: time).retireKeys()
@@ -304,7 +323,7 @@ extension Service {
         return retired == 0 ? status : try await trustStatus(of: team, as: actor)
     }
 
-    /// - Throws: `conflict` while a release waits for its publisher: devices would refuse it.
+    /// Throws `conflict` while a release lacks its publisher's signature: devices would refuse it.
     static func requireSignature(of release: ReleaseDocument, _ connection: any Connection) throws {
         guard try TeamTrust.isWaiting(release, connection) else { return }
         throw ServiceError.conflict(

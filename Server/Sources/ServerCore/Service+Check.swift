@@ -5,19 +5,21 @@ public import ServerBlobs
 import ServerDatabase
 import UpdateFramework
 
-/// What a look at everything that the server keeps has found.
+/// The result of checking everything that the server stores.
 public struct CheckReport: Sendable {
-    /// What is not as it must be; none when all is well.
+    /// The problems that were found; empty when there are none.
     public internal(set) var problems: [String] = []
-    /// How many of each kind were looked at.
+    /// The number of checked objects of each kind.
     public internal(set) var counts: [String: Int] = [:]
-    /// Files that no record names: of uploads that a crash cut off.
+    /// Files that no record names, left by uploads that a crash interrupted.
     public internal(set) var unreferenced: [BlobDigest] = []
 }
 
 extension Service {
-    /// Looks at all records, files and signatures.
-    /// - Parameter readsFiles: whether files are read and their hashes compared, not only their lengths.
+    /// Checks all records, files and signatures.
+    ///
+    /// Where `readsFiles` is true, as by default, files are read and their hashes compared, not only their lengths.
+    /// Throws only when the database cannot be read.
     public func check(readsFiles: Bool = true) async throws -> CheckReport {
         var report = CheckReport()
         do { try await verifyAudit() } catch let error as ServiceError { report.problems.append(error.description) }
@@ -70,7 +72,7 @@ extension Service {
         var seen: Set<BlobDigest> = []
         for (name, byteCount, team) in named {
             guard let digest = BlobDigest(name) else {
-                report.problems.append("team \(team): \"\(name)\" is no hash")
+                report.problems.append("team \(team): \"\(name)\" is not a hash")
                 continue
             }
             guard seen.insert(digest).inserted else { continue }
@@ -120,7 +122,7 @@ extension Service {
                 report.note("release \(app)/\(id)/\(number)") {
                     let bytes = try release.bytes("document")
                     guard try sha256(bytes) == release.text("sha256") else {
-                        throw ServiceError(.conflict, "Its document has another hash than its record says.")
+                        throw ServiceError(.conflict, "Its document does not have the hash in its record.")
                     }
                     let archives = Set(try ReleaseDocument(bytes).models.map(\.archive.sha256))
                     let named = try connection.query(
@@ -155,7 +157,7 @@ extension Service {
                 let stored = try connection.first("SELECT id FROM deployments WHERE id = ?", policy.deployment)
                 guard try policy.version == row.integer("version"), stored != nil,
                     try policy.deployment == row.text("deployment")
-                else { throw ServiceError(.conflict, "It is not what its record says.") }
+                else { throw ServiceError(.conflict, "It differs from its record.") }
                 let newest = try connection.first(
                     "SELECT MAX(version) AS n FROM live WHERE app = ? AND collection = ? AND environment = ?",
                     place[0],
@@ -171,7 +173,7 @@ extension Service {
 }
 
 extension CheckReport {
-    /// Notes what `body` throws as a problem of `subject`.
+    /// Records an error that `body` throws as a problem of `subject`.
     fileprivate mutating func note(_ subject: String, _ body: () throws -> Void) {
         do { try body() } catch { problems.append("\(subject): \(error)") }
     }

@@ -4,25 +4,31 @@ public import Foundation
 public import ServerBlobs
 import ServerDatabase
 
-/// What makes an archive of another (`.mldelta`), as a team has uploaded it.
+/// A delta (`.mldelta`), which makes one archive out of another, that a team has uploaded.
 public struct StoredDelta: Sendable, Codable, Equatable {
+    /// The team that it belongs to.
     public let team: String
+    /// The SHA-256 of the delta in hexadecimal digits, which identifies it.
     public let sha256: String
+    /// The length of the delta in bytes.
     public let byteCount: Int
-    /// The hashes of the archive that devices have, and of the one that they get.
+    /// The hash of the archive that devices have.
     public let from: String
+    /// The hash of the archive that they get.
     public let to: String
+    /// The date of the upload.
     public let created: Date
+    /// The name of who uploaded it.
     public let createdBy: String
 }
 
-/// How deltas stand in the table of the files that are no archives: by their name, which says what they are for.
+/// The file names of deltas in the table of test vectors, which encode their archives.
 enum DeltaName {
     static let mark = "mldelta "
 
     static func text(from: String, to: String) -> String { "\(mark)\(from) \(to)" }
 
-    /// What a name says; `nil` for the name of something else.
+    /// The archives that a name encodes; `nil` for the name of another file.
     static func read(_ text: String) -> (from: String, to: String)? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, text.hasPrefix(mark), parts[1].count == 64, parts[2].count == 64 else { return nil }
@@ -31,10 +37,11 @@ enum DeltaName {
 }
 
 extension Service {
-    /// Stores a delta whose bytes have all arrived, if it makes an archive of the team of another one.
+    /// Stores a delta whose bytes have all arrived, if both its archives are the team's.
     ///
-    /// Releases that are made afterwards list it.  What is in it is not looked at, as that may be encrypted: devices check that the
-    /// result is the archive that was signed, and fetch that where it is not.
+    /// Releases that are created afterwards list it. Its body is not checked, as it may be encrypted: devices check
+    /// that the result is the signed archive, and fetch that otherwise. Throws a ``ServiceError`` when the delta is
+    /// invalid, an archive is missing, or it is no smaller than the archive that it makes.
     public func finishDelta(
         _ upload: any BlobUpload,
         team: String,
@@ -105,7 +112,7 @@ extension Service {
         )
     }
 
-    /// The deltas that make an archive, for its release: of each archive that they start from the smallest one.
+    /// The deltas that make an archive, for its release: the smallest one from each source archive.
     static func deltas(
         to archive: String,
         team: String,

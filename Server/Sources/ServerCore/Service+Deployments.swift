@@ -4,51 +4,78 @@ public import Foundation
 import ServerDatabase
 import UpdateFramework
 
-/// A deployment: a decision of whom gets which release of a collection.
+/// A deployment: the decision which devices get which release of a collection.
 public struct Deployment: Sendable, Codable, Equatable {
+    /// The state of a deployment.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// Being worked on.
+        /// It is being worked on.
         case draft
-        /// Checked by somebody else, and ready to go.
+        /// Somebody else has approved it, and it is ready to be activated.
         case approved
-        /// Goes live by itself at its date.
+        /// It goes live automatically at its date.
         case scheduled
-        /// What devices get.
+        /// It decides what devices get.
         case active
-        /// What devices get is frozen.
+        /// The models on each device are frozen.
         case paused
-        /// Stopped because devices fail: they use the models of the app's bundle.
+        /// It was stopped because devices fail, or by hand: they use the models of the app bundle or keep what they
+        /// have.
         case halted
-        /// Taken back: devices have what they had before, or the models of the app's bundle.
+        /// It was rolled back: devices have what they had before, or the models of the app bundle.
         case rolledBack
-        /// Another deployment has taken its place.
+        /// Another deployment has replaced it.
         case replaced
     }
 
+    /// The deployment's identifier.
     public let id: String
+    /// The app's identifier.
     public let app: String
+    /// The collection's identifier.
     public let collection: String
+    /// The environment's identifier.
     public let environment: String
+    /// The name that people gave it.
     public let name: String
+    /// The current state.
     public let state: State
+    /// The assignment of releases to devices.
     public let definition: DeploymentDefinition
+    /// The date at which it was created.
     public let created: Date
+    /// The name of its author.
     public let createdBy: String
+    /// The date of its last change.
     public let changed: Date
 }
 
-/// What was live for a time.
+/// A period in which a policy was live.
 public struct LiveEntry: Sendable, Codable {
+    /// The date at which the policy went live.
     public let since: Date
+    /// The version of the policy.
     public let version: Int
+    /// The identifier of the deployment.
     public let deployment: String
+    /// The deployment as it was then, as JSON.
     public let summary: String
 }
 
 extension Service {
-    /// How long a policy is good for.
+    /// The lifetime of a policy in seconds.
     static let policyLifetime = 86_400.0
 
+    /// Creates a deployment as a draft.
+    ///
+    /// - Parameters:
+    ///   - definition: the assignment of releases to devices.
+    ///   - name: its name, for people; at most 200 characters.
+    ///   - app: the app's identifier.
+    ///   - collection: the collection's identifier.
+    ///   - environment: one of the app's environments.
+    ///   - actor: the person or program that creates it.
+    /// - Returns: the deployment.
+    /// - Throws: a ``ServiceError`` that names the wrong member, or without permission.
     public func createDeployment(
         _ definition: DeploymentDefinition,
         name: String,
@@ -109,6 +136,7 @@ extension Service {
         }
     }
 
+    /// The deployments of a collection, the latest first.
     public func deployments(app: String, collection: String, as actor: Principal) async throws -> [Deployment] {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
@@ -120,6 +148,9 @@ extension Service {
         }
     }
 
+    /// The deployment with an identifier.
+    ///
+    /// Throws a ``ServiceError`` when there is none, or the actor does not have the permission in its app.
     public func deployment(
         _ id: String,
         as actor: Principal,
@@ -168,8 +199,9 @@ extension Service {
 
     // MARK: Policies
 
-    /// The policy that a deployment makes.
-    /// - Parameter rollout: where its rollout stands, if it has one that has begun.
+    /// The policy of a deployment.
+    ///
+    /// `rollout` is the current state of its rollout, `nil` when it has none that has begun.
     static func policy(
         of deployment: Deployment,
         rollout: Rollout?,
@@ -205,7 +237,7 @@ extension Service {
         return policy
     }
 
-    /// Signs the policy of a deployment as the next version, and makes it what devices fetch.
+    /// Signs the policy of a deployment as the next version, and makes it the one that devices fetch.
     static func publish(
         _ deployment: Deployment,
         rollout: Rollout?,
@@ -259,7 +291,7 @@ extension Service {
         )
     }
 
-    /// Signs policies anew that expire within `margin` seconds.
+    /// Signs policies again that expire within `margin` seconds.
     func renewPolicies(margin: Int) async throws {
         let (keys, time) = (keys, now())
         try await database.write { connection in
@@ -287,7 +319,7 @@ extension Service {
         }
     }
 
-    /// The signed policy of a collection, as devices fetch it; `nil` when nothing was deployed yet.
+    /// The signed policy of a collection, as devices fetch it; `nil` before the first deployment.
     public func signedPolicy(app: String, collection: String, environment: String) async throws -> [UInt8]? {
         try await database.read { connection in
             try connection.first(
@@ -299,7 +331,7 @@ extension Service {
         }
     }
 
-    /// What was live, the latest first.
+    /// The periods in which policies were live, the latest first.
     public func history(
         app: String,
         collection: String,
@@ -326,7 +358,7 @@ extension Service {
 
     // MARK: Configuration of clients
 
-    /// What an app carries to find and trust its collections: `ModelDeployment.json`.
+    /// The configuration that an app contains to find and trust its collections: `ModelDeployment.json`.
     public func clientConfiguration(
         app: String,
         environment: String,
@@ -337,7 +369,7 @@ extension Service {
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid("environment", "The app has no environment \"\(environment)\".")
         }
-        guard let root = try await firstRoot(team: owner.team) else {
+        guard let root = try await currentRoot(team: owner.team) else {
             throw ServiceError.notFound("team \"\(owner.team)\"")
         }
         let members: [String: AnyJSON] = [

@@ -2,35 +2,42 @@ import DeploymentKeys
 public import Foundation
 import ServerDatabase
 
-/// On what conditions devices enrol with the key service for an app.
+/// The conditions on which devices enrol with the key service for an app.
 public struct EnrolmentConditions: Sendable, Codable, Equatable {
-    /// Whether a device has to show an enrolment token.
+    /// Whether a device must have an enrolment token.
     public var requiresToken: Bool
-    /// The most devices; `nil` for any number.
+    /// The largest number of devices; `nil` for any number.
     public var deviceLimit: Int?
 
+    /// Creates conditions, by default none.
     public init(requiresToken: Bool = false, deviceLimit: Int? = nil) {
         self.requiresToken = requiresToken
         self.deviceLimit = deviceLimit
     }
 }
 
-/// A token that devices enrol with, as the server keeps it: nobody can enrol with what is here.
+/// An enrolment token of devices as the server stores it, with which nobody can enrol.
 public struct StoredEnrolmentToken: Sendable, Codable, Equatable {
+    /// The token's identifier.
     public let id: String
+    /// The team that it is valid for.
     public let team: String
-    /// The one app it is good for; `nil` for all of the team.
+    /// The only app that it is valid for; `nil` for all of the team.
     public let app: String?
+    /// The date at which it expires.
     public let expires: Date
-    /// How many devices may still enrol with it; `nil` for any number.
+    /// The number of devices that may still enrol with it; `nil` for any number.
     public let remaining: Int?
+    /// The date at which it was created.
     public let created: Date
+    /// The name of who created it.
     public let createdBy: String
 }
 
 extension Service {
     // MARK: Conditions
 
+    /// The conditions on which devices enrol for an app.
     public func enrolmentConditions(of app: String, as actor: Principal) async throws -> EnrolmentConditions {
         let owner = try await self.app(app, as: actor)
         if role == .control { return try await askKeyService(.conditions(team: owner.team, app: app), as: actor) }
@@ -40,7 +47,7 @@ extension Service {
         }
     }
 
-    /// Changes on what conditions devices enrol; those that are enrolled stay.
+    /// Changes the conditions on which devices enrol; enrolled devices stay.
     public func setEnrolmentConditions(
         _ conditions: EnrolmentConditions,
         of app: String,
@@ -86,7 +93,7 @@ extension Service {
         )
     }
 
-    /// - Parameter usual: what holds when nobody has set any.
+    /// The conditions of an app; `usual` when nobody has set any.
     static func enrolmentConditions(
         of app: String,
         usually usual: EnrolmentConditions = EnrolmentConditions(),
@@ -103,11 +110,16 @@ extension Service {
 
     // MARK: Tokens
 
-    /// Makes a token that devices enrol with.
+    /// Creates an enrolment token for devices.
+    ///
     /// - Parameters:
-    ///   - uses: how many devices may enrol with it; `nil` for any number.
-    ///   - lifetime: in seconds.
+    ///   - team: the team that it is valid for.
+    ///   - app: the only app that it is valid for; `nil` for all.
+    ///   - uses: the number of devices that may enrol with it; `nil` for any number.
+    ///   - lifetime: its lifetime in seconds, up to 366 days.
+    ///   - actor: the person or program that creates it.
     /// - Returns: the token and its text, which cannot be shown again.
+    /// - Throws: a ``ServiceError`` for values out of range, or without permission.
     public func createEnrolmentToken(
         team: String,
         app: String?,
@@ -117,7 +129,7 @@ extension Service {
     ) async throws -> (StoredEnrolmentToken, text: String) {
         try actor.require(.manageKeys, in: team)
         guard lifetime >= 1, lifetime <= Self.longestToken else {
-            throw ServiceError.invalid("days", "A token is good for 1 to 366 days.")
+            throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         if let uses, !(1...1_000_000_000).contains(uses) {
             throw ServiceError.invalid("uses", "1 to 1,000,000,000 devices, or any number.")
@@ -201,6 +213,7 @@ extension Service {
         return (made.token, made.text)
     }
 
+    /// The enrolment tokens of a team, the latest first.
     public func enrolmentTokens(of team: String, as actor: Principal) async throws -> [StoredEnrolmentToken] {
         try actor.require(.manageKeys, in: team)
         if role == .control { return try await askKeyService(.tokens(team: team), as: actor) }
@@ -219,7 +232,7 @@ extension Service {
         }
     }
 
-    /// Ends a token: no more devices enrol with it, and those that did stay.
+    /// Removes an enrolment token; devices that enrolled with it stay.
     public func removeEnrolmentToken(_ id: String, team: String, as actor: Principal) async throws {
         try actor.require(.manageKeys, in: team)
         let (time, isHere) = (now(), role != .control)

@@ -2,25 +2,31 @@ public import Foundation
 import ServerBlobs
 import ServerDatabase
 
-/// What an export wrote.
+/// The result of an export.
 public struct ExportSummary: Sendable, Equatable {
-    /// Files that are new or have changed, and those that were there already.
+    /// The number of files that are new or have changed.
     public var written = 0
+    /// The number of files that were there already.
     public var kept = 0
+    /// The number of bytes that were written.
     public var byteCount = 0
-    /// When the first of the signed documents expires: export again before.
+    /// The date at which the first of the signed documents expires: export again before.
     public var expires: Date?
 }
 
 extension Service {
-    /// Writes everything that devices fetch by name into a folder, for a static host: at the addresses that the server has it.
+    /// Writes all files that devices fetch by name into a folder, for a static host, at the server's paths.
     ///
-    /// Files that name others are written after those, and the timestamps last, each by a rename: whoever fetches while an
-    /// export goes on gets the old state or the new.  What the folder has and the server does not is left alone, because
-    /// devices may be about to fetch it.
+    /// Files that name others are written after those, and the timestamps last, each by a rename: whoever fetches
+    /// during an export gets the old state or the new one. Files that the server does not have are left alone, because
+    /// devices may be about to fetch them. The key service still needs the server: devices get keys of encrypted models
+    /// only there.
     ///
-    /// The key service needs the server: devices get keys of encrypted models from it alone.
-    /// - Parameter teams: the teams; all when it is `nil`.
+    /// - Parameters:
+    ///   - folder: the folder's path.
+    ///   - teams: the teams to export; `nil`, the default, for all.
+    /// - Returns: what was written.
+    /// - Throws: a ``ServiceError`` for an unknown team or a missing file, or an error of the file system.
     public func export(to folder: String, teams: Set<String>? = nil) async throws -> ExportSummary {
         var summary = ExportSummary()
         let names = try await database.read { connection in
@@ -38,7 +44,7 @@ extension Service {
         return summary
     }
 
-    /// The signed documents of a team with their addresses, those that name others after them, and when the first expires.
+    /// The signed documents of a team with their paths, in the order of writing, and when the first expires.
     private static func documents(of team: String, _ connection: any Connection) throws
         -> (files: [(path: String, bytes: [UInt8])], expires: Date?)
     {
@@ -136,7 +142,7 @@ extension Service {
         )
     }
 
-    /// Writes a file beside its place, and moves it there when it is whole.
+    /// Writes a file beside its destination, and moves it there when it is complete.
     private static func replace(_ path: String, _ body: (FileHandle) async throws -> Void) async throws {
         try makeFolder(of: path)
         let temporary = path + ".partial"

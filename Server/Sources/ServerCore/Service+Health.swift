@@ -7,7 +7,7 @@ extension Service {
         _ = try await database.read { try $0.first("SELECT COUNT(*) AS n FROM schema_version") }
     }
 
-    /// Numbers that whoever runs the server watches, by their names in Prometheus.
+    /// Measurements for the server's operator, by their names in Prometheus.
     public func gauges() async throws -> [String: Double] {
         let time = now().milliseconds
         return try await database.read { connection in
@@ -26,7 +26,7 @@ extension Service {
                 "coreml_metadata_seconds_left": "SELECT MIN(expires) AS n FROM trust_metadata WHERE is_current = 1",
             ]
             for (name, sql) in ends {
-                // Nothing that expires: no number, rather than a false one.
+                // Where nothing expires there is no number.
                 guard let expires = try connection.first(sql)?.optionalInteger("n") else { continue }
                 gauges[name] = Double(expires - time) / 1000
             }

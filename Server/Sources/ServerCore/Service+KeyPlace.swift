@@ -2,18 +2,18 @@ import DeploymentKeys
 import Foundation
 public import ServerDatabase
 
-/// What a server does of the two things that can lie with different processes: delivering models, and keeping their keys.
+/// The part of the work that a server does: delivering models, storing their keys, or both.
 public enum ServerRole: String, Sendable, Codable {
-    /// Both.
+    /// It does both.
     case all
-    /// Delivers models; keys lie with a key service of its own.
+    /// It delivers models; their keys are at a key service of its own.
     case control
-    /// Keeps the keys of models and gives devices leases.
+    /// It stores the keys of models and gives devices leases.
     case keys
 }
 
 extension Service {
-    /// What a database is for; `nil` for one that has not been used.
+    /// The role that a database was used for; `nil` for one that has not been used.
     public static func storedRole(_ database: any Database) async throws -> ServerRole? {
         try await database.migrate(migrations)
         return try await database.read { connection in
@@ -28,7 +28,7 @@ extension Service {
         }
     }
 
-    /// Notes what the database is for, and refuses one that is for something else.
+    /// Records the role of a database, and refuses one that has another role.
     static func take(_ role: ServerRole, _ database: any Database) async throws {
         let stored = try await storedRole(database)
         guard stored != role else { return }
@@ -45,24 +45,24 @@ extension Service {
         switch (stored, wanted) {
         case (.all, .control):
             .conflict(
-                "The keys of models lie in this server's database: move them to the key service first, with coreml-server keys move."
+                "The keys of models are in this server's database: move them to the key service first, with coreml-server keys move."
             )
         case (.control, .all):
             .conflict(
-                "The keys of this server's models lie with a key service of its own: say --key-service and --key-service-secret."
+                "The keys of this server's models are in a separate key service: pass --key-service and --key-service-secret."
             )
         case (.keys, _): .conflict("This is the database of a key service: coreml-server keys serve.")
-        default: .conflict("This is the database of a deployment server, and a key service needs one of its own.")
+        default: .conflict("This is the database of a deployment server, and a key service needs a separate one.")
         }
     }
 
-    /// Where the keys of a team's models lie.
+    /// The place where the keys of a team's models are stored.
     public func keyStorage(of team: String, as actor: Principal) async throws -> KeyStorage {
         try actor.require(.view, in: team)
         return try await keyStorage()
     }
 
-    /// Where the keys of models lie.
+    /// The place where the keys of models are stored.
     public func keyStorage() async throws -> KeyStorage {
         guard role == .control else {
             return KeyStorage(
@@ -81,12 +81,12 @@ extension Service {
         )
     }
 
-    /// Asks the key service for something, for somebody who may have it.
+    /// Sends a call to the key service on behalf of an actor, whose permission the caller has checked.
     func askKeyService<Value: Codable & Sendable>(_ call: KeyCall, as actor: Principal) async throws -> Value {
         guard let link else {
             throw ServiceError(
                 .unavailable,
-                "The keys of models lie with a key service of its own: say where, with --key-service and --key-service-secret."
+                "The keys of models are in a separate key service: name it with --key-service and --key-service-secret."
             )
         }
         return try await link.ask(call, for: actor.name, at: now())
@@ -94,7 +94,7 @@ extension Service {
 
     // MARK: What devices ask
 
-    /// Answers a device: itself, or by passing on what it cannot read.
+    /// Answers a device's request to the key service, itself or by passing it on.
     public func answer(_ request: DeviceKeyRequest) async -> DeviceKeyAnswer {
         guard role == .control else { return await answerHere(request) }
         do {
@@ -102,7 +102,7 @@ extension Service {
             request.claim = try await claim(request)
             return try await askKeyService(.device(request), as: .server)
         } catch {
-            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be asked now.")
+            let problem = DeploymentKeyError(.unavailable, at: "key service", "The key service cannot be reached now.")
             return DeviceKeyAnswer(
                 status: 503,
                 body: Data(KeyService.failure(problem, body: Array(request.body), time: keyTime)),
@@ -126,8 +126,9 @@ extension Service {
         return DeviceKeyAnswer(status: reply.status, body: Data(reply.body), retryAfter: reply.retryAfter)
     }
 
-    /// What this server knows of the app and the model that a device names; what the device proves is for the key service to
-    /// check.
+    /// The statement of this server about the app and the model that a request names.
+    ///
+    /// The key service checks what the device proves.
     private func claim(_ request: DeviceKeyRequest) async throws -> KeyClaim? {
         struct Named: Decodable {
             struct Certificate: Decodable {

@@ -4,16 +4,20 @@ import ServerDatabase
 
 /// A key that a team's models are encrypted for.
 public struct TeamKey: Sendable, Codable, Equatable {
-    /// 32 hexadecimal digits.
+    /// The key's identifier: 32 hexadecimal digits.
     public let id: String
+    /// The number of the epoch, from 1 on.
     public let number: Int
     /// `active`, `retired` (still opens what was encrypted for it) or `revoked`.
     public let state: String
+    /// The suite that content keys are wrapped with.
     public let suite: String
+    /// The date at which the key was created, such as `2026-11-23T08:00:00Z`.
     public let created: String
 }
 
 extension Service {
+    /// The keys of a team, the oldest first.
     public func keys(of team: String, as actor: Principal) async throws -> [TeamKey] {
         try actor.require(.view, in: team)
         if role == .control { return try await askKeyService(.keys(team: team), as: actor) }
@@ -23,8 +27,11 @@ extension Service {
         }
     }
 
-    /// The public half of a key, for developers and build machines: a `.mlmodelkey` file that encrypts and cannot decrypt.
-    /// - Parameter id: `nil` for the key that models are encrypted for now.
+    /// The public key of a team, for developers and build machines: a `.mlmodelkey` file that encrypts but cannot
+    /// decrypt.
+    ///
+    /// `id` names the key, `nil` the one that models are encrypted for now. Throws a ``ServiceError`` for one that is
+    /// unknown or revoked.
     public func publicKey(_ id: String?, of team: String, as actor: Principal) async throws -> [UInt8] {
         try actor.require(.view, in: team)
         if role == .control {
@@ -42,14 +49,14 @@ extension Service {
         }
     }
 
-    /// Makes a new key, which models are encrypted for from now on; those of before still open.
+    /// Creates a new key, for which models are encrypted from now on; earlier keys still open.
     public func rotateKey(of team: String, as actor: Principal) async throws -> TeamKey {
         try await changeRing(of: team, actor, "key.rotate", elsewhere: .rotate(team: team)) { ring, _ in
             TeamKey(try ring.rotate())
         }
     }
 
-    /// Gives a key up: nothing that was encrypted for it is released any more.
+    /// Revokes a key: content keys that are wrapped for it are not released any more.
     public func revokeKey(_ id: String, of team: String, as actor: Principal) async throws -> TeamKey {
         guard let key = KeyIdentifier(id) else { throw ServiceError.notFound("key \"\(id)\"") }
         let time = now()

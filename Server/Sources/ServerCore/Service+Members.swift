@@ -1,31 +1,49 @@
 public import Foundation
 import ServerDatabase
 
-/// Somebody who was asked to join a team and has not yet.
+/// An invitation to join a team that has not been accepted yet.
 public struct Invitation: Sendable, Codable, Equatable {
+    /// The invitation's identifier.
     public let id: String
+    /// The team.
     public let team: String
+    /// The mail address of the invited person.
     public let email: String
+    /// The name of the invited person.
     public let name: String
+    /// The roles that the person will have.
     public let roles: [Role]
+    /// The date of the invitation.
     public let created: Date
+    /// The name of who invited the person.
     public let createdBy: String
+    /// The date at which the invitation expires.
     public let expires: Date
 }
 
 extension Service {
-    /// For how long an invitation, and a link for somebody who is a member already, can be used.
+    /// The lifetime of an invitation in seconds, seven days.
     public static let invitationLifetime = 7 * 86_400.0
+    /// The lifetime in seconds of a sign-in link for a member, one day.
     static let memberLinkLifetime = 86_400.0
 
     // MARK: Invitations
 
-    /// Asks somebody to join a team.
+    /// Invites a person to a team.
     ///
-    /// The link that comes back proves the invitation, so whoever invites passes it on.  It makes an account when there is
-    /// none with the address.  An account that exists joins only while it is signed in, so that nobody gets into an account by
-    /// inviting its address.
+    /// The returned link proves the invitation, so whoever invites passes it on. It creates an account when there is
+    /// none with the address. An existing account joins only while it is signed in, so that nobody gets into an account
+    /// by inviting its address. A second invitation replaces the first.
+    ///
+    /// - Parameters:
+    ///   - email: the person's mail address, in lower case.
+    ///   - name: the person's name.
+    ///   - roles: the person's roles, which may not exceed the actor's permissions.
+    ///   - team: the team.
+    ///   - actor: the person who invites.
     /// - Returns: the invitation and the secret of its link, which cannot be shown again.
+    /// - Throws: a ``ServiceError`` for values or permissions that are not allowed, or when the person is a member
+    ///   already.
     public func invite(
         _ email: String,
         name: String,
@@ -45,7 +63,7 @@ extension Service {
                 email
             )
             guard member == nil else { throw ServiceError.conflict("\(email) is a member of the team already.") }
-            // Who is invited again has one invitation, and the link of the first no longer works.
+            // A second invitation replaces the first, whose link no longer works.
             let known = try connection.first("SELECT id FROM invitations WHERE team = ? AND email = ?", team, email)
             let invitation = Invitation(
                 id: try known?.text("id") ?? Self.identifier(),
@@ -84,7 +102,7 @@ extension Service {
         }
     }
 
-    /// The invitations that can still be used.
+    /// The invitations that can still be used, the latest first.
     public func invitations(to team: String, as actor: Principal) async throws -> [Invitation] {
         try actor.require(.manageMembers, in: team)
         let time = now()
@@ -97,6 +115,7 @@ extension Service {
         }
     }
 
+    /// Withdraws an invitation; throws a ``ServiceError`` when there is none with the identifier.
     public func withdrawInvitation(_ id: String, team: String, as actor: Principal) async throws {
         try actor.require(.manageMembers, in: team)
         let time = now()
@@ -107,9 +126,10 @@ extension Service {
         }
     }
 
-    /// Lets whoever holds the secret of an invitation join its team.
-    /// - Parameter account: the account that is signed in, if one is.
-    /// - Returns: the account that is a member now; `nil` when the secret is no invitation's.
+    /// Lets the holder of an invitation's secret join its team.
+    ///
+    /// `account` is the account that is signed in, if one is. Returns the account that is a member now; `nil` when the
+    /// secret is not an invitation's.
     static func accept(
         _ secret: String,
         account: String?,
@@ -126,9 +146,10 @@ extension Service {
         return try join(try invitation(row), account: account, at: time, connection)
     }
 
-    /// Lets whoever has proved to have an address join all teams that have invited it.
-    /// - Parameter account: the account with the address, if there is one.
-    /// - Returns: the account; `nil` when there is none and nobody has invited it.
+    /// Lets the proven owner of a mail address join all teams that have invited it.
+    ///
+    /// `account` is the account with the address, if there is one. Returns the account; `nil` when there is none and
+    /// nobody has invited it.
     static func acceptInvitations(
         of email: String,
         account: String?,
@@ -191,7 +212,10 @@ extension Service {
 
     // MARK: Members
 
-    /// Gives a member other roles.
+    /// Changes the roles of a member.
+    ///
+    /// Throws a ``ServiceError`` when the old or new roles exceed the actor's permissions, or the team would have no
+    /// owner.
     public func setRoles(_ roles: [Role], of member: String, in team: String, as actor: Principal) async throws
         -> Member
     {
@@ -223,7 +247,10 @@ extension Service {
         }
     }
 
-    /// Dismisses a member; members may leave by themselves.  Tokens that they made stay: they belong to the team.
+    /// Removes a member; members may also leave by themselves.
+    ///
+    /// Tokens that they created stay: they belong to the team. Throws a ``ServiceError`` when the team would have no
+    /// owner.
     public func removeMember(_ member: String, of team: String, as actor: Principal) async throws {
         let isOwn = actor.kind == .account(id: member)
         try actor.require(isOwn ? .view : .manageMembers, in: team)
@@ -245,10 +272,10 @@ extension Service {
         }
     }
 
-    /// A link that signs a member in once, for whoever has lost theirs.
+    /// The secret of a link that signs a member in once, when they have lost theirs.
     ///
-    /// Whoever makes it could use it, so it is made only for accounts that can do nothing which its maker cannot: no more
-    /// in the team, nothing in other teams, nothing on the server.
+    /// Whoever creates it could use it, so it is created only for accounts that can do nothing that its creator cannot:
+    /// no more in the team, nothing in other teams, nothing on the server.
     public func memberLink(_ member: String, of team: String, as actor: Principal) async throws -> String {
         try actor.require(.manageMembers, in: team)
         let (secret, time) = (Secrets.make(), now())
@@ -281,7 +308,7 @@ extension Service {
 
     static func words(_ roles: [Role]) -> String { roles.map(\.rawValue).joined(separator: ", ") }
 
-    /// Throws unless the roles are some, each once, and whoever gives them may do all that they allow.
+    /// Throws unless there is at least one role, each once, and the actor has all permissions that they give.
     static func checkRoles(_ roles: [Role], givenBy actor: Principal, in team: String) throws(ServiceError) {
         guard !roles.isEmpty, Set(roles).count == roles.count else {
             throw .invalid("roles", "At least one role is needed, and each once.")
@@ -292,7 +319,7 @@ extension Service {
         }
     }
 
-    /// Throws when a member may do more than whoever wants to change them.
+    /// Throws when a member has permissions that the actor does not have.
     private static func checkMayChange(_ member: Member, _ actor: Principal, _ team: String) throws(ServiceError) {
         let theirs = member.roles.reduce(into: Set<Permission>()) { $0.formUnion($1.permissions) }
         guard theirs.isSubset(of: actor.permissions(in: team)) else {

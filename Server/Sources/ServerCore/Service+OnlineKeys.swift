@@ -3,19 +3,19 @@ import Foundation
 import ServerDatabase
 import UpdateFramework
 
-// New keys for what the server signs by itself, and who has to sign them in.
+// New keys for everything that the server signs by itself, and the signatures that they need.
 
 extension TeamTrust {
     static func waits(for what: String) -> ServiceError {
         .conflict(
-            "\(what) waits for the holders of the targets keys, who let devices know who signs for it: coreml trust ceremony begin "
+            "\(what) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust ceremony begin "
                 + "--waiting."
         )
     }
 
     // MARK: Delegations that wait
 
-    /// Changes whom top-level targets delegate to, at once or in the draft that waits.
+    /// Changes the delegations of the top-level targets, at once or in the waiting draft.
     mutating func changeDelegations(_ edit: (inout Targets) throws(UpdateError) -> Void) throws {
         let expires = time + UTCTime.days(Lifetime.targets)
         if try isHeldHere("targets") {
@@ -30,7 +30,9 @@ extension TeamTrust {
         try store(draft: draft, of: "targets", connection)
     }
 
-    /// After targets were signed: what waits for the next time.  Delegations that were just signed, with whatever keys, do not.
+    /// Drafts the delegations that still wait after targets were signed.
+    ///
+    /// Delegations that were just signed, with whatever keys, are not among them.
     func carryDelegationsOn(after signed: SignedDocument, _ connection: any Connection) throws {
         guard let waiting = try draft(of: "targets", connection) else { return }
         let (now, wanted) = (
@@ -47,7 +49,7 @@ extension TeamTrust {
         try store(draft: draft, of: "targets", connection)
     }
 
-    /// Signs for the collections whose keys lie here and were named just now.
+    /// Signs for the collections that were just delegated to keys of this server.
     mutating func signNewRoles() throws {
         for role in try metadata.targetsMetadata("targets")?.delegations?.roles.map(\.name) ?? []
         where role.contains(".") {
@@ -81,7 +83,7 @@ extension TeamTrust {
         _ connection: any Connection
     ) throws {
         let name = "targets" + draftSuffix
-        // Only where something waits is it worth looking.
+        // The metadata is loaded only where a draft waits.
         guard
             try connection.first("SELECT version FROM trust_metadata WHERE team = ? AND name = ?", team, name) != nil
         else { return }
@@ -91,8 +93,10 @@ extension TeamTrust {
 
     // MARK: New keys
 
-    /// Names new keys for everything that the server signs by itself: timestamp, snapshot, the directors of all apps, the key
-    /// service, and collections whose keys lie here.  What the keys of others have to sign waits as drafts.
+    /// Names new keys for everything that the server signs by itself.
+    ///
+    /// These are timestamp, snapshot, the directors of all apps, the key service, and collections whose keys are on
+    /// this server. Whatever needs the signatures of other people's keys waits as drafts.
     mutating func replaceOnlineKeys(serviceKey: SigningPublicKey) throws {
         let connection = keys.connection
         let old = try metadata.targetsMetadata("targets")?.delegations?.roles ?? []
@@ -130,8 +134,8 @@ extension TeamTrust {
         try metadata.replaceRoot(with: root)
     }
 
-    /// Throws when targets name keys for the server's own work that it does not have, as those of a draft that another one has
-    /// replaced since.
+    /// Throws when targets name keys for the server's own roles that it does not have, such as those of a replaced
+    /// draft.
     func checkOnlineKeys(_ document: SignedDocument, _ connection: any Connection) throws {
         let (old, new) = (try metadata.targetsMetadata("targets"), try Targets(document.signed, role: "targets"))
         for role in new.delegations?.roles.map(\.name) ?? [] where role.contains("@") {
@@ -148,7 +152,7 @@ extension TeamTrust {
             }
             guard isHere else {
                 throw ServiceError.conflict(
-                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony anew."
+                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony again."
                 )
             }
         }
@@ -156,7 +160,7 @@ extension TeamTrust {
 
     // MARK: What a draft changes
 
-    /// What somebody who signs a draft lets happen, in words.
+    /// The effects of signing a draft, in words.
     func changes(in draft: SignedDocument, of role: String) throws -> [String] {
         if role == "root" {
             let (old, new) = (try metadata.rootMetadata, try Root(draft.signed, role: role))
@@ -173,7 +177,7 @@ extension TeamTrust {
             + delegations.map { (old?.keys(ofDelegated: $0) == nil ? "lets in " : "new keys of ") + Self.words($0) }
     }
 
-    /// A role of delegations in words.
+    /// A delegated role in words.
     static func words(_ role: String) -> String {
         if role.hasSuffix("@director") { return "the app \(role.dropLast(9))" }
         if role.hasSuffix("@keys") { return "the key service" }
@@ -182,7 +186,7 @@ extension TeamTrust {
 }
 
 extension Targets {
-    /// Delegates as other metadata does.
+    /// Adopts the delegations of other metadata.
     fileprivate mutating func takeDelegations(
         of other: Targets?,
         where isWanted: (String) -> Bool
@@ -201,13 +205,13 @@ extension Targets {
 }
 
 extension Service {
-    /// By how much the versions of policies rise when their director gets a new key: beyond what a thief may have signed while
-    /// nobody looked.
+    /// The increase of policies' versions when their director gets a new key: more than a thief may have signed.
     private static let versionsAfterTheft = 1_000_000
 
-    /// Makes new keys for everything that the server signs by itself, after they may have been stolen.  Whatever keys are held
-    /// elsewhere have to sign waits for them; until then the old keys go on.
-    /// - Returns: what waits; nothing when the new keys are in use.
+    /// Creates new keys for everything that the server signs by itself, after they may have been stolen.
+    ///
+    /// Whatever needs the signatures of keys held elsewhere waits for them; until then the old keys remain in use.
+    /// Returns the waiting drafts, none when the new keys are in use. Throws a ``ServiceError`` without permission.
     public func replaceOnlineKeys(of team: String, as actor: Principal) async throws -> [TrustDraft] {
         try actor.require(.manageKeys, in: team)
         _ = try await self.team(team, as: actor)
@@ -238,7 +242,7 @@ extension Service {
         return drafts
     }
 
-    /// Signs the policies anew that no key signed which the team's metadata names now.
+    /// Signs the policies again that were not signed by a key that the team's metadata names now.
     func renewPoliciesOfNewDirectors(of team: String) async throws {
         let (keys, time) = (keys, now())
         let isAny = try await database.write { connection in
@@ -274,7 +278,7 @@ extension Service {
         return try await database.read { connection in try Self.ring(of: team, vault, connection)?.serviceKeys ?? [] }
     }
 
-    /// Makes a key that is to sign what the key service says, once the team's metadata names it.
+    /// Creates a key that is to sign the key service's answers once the team's metadata names it.
     func prepareServiceKey(of team: String, as actor: Principal) async throws -> SigningPublicKey {
         let (vault, time) = (vault, now())
         return try await database.write { connection in
@@ -288,8 +292,7 @@ extension Service {
         }
     }
 
-    /// Signs what the key service says with the key that was prepared.
-    /// - Parameter publicKey: in hexadecimal digits.
+    /// Signs the key service's answers with the prepared key, whose public key is given in hexadecimal digits.
     func activateServiceKey(_ publicKey: String, of team: String, as actor: Principal) async throws {
         guard let bytes = [UInt8](hexadecimal: publicKey) else { throw ServiceError.invalid("key", "No public key.") }
         let (key, vault, time) = (try SigningPublicKey(.ed25519, bytes: bytes), vault, now())
@@ -303,13 +306,14 @@ extension Service {
         }
     }
 
-    /// Takes prepared keys into use now, or with the next renewal of signatures while the key service does not answer: what was
-    /// signed is stored all the same.
+    /// Activates prepared keys now, or with the next renewal of signatures if the key service does not answer.
+    ///
+    /// Signed metadata is stored in either case.
     func activateServiceKeysIfReachable() async throws {
         do { try await activateServiceKeys() } catch let error as ServiceError where error.code == .unavailable {}
     }
 
-    /// Takes prepared keys into use that the metadata of their teams names; again and again until it is done.
+    /// Activates prepared keys that the metadata of their teams names; repeated until it has succeeded.
     func activateServiceKeys() async throws {
         let (keys, time) = (keys, now())
         let named = try await database.read { connection in

@@ -2,7 +2,7 @@ import Foundation
 import ServerDatabase
 
 extension Service {
-    /// For how many seconds somebody may be at the provider.
+    /// The seconds that a person may spend at the provider.
     private static let longestVisit = 600.0
 
     private func provider(_ id: String) throws(ServiceError) -> IdentityProvider {
@@ -12,10 +12,14 @@ extension Service {
         return provider
     }
 
-    /// Begins to sign somebody in with a provider (OpenID Connect Core 1.0, section 3.1.2, with PKCE: RFC 7636).
+    /// Begins a sign-in with a provider (OpenID Connect Core 1.0, section 3.1.2, with PKCE: RFC 7636).
+    ///
     /// - Parameters:
-    ///   - redirect: where the provider sends the browser back to: an address of this server's for this provider alone.
-    ///   - next: the page to go to afterwards.
+    ///   - id: the provider's identifier.
+    ///   - redirect: the address of this server, for this provider alone, to which the provider sends the browser back.
+    ///   - next: the page to show afterwards.
+    /// - Returns: the redirection to the provider.
+    /// - Throws: a ``ServiceError`` when there is no such provider, or its configuration cannot be used.
     public func beginSignIn(with id: String, redirect: String, next: String) async throws -> OpenIDRequest {
         let (provider, time) = (try provider(id), now())
         let configuration = try await openID.configuration(of: provider, at: time.timeIntervalSince1970)
@@ -42,12 +46,17 @@ extension Service {
         return OpenIDRequest(address: configuration.authorizationEndpoint + mark + query, state: state)
     }
 
-    /// Signs in whom a provider sends back.
+    /// Signs in the person whom a provider sends back.
+    ///
     /// - Parameters:
     ///   - id: the provider whose address the browser came back to.
+    ///   - code: the authorization code.
+    ///   - state: the state in the address.
     ///   - cookie: the state that the browser was sent away with.
     ///   - issuer: the parameter `iss` of the answer (RFC 9207).
-    /// - Returns: the session, and the page to go to.
+    ///   - redirect: the same address as for ``beginSignIn(with:redirect:next:)``.
+    /// - Returns: the session, and the page to show.
+    /// - Throws: a ``ServiceError`` when the answer is not authentic, or nobody has invited the person.
     public func finishSignIn(
         with id: String,
         code: String,
@@ -60,7 +69,7 @@ extension Service {
         guard let cookie, isSame(Array(cookie.utf8), Array(state.utf8)) else {
             throw OpenIDClient.refused("it was begun in another browser, or too long ago")
         }
-        // Whatever follows, a state is good once.
+        // A state can be used only once, whatever follows.
         let visit = try await database.write { connection -> Row? in
             let hash = Secrets.hash(state)
             let row = try connection.first("SELECT * FROM sign_in_states WHERE state_hash = ?", hash)
@@ -70,7 +79,7 @@ extension Service {
         guard let visit, try visit.date("expires") > time else {
             throw OpenIDClient.refused("it was used already, or begun too long ago")
         }
-        // Against providers that mix each other's answers up: the state belongs to one issuer, its address is its own, and
+        // Against mix-up attacks: the state belongs to one issuer, its redirect address is its own, and
         // an answer that names its issuer names this one.
         guard try visit.text("issuer").utf8.elementsEqual(provider.issuer.utf8) else {
             throw OpenIDClient.refused("another provider was asked")
@@ -95,7 +104,9 @@ extension Service {
         return (session, try visit.text("next"))
     }
 
-    /// OpenID Connect Core 1.0, section 3.1.3.7; signature, issuer and dates were looked at before.
+    /// Checks the claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7).
+    ///
+    /// Signature, issuer and dates were checked before.
     private static func check(_ claims: WorkloadClaims, of provider: IdentityProvider, nonce: String) throws {
         guard claims.audience.contains(provider.clientID) else {
             throw OpenIDClient.refused("the ID token is for somebody else")
@@ -111,8 +122,10 @@ extension Service {
         }
     }
 
-    /// The account that an identity belongs to: the one that it was used with before, else the one with the address that the
-    /// provider has verified, else a new one for whoever was invited with that address.
+    /// The account that an identity belongs to.
+    ///
+    /// It is the one that the identity was used with before, else the one with the mail address that the provider has
+    /// verified, else a new one if that address was invited.
     private static func account(
         of claims: WorkloadClaims,
         _ provider: IdentityProvider,
@@ -132,7 +145,7 @@ extension Service {
             return account
         }
         guard let email, isSpokenFor else {
-            throw OpenIDClient.refused("it vouches for no address of a domain that it may speak for")
+            throw OpenIDClient.refused("it vouches for no address of a domain that it may vouch for")
         }
         let named = try connection.first("SELECT id FROM accounts WHERE email = ?", email)?.text("id")
         let invited = try acceptInvitations(of: email, account: named, at: time, connection)

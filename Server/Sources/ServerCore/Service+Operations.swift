@@ -2,38 +2,41 @@ import DeploymentPolicy
 import Foundation
 import ServerDatabase
 
-// What is done with deployments: by people here, and by the clock and the reports of devices in `Service+Rollouts`.
+// Operations on deployments by people; `Service+Rollouts` has those by time and by reports of devices.
 
 extension Service {
-    /// What somebody does with a deployment.
+    /// An operation on a deployment.
     public enum Operation: String, Sendable, Codable, CaseIterable {
-        /// Says that a deployment that somebody else made is right.
+        /// Approves a deployment that somebody else created.
         case approve
-        /// Takes an approval, or a date, back.
+        /// Withdraws an approval or a date; the deployment becomes a draft again.
         case withdraw
-        /// Makes it what devices get: now, or at its date.
+        /// Makes it live, now or at its date.
         case activate
-        /// Goes to the next step of a rollout when the gate allows it.
+        /// Goes to the next step of a rollout, when the gate is open but for a person's release.
         case advance
-        /// Lets a gate pass that waits for somebody.
+        /// Releases a gate that waits for a person.
         case releaseGate = "release-gate"
-        /// Goes to the next step although the gate does not allow it.
+        /// Goes to the next step even though the gate is closed.
         case skipGate = "skip-gate"
         /// Freezes what each device has.
         case pause
+        /// Continues a paused or halted deployment.
         case resume
-        /// The emergency stop: all devices go back to the models of the app.
+        /// Stops everything: all devices go back to the models of the app bundle.
         case halt
         /// Gives devices what they had before.
         case rollBack = "roll-back"
-        /// Gives devices the models of the app.
+        /// Gives devices the models of the app bundle.
         case rollBackToBundled = "roll-back-to-bundled"
 
-        /// What somebody needs for it.
+        /// The permission that the operation needs.
         public var permission: Permission { self == .approve ? .approve : .deploy }
     }
 
-    /// Does something with a deployment.
+    /// Performs an operation on a deployment, and returns its new state.
+    ///
+    /// Throws a ``ServiceError`` when the state does not allow it, or without permission.
     public func operate(_ operation: Operation, _ id: String, as actor: Principal) async throws -> Deployment {
         let deployment = try await deployment(id, as: actor, for: operation.permission)
         let (keys, time) = (keys, now())
@@ -46,7 +49,9 @@ extension Service {
         }
     }
 
-    /// Replaces the definition of a deployment that has not been live; one that was approved must be approved again.
+    /// Replaces the definition of a deployment that has not been live; an approved one must be approved again.
+    ///
+    /// A `name` of `nil` leaves the name unchanged. Throws a ``ServiceError`` that names the wrong member.
     public func edit(
         _ id: String,
         _ definition: DeploymentDefinition,
@@ -63,7 +68,7 @@ extension Service {
             let old = try Self.deployment(row)
             guard [.draft, .approved, .scheduled].contains(old.state) else {
                 throw ServiceError.conflict(
-                    "A deployment that has been live is not changed, so that it can be told later what devices got: clone it."
+                    "A deployment that has been live is not changed, so that the history stays complete: clone it."
                 )
             }
             let edited = old.with(definition, name: name ?? old.name, author: actor.name)
@@ -94,7 +99,7 @@ extension Service {
         }
     }
 
-    /// The rollout of a stored deployment; `nil` when it has none, or it has not begun.
+    /// The rollout of a stored deployment; `nil` when it has none that has begun.
     static func rollout(_ row: Row) throws -> Rollout? {
         let text = try row.text("rollout")
         guard text != "{}" else { return nil }
@@ -109,7 +114,7 @@ extension Deployment {
     func policyState(_ rollout: Rollout?) -> Policy.State {
         switch (state, rollout?.state) {
         case (.paused, _): .paused
-        // The rollout says itself what devices get when a test has halted it, or when it was rolled back.
+        // The rollout's own serving applies when a test has halted it, or when it was rolled back.
         case (.halted, .halted(_, .failureRate)?), (.halted, .halted(_, .worseThanControl)?), (.halted, .rolledBack?),
             (.rolledBack, .rolledBack?):
             .active
@@ -144,7 +149,7 @@ struct OperationRun {
 
     private var moment: PolicyDate { PolicyDate(time) }
 
-    /// A deployment and its rollout, as they are stored.
+    /// A stored deployment and its rollout.
     func stored(_ id: String) throws -> (deployment: Deployment, rollout: Rollout?) {
         guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id) else {
             throw ServiceError.notFound("deployment \"\(id)\"")
@@ -200,7 +205,7 @@ struct OperationRun {
         return try store(operation.rawValue, old, state, before, rollout, isPublished: isPublished)
     }
 
-    /// Whether devices get what it says: one that was rolled back may have given way to another.
+    /// Whether devices get what the deployment says: another one may have replaced one that was rolled back.
     private func isLive(_ deployment: Deployment) throws -> Bool {
         try connection.first("SELECT version FROM policies WHERE deployment = ?", deployment.id) != nil
     }
@@ -270,7 +275,7 @@ struct OperationRun {
         } catch { throw ServiceError.invalid("definition.rollout.\(error.path)", error.message) }
     }
 
-    /// Makes the deployment live again that was before this one.
+    /// Makes the deployment live again that was live before this one.
     private func reactivatePrevious(of old: Deployment) throws -> Deployment {
         let entry = try connection.query(
             "SELECT deployment FROM live WHERE app = ? AND collection = ? AND environment = ? AND deployment <> ? "
@@ -292,7 +297,7 @@ struct OperationRun {
 
     // MARK: Changing
 
-    /// - Parameter isChecked: whether the roles of the actor count; what the server does by itself is its own right.
+    /// Performs an action on a rollout; where `isChecked` is false, the actor's roles are ignored.
     private func change(_ rollout: inout Rollout?, _ action: Rollout.Action?, isChecked: Bool = true) throws {
         guard let action else { return }
         let roles: Set<Rollout.Role> =
@@ -310,7 +315,7 @@ struct OperationRun {
         }
     }
 
-    /// Stores what an operation made of a deployment, publishes it, and writes it into the audit log.
+    /// Stores the result of an operation, publishes it, and adds it to the audit log.
     func store(
         _ action: String,
         _ old: Deployment,
@@ -337,7 +342,7 @@ struct OperationRun {
 }
 
 extension Service.Operation {
-    /// What it does to a rollout.
+    /// The corresponding action on a rollout.
     fileprivate var action: Rollout.Action? {
         switch self {
         case .advance: .advance
@@ -349,7 +354,7 @@ extension Service.Operation {
 }
 
 extension Rollout.State {
-    /// For the audit log.
+    /// The state in words for the audit log.
     var description: String {
         switch self {
         case .halted(let step, let reason): "\(name) at step \(step + 1): \(reason.rawValue)"

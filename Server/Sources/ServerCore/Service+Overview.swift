@@ -3,78 +3,103 @@ public import Foundation
 import ServerDatabase
 import UpdateFramework
 
-// What pages show at a glance: nothing here changes anything.
+// Overviews for pages; nothing here changes anything.
 
-/// What devices of an environment get now.
+/// The live deployment of an environment.
 public struct LiveState: Sendable {
+    /// The environment's identifier.
     public let environment: String
+    /// The deployment that is live.
     public let deployment: Deployment
-    /// The version of the policy that devices fetch, and until when it is good.
+    /// The version of the policy that devices fetch.
     public let policyVersion: Int
+    /// The date at which the policy was signed.
     public let issued: Date
+    /// The date at which the policy expires.
     public let expires: Date
 }
 
-/// A collection at a glance.
+/// An overview of a collection.
 public struct CollectionOverview: Sendable {
+    /// The collection.
     public let collection: ModelCollection
+    /// The latest release; `nil` before the first.
     public let latest: Release?
+    /// The live deployment of each environment.
     public let live: [LiveState]
+    /// The number of deployments.
     public let deployments: Int
 }
 
-/// An app at a glance.
+/// An overview of an app.
 public struct AppOverview: Sendable {
+    /// The app.
     public let app: App
+    /// The number of collections.
     public let collections: Int
+    /// The number of releases of all collections.
     public let releases: Int
+    /// The number of deployments.
     public let deployments: Int
-    /// How many collections have something live.
+    /// The number of collections that have something live.
     public let live: Int
 }
 
-/// A team at a glance.
+/// An overview of a team.
 public struct TeamOverview: Sendable {
+    /// The team.
     public let team: Team
+    /// The number of archives.
     public let archives: Int
+    /// The apps that the actor may see.
     public let apps: [AppOverview]
 }
 
-/// Somebody who belongs to a team.
+/// A member of a team.
 public struct Member: Sendable, Codable, Equatable {
-    /// The account's.
+    /// The identifier of the account.
     public let id: String
+    /// The mail address.
     public let email: String
+    /// The member's name.
     public let name: String
+    /// The member's roles in the team.
     public let roles: [Role]
+    /// Whether the member is an administrator of the server.
     public let isAdministrator: Bool
 }
 
-/// A signed document of a team's trust, as it is now.
+/// A current signed document of a team's metadata.
 public struct TrustDocument: Sendable {
+    /// The role that signs it.
     public let role: String
+    /// The version.
     public let version: Int
+    /// The date at which it expires.
     public let expires: Date
-    /// How many of its private keys lie on this server.
+    /// The number of its private keys on this server.
     public let keysHere: Int
 }
 
-/// Which entries of the audit log are wanted; what is `nil` does not matter.
+/// A filter of the audit log; a criterion that is `nil` does not restrict it.
 public struct AuditFilter: Sendable {
     /// A part of the actor's name.
     public var actor: String?
-    /// The beginning of the action: `deployment` has `deployment.pause`.
+    /// The beginning of the action: `deployment` includes `deployment.pause`.
     public var action: String?
     /// A part of the subject or of the details.
     public var text: String?
+    /// The earliest date, included.
     public var from: Date?
+    /// The latest date, not included.
     public var until: Date?
 
+    /// Creates a filter that does not restrict the log.
     public init() {}
 }
 
 extension Service {
-    /// What is wrong with a file, without where the server keeps it.
+    /// The description of an error in a file, without the server's path to it.
     static func withoutPath(_ description: String) -> String {
         guard description.hasPrefix("/"), let end = description.firstRange(of: ": ") else { return description }
         return String(description[end.upperBound...])
@@ -82,7 +107,7 @@ extension Service {
 
     // MARK: Live
 
-    /// What is live in each environment of an app where something was deployed.
+    /// The live deployment of each environment of an app in which something was deployed.
     public func liveStates(app: String, collection: String, as actor: Principal) async throws -> [LiveState] {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in try Self.liveStates(app, collection, connection) }
@@ -115,6 +140,7 @@ extension Service {
 
     // MARK: Overviews
 
+    /// An overview of a team.
     public func overview(ofTeam id: String, as actor: Principal) async throws -> TeamOverview {
         let team = try await team(id, as: actor)
         let apps = try await apps(of: id, as: actor)
@@ -138,6 +164,7 @@ extension Service {
         }
     }
 
+    /// The overviews of an app's collections.
     public func overview(ofApp id: String, as actor: Principal) async throws -> [CollectionOverview] {
         let collections = try await collections(of: id, as: actor)
         return try await database.read { connection in
@@ -157,7 +184,7 @@ extension Service {
         }
     }
 
-    /// The signed document of a release, with what was measured.
+    /// The release document of a release, with its metrics.
     public func releaseDocument(_ number: Int, app: String, collection: String, as actor: Principal) async throws
         -> ReleaseDocument
     {
@@ -177,10 +204,18 @@ extension Service {
 
     // MARK: Who gets what
 
-    /// Evaluates what a definition would give to devices.
+    /// An evaluator of the policy that a definition would make.
+    ///
     /// - Parameters:
-    ///   - salt: what percentages are drawn with: the ID of the deployment, when it has one.
-    ///   - deployment: the deployment that has the definition, if there is one: its state and its rollout count.
+    ///   - definition: the definition.
+    ///   - salt: decides which devices percentages select: the ID of the deployment, when there is one.
+    ///   - deployment: the deployment that has the definition, if there is one, whose state and rollout count.
+    ///   - app: the app's identifier.
+    ///   - collection: the collection's identifier.
+    ///   - environment: the environment's identifier.
+    ///   - actor: the person or program that asks.
+    /// - Returns: the evaluator.
+    /// - Throws: a ``ServiceError`` that names the wrong member, or without permission.
     public func evaluator(
         of definition: DeploymentDefinition,
         salt: String,
@@ -220,7 +255,7 @@ extension Service {
         }
     }
 
-    /// How far the gradual rollout of a deployment is; `nil` when it has none.
+    /// The current state of a deployment's rollout; `nil` when it has none that has begun.
     public func rollout(of deployment: Deployment, as actor: Principal) async throws -> Rollout? {
         _ = try await app(deployment.app, as: actor)
         return try await database.read { connection in
@@ -231,6 +266,7 @@ extension Service {
 
     // MARK: People, keys, audit
 
+    /// The members of a team, by their mail addresses.
     public func members(of team: String, as actor: Principal) async throws -> [Member] {
         try actor.require(.view, in: team)
         return try await database.read { connection in
@@ -242,7 +278,7 @@ extension Service {
         }
     }
 
-    /// The signed documents that devices trust, the most urgent first.
+    /// The current signed documents of a team, those that expire first at the beginning.
     public func trustDocuments(of team: String, as actor: Principal) async throws -> [TrustDocument] {
         try actor.require(.view, in: team)
         let keys = keys
@@ -263,7 +299,16 @@ extension Service {
         }
     }
 
-    /// The entries of the audit log that a filter lets through, the latest first.
+    /// The entries of the audit log that match a filter, the latest first.
+    ///
+    /// - Parameters:
+    ///   - team: the team.
+    ///   - filter: the criteria.
+    ///   - before: only entries with a lower number; `nil`, the default, for all.
+    ///   - limit: the largest number of entries, 1 to 100,000; by default 100.
+    ///   - actor: the person or program that asks.
+    /// - Returns: the entries.
+    /// - Throws: a ``ServiceError`` without permission.
     public func audit(
         of team: String,
         matching filter: AuditFilter,

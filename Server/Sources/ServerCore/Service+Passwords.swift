@@ -2,39 +2,47 @@ import DeploymentKeys
 import Foundation
 import ServerDatabase
 
-/// How an account signs in.
+/// The ways in which an account can sign in.
 public struct SignInMethods: Sendable, Equatable {
+    /// The account's mail address.
     public let email: String
+    /// The account's name.
     public let name: String
+    /// Whether the account has a password.
     public let hasPassword: Bool
-    /// Whether a code of an authenticator is needed beside the password.
+    /// Whether an authenticator's code is needed with the password.
     public let hasSecondFactor: Bool
-    /// How many recovery codes were not used yet.
+    /// The number of unused recovery codes.
     public let recoveryCodes: Int
     /// The issuers of the identities that belong to the account.
     public let issuers: [String]
-    /// Whether the sign-in was so short a while ago that it proves who asks.
+    /// Whether the sign-in was recent enough to allow changes.
     public let isFresh: Bool
 }
 
-/// What an authenticator is set up with, shown once.
+/// The secret that an authenticator is set up with, shown once.
 public struct SecondFactorSecret: Sendable {
-    /// In Base32, as people type it.
+    /// The secret in Base32, for typing.
     public let text: String
-    /// For authenticators that open links: `otpauth://totp/…`.
+    /// The secret as a link for authenticators: `otpauth://totp/…`.
     public let address: String
 }
 
 extension Service {
-    /// For how many seconds after signing in somebody may change how they sign in.
+    /// The seconds after signing in for which the ways of signing in may be changed.
     static let freshSession = 900.0
 
     // MARK: Signing in
 
     /// Signs in with a password, and a code where the account has a second factor.
+    ///
     /// - Parameters:
-    ///   - code: of the authenticator, or a recovery code.
-    ///   - address: where the request came from, for growing delays; `nil` for this machine.
+    ///   - email: the account's mail address.
+    ///   - password: the password.
+    ///   - code: the authenticator's code, or a recovery code; `nil` for none.
+    ///   - address: the address of the request, for growing delays; `nil` for this machine.
+    /// - Returns: the new session.
+    /// - Throws: a ``ServiceError`` when something is wrong, or after too many failures.
     public func signIn(email: String, password: String, code: String?, address: String?) async throws -> Session {
         let email = email.lowercased()
         let time = now()
@@ -42,13 +50,13 @@ extension Service {
             throw Self.wrongPassword
         }
         let subjects = Self.subjects(email, address)
-        // What is tried is counted before it is looked at, so that many at a time are not free.
+        // Attempts are counted before they are checked, so that simultaneous ones are not free.
         try await countAttempt(subjects, at: time)
         let row = try await database.read { connection in
             try connection.first("SELECT id, password FROM accounts WHERE email = ?", email)
         }
         guard try await passwords.verify(password, row?.optionalText("password")), let row else {
-            // Whoever guesses addresses does not fill the log.
+            // Guessed addresses do not fill the log.
             if let row { denials.add(.signIn(account: try row.text("id"), wrong: "password"), at: time) }
             throw Self.wrongPassword
         }
@@ -98,8 +106,10 @@ extension Service {
 
     // MARK: Delays
 
-    /// Whose failures are counted: an account's from one address, which soon waits long, and an account's from anywhere, which
-    /// waits a minute at most, so that nobody can keep its owner out.
+    /// The subjects whose failures are counted, with the number of free ones and the longest delay in seconds.
+    ///
+    /// An account's failures from one address soon cause long delays; those from anywhere a minute at most, so that
+    /// nobody can lock its owner out.
     private static func subjects(
         _ email: String,
         _ address: String?
@@ -107,7 +117,7 @@ extension Service {
         [("\(email) \(address ?? "here")", 3, 900), (email, 10, 60)]
     }
 
-    /// For how many seconds after a failure nobody is let try again.
+    /// The seconds after a failure in which no further attempt is accepted.
     static func delay(after failures: Int, free: Int, longest: Double) -> Double {
         failures <= free ? 0 : min(longest, exp2(Double(min(failures - free, 30) - 1)))
     }
@@ -140,7 +150,7 @@ extension Service {
             let seconds = max(1, Int(wait.rounded(.up)))
             throw ServiceError(
                 .rateLimited,
-                "Too many sign-ins have failed: come again in \(seconds) s.",
+                "Too many sign-ins have failed: try again in \(seconds) s.",
                 retryAfter: seconds
             )
         }
@@ -148,6 +158,9 @@ extension Service {
 
     // MARK: How an account signs in
 
+    /// The ways in which the account of a signed-in person can sign in.
+    ///
+    /// Throws a ``ServiceError`` for tokens.
     public func signInMethods(of actor: Principal, session secret: String) async throws -> SignInMethods {
         guard let account = actor.account else {
             throw ServiceError(.forbidden, "A token has no account: sign in as yourself.")
@@ -187,7 +200,7 @@ extension Service {
         return try time.timeIntervalSince(row.date("created")) < freshSession
     }
 
-    /// The account of somebody who signed in a short while ago: who finds a browser open changes nothing here.
+    /// The account of a person who signed in recently: whoever finds a browser open can change nothing.
     private static func requireFresh(
         _ actor: Principal,
         _ secret: String,
@@ -206,7 +219,9 @@ extension Service {
         return account
     }
 
-    /// Gives the account a password, or takes it away; all its other sessions end.
+    /// Sets or, with `nil`, removes the account's password; all its other sessions end.
+    ///
+    /// Throws a ``ServiceError`` for a password that is easy to guess, or when the sign-in was not recent.
     public func setPassword(_ password: String?, of actor: Principal, session secret: String) async throws {
         let time = now()
         if let password { try PasswordHasher.check(password, of: actor.name) }
@@ -231,7 +246,9 @@ extension Service {
         }
     }
 
-    /// Begins to set up an authenticator: it counts when `confirmSecondFactor` has seen a code of it.
+    /// Begins to set up an authenticator, which counts once ``confirmSecondFactor(_:of:session:)`` has seen its code.
+    ///
+    /// Throws a ``ServiceError`` when there is one already, or the sign-in was not recent.
     public func beginSecondFactor(of actor: Principal, session secret: String) async throws -> SecondFactorSecret {
         let (time, vault, sealed) = (now(), vault, randomBytes(32))
         try await database.write { connection in
@@ -256,8 +273,9 @@ extension Service {
         )
     }
 
-    /// Takes an authenticator into use that gives the right code.
-    /// - Returns: the recovery codes, which cannot be shown again.
+    /// Activates an authenticator that shows the right code.
+    ///
+    /// Returns the recovery codes, which cannot be shown again. Throws a ``ServiceError`` for a wrong code.
     public func confirmSecondFactor(_ code: String, of actor: Principal, session secret: String) async throws
         -> [String]
     {
@@ -270,7 +288,7 @@ extension Service {
                     "SELECT secret, last_step FROM second_factors WHERE account = ? AND confirmed IS NULL",
                     account
                 )
-            else { throw ServiceError.conflict("No authenticator is being set up: begin anew.") }
+            else { throw ServiceError.conflict("No authenticator is being set up: begin again.") }
             let bytes = Self.shared(try vault.open(row.bytes("secret"), purpose: Self.purpose(account)))
             guard let step = OneTimeCode.match(Self.plain(code), bytes, at: time, after: 0) else {
                 throw ServiceError.invalid("code", "This is not the code that the authenticator shows now.")
@@ -292,6 +310,7 @@ extension Service {
         return codes
     }
 
+    /// Removes the account's authenticator; throws a ``ServiceError`` when the sign-in was not recent.
     public func removeSecondFactor(of actor: Principal, session secret: String) async throws {
         let time = now()
         try await database.write { connection in
@@ -303,10 +322,10 @@ extension Service {
 
     private static func purpose(_ account: String) -> String { "second factor of \(account)" }
 
-    /// What the authenticator knows, of the 32 bytes that the vault seals.
+    /// The authenticator's secret, a part of the 32 bytes that the vault seals.
     private static func shared(_ sealed: [UInt8]) -> [UInt8] { Array(sealed.prefix(OneTimeCode.byteCount)) }
 
-    /// Whether the account needs no second factor, or this is one; each code works once.
+    /// Whether a code is right, or the account needs none; each code works once.
     private static func useSecondFactor(
         _ code: String?,
         of account: String,
@@ -346,7 +365,7 @@ extension Service {
         return true
     }
 
-    /// `abcd-efgh-…`, as people read it.
+    /// `abcd-efgh-…`, for people to read.
     private static func grouped(_ text: String) -> String {
         stride(from: 0, to: text.count, by: 4).map { String(text.dropFirst($0).prefix(4)) }.joined(separator: "-")
     }

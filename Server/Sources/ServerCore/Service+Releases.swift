@@ -2,54 +2,68 @@ import DeploymentPolicy
 public import Foundation
 import ServerDatabase
 
-/// A release: the models of a collection as they were put together once.  It never changes.
+/// A release: a fixed set of the models of a collection, which never changes.
 public struct Release: Sendable, Codable, Equatable {
+    /// A model of a release.
     public struct Model: Sendable, Codable, Equatable {
+        /// The model's name in the collection.
         public let name: String
-        /// The hash of its archive.
+        /// The SHA-256 of its archive in hexadecimal digits.
         public let archive: String
+        /// The length of its archive in bytes.
         public let byteCount: Int
-        /// The key that it is encrypted with, if it is.
+        /// The key that it is encrypted with; `nil` for a model in the clear.
         public let keyID: String?
-        /// The hash of the stored inputs and outputs that devices test it with, if there are.
+        /// The SHA-256 of the test vectors that devices test it with; `nil` for none.
         public let selfTest: String?
-        /// What makes the archive of older ones.
+        /// Deltas from earlier archives.
         public let deltas: [Delta]
     }
 
-    /// What devices that have an older archive fetch in place of this one.
+    /// A delta that devices with an earlier archive fetch instead of this one.
     public struct Delta: Sendable, Codable, Equatable {
-        /// The hash of the older archive.
+        /// The SHA-256 of the earlier archive.
         public let from: String
+        /// The SHA-256 of the delta.
         public let sha256: String
+        /// The length of the delta in bytes.
         public let byteCount: Int
     }
 
+    /// The app's identifier.
     public let app: String
+    /// The collection's identifier.
     public let collection: String
+    /// The release's number, from 1 on.
     public let number: Int
-    /// The hash of the release document, which names it in policies and metadata.
+    /// The SHA-256 of the release document, which identifies it in policies and metadata.
     public let sha256: String
+    /// The models.
     public let models: [Model]
-    /// The runtime that the models need.
+    /// The earliest runtime that can load the models; `nil` for any.
     public let minimumRuntime: String?
+    /// Notes for people.
     public let note: String
+    /// The date at which it was created.
     public let created: Date
+    /// The name of who created it.
     public let createdBy: String
 }
 
-/// What a release is to hold.
+/// The contents of a release that is to be created.
 public struct NewRelease: Sendable, Codable {
+    /// A model of the release.
     public struct Model: Sendable, Codable {
-        /// The hash of the archive.
+        /// The SHA-256 of an uploaded archive.
         public var archive: String
-        /// The hash of an uploaded file of test vectors.
+        /// The SHA-256 of an uploaded file of test vectors; `nil` for no test.
         public var selfTest: String?
-        /// The greatest difference that the test allows, relative to the stored value.
+        /// The largest relative difference from the stored outputs that the test allows; `nil` for that of the vectors.
         public var tolerance: Double?
-        /// How many times as long as the model that a device has, this one may take for the test.
+        /// The largest ratio of this model's time for the test to the current model's; `nil` for any.
         public var slowdown: Double?
 
+        /// Creates a model, by default without a self-test.
         public init(archive: String, selfTest: String? = nil, tolerance: Double? = nil, slowdown: Double? = nil) {
             self.archive = archive
             self.selfTest = selfTest
@@ -58,13 +72,16 @@ public struct NewRelease: Sendable, Codable {
         }
     }
 
-    /// An archive for each model of the collection.
+    /// A model for each name in the collection.
     public var models: [String: Model]
+    /// The earliest runtime that can load the models; `nil` for any.
     public var minimumRuntime: String?
+    /// Notes for people.
     public var note: String?
-    /// What was measured, by name.
+    /// Measured values by name.
     public var metrics: [String: Double]?
 
+    /// Creates the contents of a release.
     public init(
         models: [String: Model],
         minimumRuntime: String? = nil,
@@ -79,7 +96,9 @@ public struct NewRelease: Sendable, Codable {
 }
 
 extension Service {
-    /// Makes a release of archives that were uploaded, and signs it.
+    /// Creates a release from uploaded archives, and signs it or drafts it for its publisher to sign.
+    ///
+    /// Throws a ``ServiceError`` that names the wrong member, or without permission.
     public func createRelease(
         _ new: NewRelease,
         app: String,
@@ -91,7 +110,7 @@ extension Service {
         let time = now()
         let runtime = try new.minimumRuntime.map { text in
             guard let version = VersionNumber(text) else {
-                throw ServiceError.invalid("minimumRuntime", "\"\(text)\" is no version.")
+                throw ServiceError.invalid("minimumRuntime", "\"\(text)\" is not a version.")
             }
             return version
         }
@@ -149,7 +168,7 @@ extension Service {
         }
     }
 
-    /// The models of a new release: an archive for each name of the collection, and no others.
+    /// The models of a new release: an archive for each name in the collection, and no others.
     private static func models(
         _ new: NewRelease,
         of collection: ModelCollection,
@@ -200,6 +219,7 @@ extension Service {
         }
     }
 
+    /// The releases of a collection, the latest first.
     public func releases(app: String, collection: String, as actor: Principal) async throws -> [Release] {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
@@ -211,6 +231,7 @@ extension Service {
         }
     }
 
+    /// The release with a number; throws a ``ServiceError`` when there is none.
     public func release(_ number: Int, app: String, collection: String, as actor: Principal) async throws -> Release {
         _ = try await self.collection(collection, app: app, as: actor)
         return try await database.read { connection in
@@ -261,7 +282,7 @@ extension Service {
         )
     }
 
-    /// How policies name a release.
+    /// The entry of a release in policies.
     static func reference(
         _ number: Int,
         app: String,

@@ -2,45 +2,56 @@ public import DeploymentPolicy
 public import Foundation
 import ServerDatabase
 
-// What devices report, for pictures.  Counts only: no device is known.
+// Reports of devices, for charts.  Counts only: no device is identified.
 //
-// `report_counts.event` is the name of a `DeviceReport.Event`, with the raw value of a `FailureSummary.Reason` as its reason
-// where it failed.  `hour` counts hours since 1970; `release_number` 0 are the models of the app.
+// `report_counts.event` is the name of a `DeviceReport.Event`; `reason` is the raw value of a `FailureSummary.Reason`
+// for failures.  `hour` counts hours since 1970; `release_number` 0 stands for the models of the app bundle.
 
-/// How many devices ran which release, over time.
+/// The number of devices that ran each release, over time.
 public struct Adoption: Sendable {
-    /// The releases that devices ran; 0 are the models of the app.
+    /// The releases that devices ran; 0 stands for the models of the app bundle.
     public let releases: [Int]
+    /// The counts in the order of time.
     public let points: [Point]
 
+    /// The counts of one period.
     public struct Point: Sendable {
-        /// When the time begins in which the devices were counted.
+        /// The date at which the period begins.
         public let from: Date
-        /// About how many different devices ran each of `releases`.
+        /// The estimated number of different devices that ran each of ``Adoption/releases``.
         public let devices: [Int]
     }
 }
 
-/// How often a release failed for a reason, on a system and a class of devices.
+/// The failures of a release for one reason on one kind of devices.
 public struct FailureGroup: Sendable {
+    /// The reason, as in `FailureSummary.Reason`.
     public let reason: String
+    /// The operating system.
     public let operatingSystem: String
+    /// The class of the devices.
     public let deviceClass: String
+    /// The number of failures.
     public let count: Int
-    /// How many devices of the kind came so far that they could fail.
+    /// The number of trials on devices of this kind, successful or failed.
     public let reports: Int
 
-    /// Where the true rate lies, with a certainty of 95 %.
+    /// The Wilson interval of the failure rate at a confidence of 95 %.
     public var interval: RateInterval { .wilson(count, of: max(reports, count)) }
 }
 
-/// Where devices report, and from when.
+/// The collection, the environment and the time that reports are read for.
 public struct ReportScope: Sendable {
+    /// The app's identifier.
     public let app: String
+    /// The collection's identifier.
     public let collection: String
+    /// The environment's identifier.
     public let environment: String
+    /// The date from which reports count, to the hour.
     public let since: Date
 
+    /// Creates a scope.
     public init(app: String, collection: String, environment: String, since: Date) {
         self.app = app
         self.collection = collection
@@ -64,8 +75,7 @@ extension Service {
         }
     }
 
-    /// How many devices ran which release.
-    /// - Parameter hours: how many hours are counted together.
+    /// The number of devices that ran each release, in periods of `hours` hours.
     public func adoption(_ scope: ReportScope, hours: Int, as actor: Principal) async throws -> Adoption {
         try await check(scope, as: actor)
         let first = Int(scope.since.timeIntervalSince1970 / 3600) / hours
@@ -87,7 +97,7 @@ extension Service {
         }
     }
 
-    /// About how many different devices ran each release in the time.
+    /// The estimated number of different devices that ran each release.
     public func devices(_ scope: ReportScope, as actor: Principal) async throws -> [Int: Int] {
         try await check(scope, as: actor)
         return try await database.read { connection in
@@ -119,7 +129,7 @@ extension Service {
         }
     }
 
-    /// How far devices came with a release.
+    /// The number of devices that reached each stage of adopting a release.
     public func funnel(_ scope: ReportScope, release: Int, as actor: Principal) async throws -> AdoptionFunnel {
         try await check(scope, as: actor)
         return try await database.read { connection in
@@ -136,7 +146,7 @@ extension Service {
         }
     }
 
-    /// How often a release failed, the most frequent first.
+    /// The failures of a release by reason and kind of devices, the most frequent first.
     public func failures(_ scope: ReportScope, release: Int, as actor: Principal) async throws -> [FailureGroup] {
         try await check(scope, as: actor)
         return try await database.read { connection in

@@ -2,23 +2,26 @@ public import DeploymentPolicy
 public import Foundation
 import ServerDatabase
 
-// What happens to deployments by themselves: by the clock, and by what devices report.
+// Automatic changes of deployments: by time, and by reports of devices.
 
-/// What devices have reported of a rollout since it began.
+/// The counts of reports on a rollout since it began.
 struct RolloutCounts: Codable, Equatable {
     /// The hour since 1970 from which reports count.
     var hour: Int
-    /// Trials of the release, and how many of them failed.
+    /// The trials of the release.
     var reports: Int
+    /// The failures among them.
     var failures: Int
-    /// Those of devices that had begun to use the release before.
+    /// The trials by devices that had begun to use the release before.
     var usedReports: Int
+    /// The failures among them.
     var usedFailures: Int
-    /// The same of what the others have.
+    /// The same for what the control group has.
     var controlReports: Int
+    /// The failures among them.
     var controlFailures: Int
 
-    /// Counts what has been reported since a time.
+    /// Counts the reports since a date.
     init(_ connection: any Connection, _ deployment: Deployment, _ plan: RolloutPlan, since: Date) throws {
         try self.init(connection, deployment, plan, hour: Int(since.timeIntervalSince1970 / 3600))
     }
@@ -62,7 +65,7 @@ struct RolloutCounts: Codable, Equatable {
         (controlReports, controlFailures) = (control.reports, control.failures)
     }
 
-    /// What has been reported since `old` was counted.
+    /// The reports since `old` was counted.
     func report(since old: RolloutCounts, exposed: Int) -> Rollout.Report {
         Rollout.Report(
             exposed: exposed,
@@ -79,38 +82,48 @@ struct RolloutCounts: Codable, Equatable {
     }
 }
 
-/// How far a rollout is, for programs.
+/// The current state of a rollout, for programs.
 public struct RolloutStatus: Sendable, Codable {
+    /// A step of the rollout.
     public struct Step: Sendable, Codable {
+        /// The share of devices that get the release, in percent.
         public let percentage: Double
+        /// The least duration of the step in hours.
         public let hours: Double
+        /// The number of devices that must run the release before the next step.
         public let devices: Int
+        /// Whether a person must let the rollout continue.
         public let waitsForPerson: Bool
+        /// Whether the failure rate must have been found good.
         public let needsGoodVerdict: Bool
     }
 
     /// `draft`, `approved`, `ramping`, `paused`, `complete`, `halted`, `rolledBack`.
     public let state: String
-    /// The step where it stands, from 0; `nil` where it stands at none.
+    /// The index of the current step; `nil` in states without one.
     public let step: Int?
-    /// Why it was halted: `failureRate`, `worseThanControl`, `person`.
+    /// The reason of a halt: `failureRate`, `worseThanControl`, `person`.
     public let reason: String?
+    /// The number of the release.
     public let release: Int
-    /// How many devices may have the release, in per cent.
+    /// The share of devices that may get the release now, in percent.
     public let percentage: Double
+    /// The steps.
     public let steps: [Step]
-    /// Since when the step is reached.
+    /// The date at which the current step began.
     public let since: Date
-    /// About how many devices run the release.
+    /// The estimated number of devices that run the release.
     public let exposed: Int
-    /// What devices reported of the release at this step.
+    /// The trials of the release at this step.
     public let reports: Int
+    /// The failures among them.
     public let failures: Int
-    /// `good`, `bad`, or `undecided`.
+    /// The verdict of the sequential test: `good`, `bad`, or `undecided`.
     public let verdict: String
-    /// What the next step waits for.
+    /// The conditions that the next step waits for, in words.
     public let waitsFor: [String]
 
+    /// Summarises a rollout.
     public init(_ rollout: Rollout, at now: Date) {
         state = rollout.state.name
         step = rollout.state.step.flatMap { $0 < rollout.plan.steps.count ? $0 : nil }
@@ -153,8 +166,9 @@ extension Rollout.Obstacle {
 }
 
 extension Service {
-    /// How far the rollout of a deployment is.
-    /// - Throws: `ServiceError` with `notFound` when it has none that has begun.
+    /// The current state of a deployment's rollout.
+    ///
+    /// Throws a ``ServiceError`` with `notFound` when it has none that has begun.
     public func rolloutStatus(of id: String, as actor: Principal) async throws -> RolloutStatus {
         let deployment = try await deployment(id, as: actor)
         guard let rollout = try await rollout(of: deployment, as: actor) else {
@@ -163,8 +177,9 @@ extension Service {
         return RolloutStatus(rollout, at: now())
     }
 
-    /// Takes rollouts on, or halts them, by the time and by what devices have reported; makes deployments live whose date has
-    /// come.  To be called every few seconds; of several servers that share a database one does it at a time.
+    /// Advances or halts rollouts by time and reports, and activates deployments whose date has come.
+    ///
+    /// It is to be called every few seconds; of several servers that share a database one does it at a time.
     public func runRollouts() async throws {
         _ = try await database.exclusively("rollouts") { try await runAllRollouts() }
     }
@@ -194,7 +209,7 @@ extension Service {
         }
     }
 
-    /// What a rollout has come to.
+    /// The result of looking at a rollout.
     private struct Look {
         let deployment: Deployment
         let before: Rollout
@@ -204,7 +219,7 @@ extension Service {
         let isChanged: Bool
     }
 
-    /// Adds what devices have reported since the last look, and asks what comes next; `nil` when there is no rollout to look at.
+    /// Adds the reports since the last look, and steps the rollout; `nil` when there is none to look at.
     private static func look(_ id: String, at time: Date, _ connection: any Connection) throws -> Look? {
         guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id),
             let before = try rollout(row)
@@ -231,7 +246,7 @@ extension Service {
         )
     }
 
-    /// About how many devices have run a release since an hour.
+    /// The estimated number of devices that have run a release since an hour.
     private static func exposed(
         _ deployment: Deployment,
         _ release: Int,

@@ -2,41 +2,54 @@ import DeploymentKeys
 public import Foundation
 import ServerDatabase
 
-/// A team: whom models and apps belong to.
+/// A team, which owns models and apps.
 public struct Team: Sendable, Codable, Equatable {
+    /// The team's identifier.
     public let id: String
+    /// The team's name.
     public let name: String
+    /// The date at which it was created.
     public let created: Date
 }
 
-/// An app, whose devices get models.
+/// An app whose devices get models.
 public struct App: Sendable, Codable, Equatable {
+    /// The app's identifier, unique on the server.
     public let id: String
+    /// The team that owns it.
     public let team: String
+    /// The app's name.
     public let name: String
-    /// Where it runs, such as `production` and `staging`: each has deployments of its own.
+    /// The environments, such as `production` and `staging`; each has deployments of its own.
     public let environments: [String]
     /// The environments in which a second person must approve deployments.
     public let approvals: [String]
+    /// The date at which it was created.
     public let created: Date
 }
 
 /// Models that are delivered together.
 public struct ModelCollection: Sendable, Codable, Equatable {
+    /// The app's identifier.
     public let app: String
-    /// The name that the app's code uses.
+    /// The collection's identifier, which the app's code uses.
     public let id: String
+    /// A description for people.
     public let description: String
     /// The names of its models.
     public let models: [String]
-    /// How many releases were made.
+    /// The number of releases.
     public let releases: Int
+    /// The date at which it was created.
     public let created: Date
 }
 
 extension Service {
     // MARK: Teams
 
+    /// Creates a team with its keys and metadata; the actor becomes its owner.
+    ///
+    /// Only an administrator may do this. Throws a ``ServiceError`` when the identifier is not allowed or already used.
     public func createTeam(_ id: String, name: String, as actor: Principal) async throws -> Team {
         guard actor.isAdministrator else {
             throw ServiceError.forbidden("\(actor.name) may not make teams: an administrator of the server can.")
@@ -46,7 +59,7 @@ extension Service {
         try Self.checkText(name, "name")
         let team = Team(id: id, name: name.isEmpty ? id : name, created: now())
         let (vault, keys) = (vault, keys)
-        // With a key service of its own its keys are made first: it gives the same ones again when this server asks again.
+        // A separate key service creates its keys first, and returns the same ones when it is asked again.
         let ring = role == .control ? nil : try TeamKeyRing(team: id, server: address)
         let leaseKeys = if let ring { ring.serviceKeys } else { try await makeKeysElsewhere(team, as: actor) }
         try await database.write { connection in
@@ -90,7 +103,7 @@ extension Service {
         return try keys.map { try $0.key() }
     }
 
-    /// The teams that somebody belongs to.
+    /// The teams that the actor may view.
     public func teams(of actor: Principal) async throws -> [Team] {
         try await database.read { connection in
             try connection.query("SELECT * FROM teams ORDER BY id").map(Self.team).filter {
@@ -99,6 +112,7 @@ extension Service {
         }
     }
 
+    /// The team with an identifier; throws a ``ServiceError`` when the actor may not view it.
     public func team(_ id: String, as actor: Principal) async throws -> Team {
         try actor.require(.view, in: id)
         return try await database.read { connection in
@@ -115,6 +129,9 @@ extension Service {
 
     // MARK: Apps
 
+    /// Creates an app, by default with the environment `production`.
+    ///
+    /// Throws a ``ServiceError`` when the identifier is not allowed or already used on the server.
     public func createApp(
         _ id: String,
         team: String,
@@ -155,6 +172,7 @@ extension Service {
         return app
     }
 
+    /// The apps of a team that the actor may view.
     public func apps(of team: String, as actor: Principal) async throws -> [App] {
         try actor.require(.view, in: team)
         return try await database.read { connection in
@@ -164,6 +182,9 @@ extension Service {
         }
     }
 
+    /// The app with an identifier.
+    ///
+    /// Throws a ``ServiceError`` when there is none, or the actor does not have the permission.
     public func app(_ id: String, as actor: Principal, for permission: Permission = .view) async throws -> App {
         let app = try await database.read { connection in try Self.app(id, connection) }
         guard let app else { throw ServiceError.notFound("app \"\(id)\"") }
@@ -186,7 +207,7 @@ extension Service {
         )
     }
 
-    /// Says in which environments of an app a second person must approve deployments.
+    /// Sets the environments of an app in which a second person must approve deployments.
     public func setApprovals(_ environments: [String], app id: String, as actor: Principal) async throws -> App {
         let app = try await app(id, as: actor, for: .manageMembers)
         if let unknown = environments.first(where: { !app.environments.contains($0) }) {
@@ -211,6 +232,9 @@ extension Service {
 
     // MARK: Collections
 
+    /// Creates a collection of 1 to 64 models.
+    ///
+    /// Throws a ``ServiceError`` when an identifier is not allowed, or the collection exists already.
     public func createCollection(
         _ id: String,
         app: String,
@@ -222,7 +246,7 @@ extension Service {
         try Self.checkIdentifier(id, "id")
         try Self.checkText(description, "description")
         guard (1...64).contains(models.count), Set(models).count == models.count else {
-            throw ServiceError.invalid("models", "A collection has 1 to 64 models, each with a name of its own.")
+            throw ServiceError.invalid("models", "A collection has 1 to 64 models, each with a unique name.")
         }
         for (index, model) in models.enumerated() { try Self.checkIdentifier(model, "models[\(index)]") }
         let collection = ModelCollection(
@@ -260,6 +284,7 @@ extension Service {
         return collection
     }
 
+    /// The collections of an app.
     public func collections(of app: String, as actor: Principal) async throws -> [ModelCollection] {
         _ = try await self.app(app, as: actor)
         return try await database.read { connection in
@@ -267,6 +292,7 @@ extension Service {
         }
     }
 
+    /// The collection with an identifier; throws a ``ServiceError`` when there is none.
     public func collection(_ id: String, app: String, as actor: Principal) async throws -> ModelCollection {
         _ = try await self.app(app, as: actor)
         return try await database.read { connection in try Self.collection(id, app: app, connection) }
@@ -292,7 +318,9 @@ extension Service {
 
     // MARK: Audit
 
-    /// The latest entries first.
+    /// The entries of a team's audit log, the latest first.
+    ///
+    /// With `before`, only entries with a lower number; `limit` is 1 to 1,000.
     public func audit(of team: String, before: Int? = nil, limit: Int = 100, as actor: Principal) async throws
         -> [AuditEntry]
     {
@@ -301,18 +329,20 @@ extension Service {
             try connection.query(
                 "SELECT * FROM audit WHERE team = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
                 team,
-                before ?? Int(Int32.max),
+                before ?? Int.max,
                 min(max(limit, 1), 1000)
             ).map(Audit.entry)
         }
     }
 
-    /// Throws when the audit log was changed by something else than the server.
+    /// Throws when the audit log was changed other than by the server.
     public func verifyAudit() async throws {
         try await database.read { connection in _ = try Audit.verify(connection) }
     }
 
-    /// Throws when the audit log was changed by something else than the server.
+    /// Verifies the whole audit log, and returns the number and the last of a team's entries.
+    ///
+    /// Throws a ``ServiceError`` when the log was changed other than by the server.
     public func verifyAudit(of team: String, as actor: Principal) async throws -> AuditVerification {
         try actor.require(.audit, in: team)
         return try await database.read { connection in try Audit.verify(of: team, connection) }

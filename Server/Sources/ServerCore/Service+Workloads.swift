@@ -1,32 +1,43 @@
 public import Foundation
 import ServerDatabase
 
-/// Workloads of an identity provider that a team trusts, such as the jobs of a repository's CI: they get tokens for a quarter of
-/// an hour, so that no secret needs to be stored there.
+/// A team's trust in workloads of an identity provider, such as the CI jobs of a repository.
+///
+/// They get tokens for 15 minutes, so that no secret needs to be stored there.
 public struct WorkloadTrust: Sendable, Codable, Equatable {
+    /// The identifier of the trust.
     public let id: String
+    /// The team.
     public let team: String
-    /// The one app that the tokens are good for; `nil` for all of the team's.
+    /// The only app that the tokens are valid for; `nil` for all of the team's.
     public let app: String?
+    /// The name that people gave it.
     public let name: String
-    /// The provider's address, as its tokens name it: `https://token.actions.githubusercontent.com`.
+    /// The provider's address as in its tokens: `https://token.actions.githubusercontent.com`.
     public let issuer: String
-    /// Whom the tokens must be made for.
+    /// The audience that the provider's tokens must have.
     public let audience: String
-    /// Which workloads, with `*` for any text: `repo:acme/shop:ref:refs/heads/main`.
+    /// The pattern of trusted subjects, with `*` for any text: `repo:acme/shop:ref:refs/heads/main`.
     public let subject: String
+    /// The roles that the tokens have in the team.
     public let roles: [Role]
+    /// The date at which it was created.
     public let created: Date
+    /// The name of who created it.
     public let createdBy: String
 }
 
 extension Service {
-    /// How long the token of a workload is good, in seconds.
+    /// The lifetime of a workload's token in seconds, 15 minutes.
     public static let workloadTokenLifetime = 900.0
     private static let mostTrusts = 100
 
     // MARK: Trust
 
+    /// Makes a team trust workloads of an identity provider.
+    ///
+    /// The parameters are those of ``WorkloadTrust``. Throws a ``ServiceError`` that names the wrong member, or when
+    /// the roles exceed the actor's permissions.
     public func trustWorkloads(
         named name: String,
         issuer: String,
@@ -96,7 +107,7 @@ extension Service {
         return trust
     }
 
-    /// A text without control characters; a subject begins with something that is not any text.
+    /// Checks for a text without control characters; a pattern may not begin with `*`.
     private static func checkPattern(_ text: String, _ field: String, allowsAny: Bool) throws(ServiceError) {
         guard !text.isEmpty else { throw .invalid(field, "This is needed.") }
         try checkText(text, field, most: 500)
@@ -106,6 +117,7 @@ extension Service {
         }
     }
 
+    /// The workloads that a team trusts.
     public func workloadTrusts(of team: String, as actor: Principal) async throws -> [WorkloadTrust] {
         try actor.require(.manageMembers, in: team)
         return try await database.read { connection in try Self.workloadTrusts(team, connection) }
@@ -128,7 +140,7 @@ extension Service {
         }
     }
 
-    /// Ends the trust; tokens that were given out end within a quarter of an hour.
+    /// Ends the trust; tokens that were given out expire within 15 minutes.
     public func removeWorkloadTrust(_ id: String, team: String, as actor: Principal) async throws {
         try actor.require(.manageMembers, in: team)
         let time = now()
@@ -141,9 +153,15 @@ extension Service {
 
     // MARK: Exchange
 
-    /// Gives a workload a token for the token that its identity provider has made.
+    /// Exchanges the token of an identity provider for a token of a team.
     ///
-    /// Only issuers that the team trusts are asked for their keys, so nobody makes the server ask others.
+    /// Only issuers that the team trusts are asked for their keys, so nobody can make the server contact others.
+    ///
+    /// - Parameters:
+    ///   - text: the provider's token.
+    ///   - team: the team.
+    /// - Returns: the team's token and its text.
+    /// - Throws: a ``ServiceError`` when the provider's token is invalid, or the team does not trust it.
     public func exchange(_ text: String, team: String) async throws -> (Token, text: String) {
         let issuer = try WorkloadVerifier.claimedIssuer(text)
         let trusts = try await database.read { connection in try Self.workloadTrusts(team, connection) }
@@ -185,7 +203,7 @@ extension Service {
             revoked: nil
         )
         try await database.write { connection in
-            // Those of before are of no use any more, and would fill the list.
+            // Expired tokens of workloads would fill the list.
             try connection.execute(
                 "DELETE FROM tokens WHERE team = ? AND created_by LIKE 'workload:%' AND expires < ?",
                 trust.team,
@@ -218,7 +236,7 @@ extension Service {
         return (token, made.text)
     }
 
-    /// Whether a text is what a pattern stands for, in which `*` is any text.
+    /// Whether a text matches a pattern, in which `*` stands for any text.
     static func matches(_ text: String, _ pattern: String) -> Bool {
         // Bytes, not characters: two spellings of one character are two subjects.
         let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }

@@ -3,48 +3,60 @@ public import Foundation
 public import ServerBlobs
 public import ServerDatabase
 
-/// What the server does, apart from how it is asked: teams, apps, collections, releases and deployments.
+/// The work of the server without its interfaces: teams, apps, collections, releases and deployments.
 public struct Service: Sendable {
     var database: any Database { changes }
     let changes: CountingDatabase
     let documents = DocumentCache()
     let blobs: any BlobStore
-    /// Where private keys lie.
+    /// The private keys that the server signs with.
     let keys: any SigningKeyStore
-    /// What seals the server's secrets, and the keys of models where these lie here.
+    /// The vault that seals the server's secrets, and the keys of models where these are stored here.
     let vault: KeyVault
-    /// What of the work this server does.
+    /// The part of the work that this server does.
     let role: ServerRole
     /// The key service that has the keys of models, when it is a process of its own and known.
     let link: KeyServiceLink?
-    /// Gives devices the keys of the models that they are to have, where they lie here.
+    /// The key service for devices, where the keys are stored here.
     let keyService: KeyService
-    /// Whether who may enrol is decided here and nowhere else, for a key service of its own.
+    /// Whether enrolment tokens and conditions are managed only here, for a key service of its own.
     let holdsEnrolment: Bool
-    /// Where clients reach the server, when that is known.
+    /// The address at which clients reach the server, when it is known.
     let address: String?
-    /// What takes the reports of devices.
+    /// Stores the reports of devices.
     let reports: ReportCollector
-    /// What verifies the tokens of workloads.
+    /// Verifies the tokens of workloads.
     let workloads: WorkloadVerifier
-    /// The providers that people sign in with.
+    /// The identity providers that people can sign in with.
     public let providers: [IdentityProvider]
     let openID: OpenIDClient
     let passwords: PasswordHasher
-    /// How many uploads go on.
+    /// The uploads in progress.
     let uploads = UploadSlots()
-    /// What was refused to whom, until it is written into the audit log.
+    /// Refused requests that are not yet in the audit log.
     let denials = DenialLog()
-    /// Whether devices fetch files from where they lie, when that has addresses.
+    /// Whether devices fetch files directly from the file store, when it has addresses.
     let redirectsFiles: Bool
-    /// The time, for tests to turn.
+    /// The current time, which tests can set.
     let now: @Sendable () -> Date
 
+    /// Creates a service, and migrates its database.
+    ///
     /// - Parameters:
-    ///   - role: what of the work this server does.
-    ///   - link: the key service, for a server whose keys lie with one of its own.
-    ///   - providers: identity providers that people sign in with.
-    ///   - hasCheapPasswords: for tests of what is around passwords: they are then easy to find again.
+    ///   - database: the records.
+    ///   - blobs: the store of archives, deltas and test vectors.
+    ///   - keys: the private keys that the server signs with.
+    ///   - vault: seals the server's secrets, and the keys of models where these are stored here.
+    ///   - role: the part of the work that this server does, by default all.
+    ///   - link: the key service, for a server whose keys are at one of its own.
+    ///   - holdsEnrolment: whether enrolment tokens and conditions are managed only here, for a key service of its own.
+    ///   - address: the address at which clients reach the server, when it is known.
+    ///   - redirectsFiles: whether devices fetch files directly from the file store, when it has addresses.
+    ///   - fetcher: fetches documents of identity providers.
+    ///   - providers: identity providers that people can sign in with.
+    ///   - hasCheapPasswords: whether passwords are hashed cheaply and insecurely, for tests of other parts.
+    ///   - now: the current time.
+    /// - Throws: a ``ServiceError`` when the database has another role, or an error of the database or the keys.
     public init(
         database: any Database,
         blobs: any BlobStore,
@@ -90,13 +102,13 @@ public struct Service: Sendable {
         try await keys.prepare(database)
     }
 
-    /// A random name of 16 digits and letters.
+    /// A random identifier of 16 digits and letters.
     static func identifier() -> String {
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
         return String((0..<16).map { _ in letters.randomElement() ?? "0" })
     }
 
-    /// Checks a name that stands in addresses and in signed documents.
+    /// Checks an identifier that becomes part of addresses and signed documents.
     static func checkName(_ name: String, _ field: String) throws(ServiceError) {
         let isRight =
             !name.isEmpty && name.utf8.count <= 64 && name.first != "-" && name.last != "-"
@@ -104,8 +116,8 @@ public struct Service: Sendable {
         guard isRight else {
             throw .invalid(
                 field,
-                "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with none of the "
-                    + "latter; \"\(name)\" has not."
+                "A name has 1 to 64 letters a–z, digits and hyphens, and begins and ends with a letter "
+                    + "or digit, unlike \"\(name)\"."
             )
         }
     }
@@ -121,7 +133,7 @@ public struct Service: Sendable {
         guard isRight else {
             throw .invalid(
                 field,
-                "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores; \"\(name)\" has not."
+                "An identifier has 1 to 128 letters A–Z and a–z, digits, hyphens, dots and underscores, unlike \"\(name)\"."
             )
         }
     }

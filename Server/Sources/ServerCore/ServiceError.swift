@@ -1,28 +1,31 @@
-/// Why the server does not do what was asked.
+/// The refusal or failure of a request to the server.
 public struct ServiceError: Error, Sendable, CustomStringConvertible {
     /// The kind of error: a stable word for programs.
     public enum Code: String, Sendable, CaseIterable {
+        /// The kinds, each with an HTTP status of its own; see ``ServiceError/httpStatus``.
         case invalid, unauthenticated, forbidden, notFound, conflict, tooLarge, rateLimited, unavailable
     }
 
+    /// The kind of error.
     public let code: Code
-    /// What is wrong and what helps, for people.
+    /// The problem and its remedy, in words for people.
     public let description: String
     /// The member of the request that is wrong, such as `models.FlowerClassifier`; `nil` when it is none.
     public let field: String?
-    /// After how many seconds it can be tried again.
+    /// The seconds after which it can be tried again; `nil` where that is not known.
     public let retryAfter: Int?
-    /// What the audit log is to know of it, when somebody wanted what they may not.
+    /// The information for the audit log, when a known actor lacked a permission.
     var denial: Denial?
 
-    /// Somebody who is known was refused something in a team.
+    /// The refusal of a request by a known actor for lack of permission.
     struct Denial: Sendable, Hashable {
         let actor: String
         let team: String
-        /// What it would have taken.
+        /// The missing permission.
         let reason: String
     }
 
+    /// Creates an error.
     public init(_ code: Code, _ description: String, field: String? = nil, retryAfter: Int? = nil) {
         self.code = code
         self.description = description
@@ -30,7 +33,7 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
         self.retryAfter = retryAfter
     }
 
-    /// The status of the HTTP response that tells of it.
+    /// The status of the HTTP response.
     public var httpStatus: Int {
         switch code {
         case .invalid: 400

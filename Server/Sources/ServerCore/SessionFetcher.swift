@@ -2,14 +2,17 @@ public import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Fetches documents by the network, without following redirects, within 10 seconds.
+/// Fetches documents over the network, without following redirects, within 10 seconds.
 public struct SessionFetcher: DocumentFetcher {
+    /// Creates a fetcher.
     public init() {}
 
     private enum Problem: Error { case status, tooLarge, redirect, unreachable }
 
+    /// Fetches a document by GET; throws unless the status is 200 and it has at most `limit` bytes.
     public func fetch(_ url: URL, limit: Int) async throws -> [UInt8] { try await send(URLRequest(url: url), limit) }
 
+    /// Sends a form by POST and returns the answer; throws unless the status is 200 and it has at most `limit` bytes.
     public func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8] {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"

@@ -2,31 +2,29 @@ import Foundation
 public import ServerDatabase
 public import UpdateFramework
 
-/// Where the private keys lie that the server signs with.
+/// A store of the private keys that the server signs with.
 public protocol SigningKeyStore: Sendable {
-    /// Makes what the store needs of the database.
+    /// Creates the tables that the store needs.
     func prepare(_ database: any Database) async throws
 
-    /// Makes a key for a role of a team.
+    /// Creates and stores a key for a role of a team.
     func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey
 
-    /// The keys of a role that are here; none when they lie elsewhere.
+    /// The keys of a role; empty when they are held elsewhere.
     func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey]
 
-    /// Removes the keys of a role that nobody is to trust any more.
-    /// - Parameter named: the ids of the keys that the role has now.
-    /// - Returns: how many were removed.
+    /// Removes the keys of a role that are not among `named`, the ids of its current keys, and returns their number.
     func retire(team: String, role: String, keeping named: Set<String>, _ connection: any Connection) throws -> Int
 }
 
 /// The private keys that the server signs with, as files that only its user can read.
 ///
-/// In easy mode all of a team's keys lie here.  `coreml trust ceremony` takes those of root and targets away; what needs them
-/// then says so.
+/// For a new team all keys are here. `coreml trust ceremony` moves those of root and targets to people; operations that
+/// need them then fail with an error that says so.
 public struct SigningKeyFolder: SigningKeyStore {
     private let folder: String
 
-    /// - Parameter folder: made when it does not exist.
+    /// Opens a folder, which is created when it does not exist.
     public init(folder: String) throws {
         self.folder = folder
         try Self.makeFolder(folder)
@@ -34,8 +32,10 @@ public struct SigningKeyFolder: SigningKeyStore {
 
     private func folder(_ team: String, _ role: String) -> String { "\(folder)/\(team)/\(role)" }
 
+    /// Does nothing: the keys are not in the database.
     public func prepare(_ database: any Database) async throws {}
 
+    /// Creates a key for a role of a team and writes it to a file.
     public func make(team: String, role: String, _ connection: any Connection) throws -> SigningKey {
         let key = SigningKey()
         let place = folder(team, role)
@@ -44,6 +44,7 @@ public struct SigningKeyFolder: SigningKeyStore {
         return key
     }
 
+    /// The keys of a role; empty when they are held elsewhere.
     public func keys(team: String, role: String, _ connection: any Connection) throws -> [SigningKey] {
         let place = folder(team, role)
         guard FileManager.default.fileExists(atPath: place) else { return [] }
@@ -52,6 +53,7 @@ public struct SigningKeyFolder: SigningKeyStore {
         }
     }
 
+    /// Removes the key files of a role that are not among `named`, and returns their number.
     public func retire(
         team: String,
         role: String,

@@ -1,6 +1,6 @@
 public import ServerDatabase
 
-/// The tables of the server, version by version.  A version that was released never changes.
+/// The tables of the server, version by version; a released version never changes.
 public let migrations: [Migration] = [
     Migration(
         version: 1,
@@ -220,9 +220,9 @@ public let migrations: [Migration] = [
     ),
     Migration(
         version: 4,
-        // What of the work this database is for: `all`, `control` or `keys`.
+        // The role of the server that uses the database: `all`, `control` or `keys`.
         "CREATE TABLE server_role (id BIGINT NOT NULL PRIMARY KEY, role TEXT NOT NULL)",
-        // What a key service of its own was told: which app's devices may have which content key.
+        // The content keys that devices of apps may have, as a separate key service was told.
         """
         CREATE TABLE key_grants (
             team TEXT NOT NULL REFERENCES teams (id), app TEXT NOT NULL, content TEXT NOT NULL, granted BIGINT NOT NULL,

@@ -3,11 +3,11 @@ import Foundation
 import ServerDatabase
 import UpdateFramework
 
-/// The signed metadata of a team (The Update Framework), as the server changes it: what devices trust.
+/// A team's signed metadata (The Update Framework), which devices trust, as the server changes it.
 ///
 /// Names of roles and files are those of `Documentation/Formats/trust.md`.
 struct TeamTrust {
-    /// How long what is signed is good for, in days.
+    /// The lifetimes of signed documents in days.
     enum Lifetime {
         static let root = 365
         static let targets = 180
@@ -22,7 +22,7 @@ struct TeamTrust {
 
     // MARK: Making and loading
 
-    /// The metadata of a new team, and its keys.
+    /// Creates the metadata of a new team, and its keys.
     init(newTeam team: String, leaseKeys: [SigningPublicKey], keys: SigningKeys, at time: Date) throws {
         var roles: [MetadataType: (keys: [PublicKey], threshold: Int)] = [:]
         for type in MetadataType.allCases {
@@ -52,7 +52,7 @@ struct TeamTrust {
         }
     }
 
-    /// The metadata of a team as it was stored last.
+    /// Loads the current metadata of a team.
     init(team: String, _ connection: any Connection, keys: any SigningKeyStore, at time: Date) throws {
         var documents: [String: SignedDocument] = [:]
         for row in try connection.query(
@@ -74,14 +74,14 @@ struct TeamTrust {
 
     // MARK: Roles
 
-    /// Who signs the leases of a team's keys.
+    /// The role that signs the leases of a team's keys.
     static func leaseRole(_ team: String) -> String { "\(team)@keys" }
-    /// Who signs the policies of an app.
+    /// The role that signs the policies of an app.
     static func directorRole(_ app: String) -> String { "\(app)@director" }
-    /// Who signs the releases of a collection.
+    /// The role that signs the releases of a collection.
     static func collectionRole(_ app: String, _ collection: String) -> String { "\(app).\(collection)" }
 
-    /// The keys of a role that the server holds.
+    /// The keys of a role that the server has; throws `conflict` when it has none.
     func signers(_ role: String) throws -> [SigningKey] {
         let keys = try keys.keys(team: team, role: role)
         guard !keys.isEmpty else {
@@ -92,8 +92,9 @@ struct TeamTrust {
         return keys
     }
 
-    /// Names a new key of this server's for a role: at once where the targets keys lie here, else in a draft that waits for their
-    /// holders.
+    /// Delegates to a role with a new key of this server.
+    ///
+    /// It takes effect at once where the targets keys are here, else in a draft that waits for their holders.
     private mutating func delegate(to role: String, paths: String) throws {
         // A ceremony may have named the role's keys already.
         guard try !isDelegated(role) else { return }
@@ -117,12 +118,12 @@ struct TeamTrust {
     mutating func addCollection(app: String, collection: String) throws {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
-        // Who has no keys yet signs nothing: `signNewRoles` does it when the targets keys have named some.
+        // A role without keys signs nothing: `signNewRoles` does it when the targets have named some.
         guard try isDelegated(role), try isHeldHere(role), try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }
 
-    /// Vouches for a release of a collection.
+    /// Adds a release to the targets of its collection.
     mutating func addRelease(
         app: String,
         collection: String,
@@ -139,9 +140,8 @@ struct TeamTrust {
         }
     }
 
-    /// Signs what expires within `margin` seconds anew.
-    /// - Returns: whether anything had to be.
-    mutating func renew(margin: Int64) throws -> Bool {
+    /// Whether the timestamp is missing or expires within `margin` seconds, so that it must be signed again.
+    func timestampExpires(within margin: Int64) throws -> Bool {
         guard let timestamp = metadata.timestamp else { return true }
         let expires = try Timestamp(timestamp.signed, role: "timestamp").expires
         return expires < time + margin
@@ -149,13 +149,13 @@ struct TeamTrust {
 
     // MARK: Checking and restoring
 
-    /// Goes through all of it as a client would, at a moment when nothing had expired.
+    /// Verifies everything as a client would, at a time when nothing had expired.
     func verify() throws {
         let signedUntil = try metadata.timestamp.map { try Timestamp($0.signed, role: "timestamp").expires }
         try metadata.verify(trustedRoot: metadata.root, at: min(time, (signedUntil ?? time) + -1))
     }
 
-    /// The keys that may sign for a role that top-level targets name.
+    /// The keys that may sign for a role that the top-level targets delegate to.
     func keys(ofDelegated role: String) throws -> RoleKeys {
         guard let targets = try metadata.targetsMetadata("targets"), let keys = targets.keys(ofDelegated: role) else {
             throw ServiceError.notFound("role \"\(role)\" in the metadata of the team \"\(team)\"")
@@ -163,7 +163,7 @@ struct TeamTrust {
         return keys
     }
 
-    /// Signs everything but the root anew until its versions are so much higher.
+    /// Signs everything but the root again with versions that are higher by `versions`.
     mutating func advance(by versions: Int) throws {
         for role in metadata.targets.keys.map(\.text) {
             try metadata.updateTargets(
@@ -187,13 +187,13 @@ struct TeamTrust {
 
     // MARK: Storing
 
-    /// Makes the snapshot and the timestamp of what has changed, and stores all that is new.
+    /// Makes the next snapshot and timestamp, and stores everything new.
     mutating func store(_ connection: any Connection) throws {
         try metadata.updateSnapshot(expires: time + UTCTime.days(Lifetime.snapshot), signers: try signers("snapshot"))
         try storeTimestamp(connection)
     }
 
-    /// Signs the timestamp anew, and the snapshot when its time is near, and stores them.
+    /// Signs the timestamp again, and the snapshot when it expires soon, and stores them.
     mutating func storeTimestamp(_ connection: any Connection) throws {
         if let snapshot = metadata.snapshot,
             try Snapshot(snapshot.signed, role: "snapshot").expires < time + UTCTime.days(2)
@@ -247,7 +247,7 @@ struct TeamTrust {
 }
 
 extension Service {
-    /// Changes the signed metadata of a team and whatever goes with it, as one transaction.
+    /// Changes the signed metadata of a team, and the records that belong to it, in one transaction.
     func changeTrust<R: Sendable>(
         of team: String,
         _ body: @escaping @Sendable (any Connection, inout TeamTrust) throws -> R
@@ -264,6 +264,8 @@ extension Service {
     // MARK: What devices fetch
 
     /// A file of a team's metadata: `3.root.json`, `timestamp.json`, `5.shop.FlowerModels.json`.
+    ///
+    /// `nil` when there is none with this name.
     public func trustMetadata(team: String, file: String) async throws -> [UInt8]? {
         guard file.hasSuffix(".json") else { return nil }
         let name = String(file.dropLast(5))
@@ -284,7 +286,9 @@ extension Service {
         }
     }
 
-    /// A release as devices fetch it, by its path below a team's targets: `apps/A/collections/C/HASH.3.json`.
+    /// A release document by its path below a team's targets: `apps/A/collections/C/HASH.3.json`.
+    ///
+    /// `nil` when there is none with this path.
     public func target(team: String, path: String) async throws -> [UInt8]? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 5, parts[0] == "apps", parts[2] == "collections", parts[4].hasSuffix(".json") else {
@@ -306,8 +310,8 @@ extension Service {
         }
     }
 
-    /// The first root of a team, which apps carry.
-    func firstRoot(team: String) async throws -> [UInt8]? {
+    /// The current root of a team, which apps contain.
+    func currentRoot(team: String) async throws -> [UInt8]? {
         try await database.read { connection in
             try connection.first(
                 "SELECT signed FROM trust_metadata WHERE team = ? AND name = 'root' AND is_current = 1",
@@ -316,8 +320,9 @@ extension Service {
         }
     }
 
-    /// Signs anew what is about to expire: timestamps and policies.  Called by the server's clock; of several servers that
-    /// share a database one does it at a time.
+    /// Signs timestamps and policies again that expire within `margin` seconds, by default 23 hours.
+    ///
+    /// It is to be called periodically; of several servers that share a database one does it at a time.
     public func renewSignatures(margin: Int = 23 * 3600) async throws {
         _ = try await database.exclusively("renewal") { try await renewAll(margin: margin) }
     }
@@ -330,7 +335,7 @@ extension Service {
         for team in teams {
             try await database.write { connection in
                 var trust = try TeamTrust(team: team, connection, keys: keys, at: time)
-                if try trust.renew(margin: Int64(margin)) { try trust.storeTimestamp(connection) }
+                if try trust.timestampExpires(within: Int64(margin)) { try trust.storeTimestamp(connection) }
             }
         }
         try await renewPolicies(margin: margin)

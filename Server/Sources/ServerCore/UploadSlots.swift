@@ -1,20 +1,20 @@
 import ServerBlobs
 import Synchronization
 
-/// How many uploads of a team go on.
+/// Limits the number of simultaneous uploads of a team.
 final class UploadSlots: Sendable {
-    /// The most of a team at once.
+    /// The largest number of uploads of a team at once.
     static let most = 4
     private let counts = Mutex<[String: Int]>([:])
 
-    /// A place for one upload, which is free again when nobody holds it.
+    /// A place for one upload, which is free again when the value is released.
     final class Slot: Sendable {
         private let release: @Sendable () -> Void
         init(_ release: @escaping @Sendable () -> Void) { self.release = release }
         deinit { release() }
     }
 
-    /// - Throws: `rateLimited` when the team has no place left.
+    /// Takes a place; throws `rateLimited` when the team has none left.
     func slot(_ team: String) throws(ServiceError) -> Slot {
         let isFree = counts.withLock { counts in
             guard counts[team, default: 0] < Self.most else { return false }
@@ -37,7 +37,7 @@ final class UploadSlots: Sendable {
     }
 }
 
-/// An upload that has a place.
+/// An upload that occupies a place.
 final class PlacedUpload: BlobUpload {
     private let upload: any BlobUpload
     private let slot: UploadSlots.Slot

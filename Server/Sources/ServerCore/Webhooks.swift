@@ -3,20 +3,25 @@ public import Foundation
 public import FoundationNetworking
 import ServerDatabase
 
-/// An address that is told what happens in a team.
+/// An address that is notified of events in a team.
 public struct Webhook: Sendable, Codable, Equatable {
+    /// The webhook's identifier.
     public let id: String
+    /// The team.
     public let team: String
+    /// The address.
     public let url: String
-    /// The beginnings of the actions that it is told: `deployment` has `deployment.pause`; all when empty.
+    /// The prefixes of the actions it is notified of: `deployment` includes `deployment.pause`; all when empty.
     public let actions: [String]
+    /// The date at which it was created.
     public let created: Date
+    /// The name of who created it.
     public let createdBy: String
-    /// How the last delivery went: empty before the first.
+    /// The result of the last delivery: an HTTP status or an error; empty before the first.
     public let lastStatus: String
 }
 
-/// What a webhook is sent: an entry of the audit log.
+/// The body of a message: an entry of the audit log.
 private struct WebhookBody: Encodable {
     let type: String
     let timestamp: Date
@@ -32,8 +37,10 @@ private struct WebhookBody: Encodable {
 }
 
 extension Service {
-    /// Makes a webhook.
-    /// - Returns: the webhook, and the secret that its messages are signed with, which is shown this once.
+    /// Creates a webhook; a team has at most 32.
+    ///
+    /// Returns the webhook, and the secret that its messages are signed with, which cannot be shown again. Throws a
+    /// ``ServiceError`` that names the wrong member, or without permission.
     public func createWebhook(
         _ address: String,
         actions: [String],
@@ -94,6 +101,7 @@ extension Service {
         return (webhook, secret)
     }
 
+    /// The webhooks of a team.
     public func webhooks(of team: String, as actor: Principal) async throws -> [Webhook] {
         try actor.require(.manageMembers, in: team)
         return try await database.read { connection in
@@ -111,6 +119,7 @@ extension Service {
         }
     }
 
+    /// Removes a webhook and its pending messages; throws a ``ServiceError`` when there is none.
     public func removeWebhook(_ id: String, of team: String, as actor: Principal) async throws {
         try actor.require(.manageMembers, in: team)
         let time = now()
@@ -125,13 +134,13 @@ extension Service {
 
     // MARK: Delivering
 
-    /// How often a message is tried, the last time about a day after the first.
+    /// The number of times a message is tried, the last time about a day after the first.
     static let mostDeliveryAttempts = 12
 
-    /// Seconds until the next attempt.
+    /// The seconds until the next attempt.
     static func deliveryDelay(after attempts: Int) -> Int { min(20 << min(attempts, 12), 6 * 3600) }
 
-    /// A message that is to be sent now.
+    /// A message that is due.
     struct Delivery: Sendable {
         let id: String
         let webhook: String
@@ -141,7 +150,9 @@ extension Service {
         let attempts: Int
     }
 
-    /// Sends what webhooks are to be told; what is not taken is sent again later.
+    /// Sends the messages of webhooks that are due; failed ones are sent again later.
+    ///
+    /// `send` returns the status of the answer.
     public func deliverWebhooks(
         _ send: @Sendable (URLRequest) async throws -> Int = WebhookSession.shared.send
     ) async throws {
@@ -161,7 +172,7 @@ extension Service {
         }
     }
 
-    /// The messages that are due.  Each is put off at once, so that no other replica sends it meanwhile.
+    /// The messages that are due, each postponed at once, so that no other replica sends it meanwhile.
     private func takeDeliveries() async throws -> [Delivery] {
         let time = now().milliseconds
         let due = "FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook WHERE d.due <= ?"
@@ -195,7 +206,7 @@ extension Service {
         }
     }
 
-    /// A message, signed as Standard Webhooks says (https://www.standardwebhooks.com).
+    /// A message, signed according to Standard Webhooks (https://www.standardwebhooks.com).
     static func request(_ delivery: Delivery, at time: Date) throws -> URLRequest {
         guard let url = URL(string: delivery.url), let key = Data(base64Encoded: String(delivery.secret.dropFirst(6)))
         else { throw DatabaseError.unexpected("url", .text(delivery.url)) }
@@ -217,7 +228,7 @@ extension Service {
 }
 
 extension Audit {
-    /// Puts an entry into the queues of the webhooks that are to be told.
+    /// Queues an entry of the audit log for the webhooks that want it.
     static func tellWebhooks(
         _ connection: any Connection,
         at time: Date,
@@ -248,11 +259,12 @@ extension Audit {
     }
 }
 
-/// Sends messages of webhooks: without following redirects, and without cookies.
+/// Sends messages of webhooks without following redirects, and without cookies.
 public final class WebhookSession: NSObject, URLSessionTaskDelegate, Sendable {
+    /// The session that the server uses.
     public static let shared = WebhookSession()
 
-    /// - Returns: the status of the answer.
+    /// Sends a message and returns the status of the answer.
     @Sendable public func send(_ request: URLRequest) async throws -> Int {
         let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
@@ -267,6 +279,7 @@ public final class WebhookSession: NSObject, URLSessionTaskDelegate, Sendable {
         }
     }
 
+    /// Refuses redirects.
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

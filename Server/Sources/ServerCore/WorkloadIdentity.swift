@@ -4,22 +4,21 @@ import Synchronization
 
 /// Fetches small documents of identity providers.
 public protocol DocumentFetcher: Sendable {
-    /// - Parameter limit: the most bytes that are taken.
-    /// - Throws: anything when the document cannot be had.
+    /// Fetches a document of at most `limit` bytes; throws any error when that is impossible.
     func fetch(_ url: URL, limit: Int) async throws -> [UInt8]
 
-    /// Sends a form (`application/x-www-form-urlencoded`) and takes the answer.
+    /// Sends a form (`application/x-www-form-urlencoded`) and returns the answer of at most `limit` bytes.
     func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8]
 }
 
 extension DocumentFetcher {
-    /// Who fetches documents alone posts nothing.
+    /// Throws `unsupportedURL`, for fetchers that only fetch documents.
     public func post(_ url: URL, form: String, headers: [String: String], limit: Int) async throws -> [UInt8] {
         throw URLError(.unsupportedURL)
     }
 }
 
-/// What an identity provider says of a workload, such as a job of CI, after its signature was verified.
+/// The claims of an identity provider about a workload, such as a CI job, from a verified token.
 struct WorkloadClaims: Sendable, JWTPayload {
     let issuer: String
     let subject: String
@@ -27,7 +26,7 @@ struct WorkloadClaims: Sendable, JWTPayload {
     let expires: Double
     let notBefore: Double?
     let issued: Double?
-    // Of people (OpenID Connect Core 1.0, sections 2 and 5.1).
+    // Claims about people (OpenID Connect Core 1.0, sections 2 and 5.1).
     let nonce: String?
     let authorizedParty: String?
     let email: String?
@@ -60,7 +59,7 @@ struct WorkloadClaims: Sendable, JWTPayload {
         nonce = try container.decodeIfPresent(String.self, forKey: .nonce)
         authorizedParty = try container.decodeIfPresent(String.self, forKey: .authorizedParty)
         email = try container.decodeIfPresent(String.self, forKey: .email)
-        // Some providers send it as a text: those vouch for nothing.
+        // Some providers send it as a text, which is not accepted.
         isEmailVerified = try? container.decodeIfPresent(Bool.self, forKey: .isEmailVerified)
     }
 
@@ -78,23 +77,25 @@ struct WorkloadClaims: Sendable, JWTPayload {
         try container.encodeIfPresent(isEmailVerified, forKey: .isEmailVerified)
     }
 
-    /// Dates are checked against the server's own clock, in `WorkloadVerifier`.
+    /// Does nothing: ``WorkloadVerifier`` checks dates against the server's own clock.
     func verify(using algorithm: some JWTAlgorithm) {}
 }
 
 /// Verifies tokens of identity providers (OpenID Connect) by the keys that these publish.
 final class WorkloadVerifier: Sendable {
-    /// The algorithms that are taken, each with the type of key that it needs: a token's header chooses among the provider's
-    /// keys and never how a key is used (RFC 8725, section 3.1).
+    /// The accepted algorithms, each with the type of key that it needs.
+    ///
+    /// A token's header chooses among the provider's keys and never how a key is used (RFC 8725, section 3.1).
     private static let keyTypes = ["RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"]
     private static let largestToken = 16 << 10
     private static let largestDocument = 1 << 20
     private static let mostKeys = 100
     private static let mostIssuers = 1000
-    /// For how long a provider's keys are kept, and how often an unknown key makes the server ask again, in seconds.
+    /// The seconds for which a provider's keys are kept.
     private static let keysLifetime = 3600.0
+    /// The least number of seconds after which an unknown key makes the server ask again.
     private static let shortestRefresh = 60.0
-    /// How far clocks may differ, in seconds.
+    /// The largest accepted difference of clocks, in seconds.
     private static let leeway = 60.0
 
     private struct Header: Decodable {
@@ -126,12 +127,12 @@ final class WorkloadVerifier: Sendable {
         ServiceError(.unauthenticated, "The workload's token is refused: \(why).")
     }
 
-    /// The issuer that a token names, which nothing vouches for yet.
+    /// The issuer that a token names, not verified yet.
     static func claimedIssuer(_ token: String) throws -> String {
         struct Claims: Decodable { let iss: String }
         let parts = try parts(token)
         guard let data = base64URL(parts[1]), let claims = try? JSONDecoder().decode(Claims.self, from: data) else {
-            throw refused("it is no JSON Web Token with an issuer")
+            throw refused("it is not a JSON Web Token with an issuer")
         }
         return claims.iss
     }
@@ -139,15 +140,12 @@ final class WorkloadVerifier: Sendable {
     private static func parts(_ token: String) throws -> [Substring] {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= largestToken, parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw refused("it is no signed JSON Web Token of at most \(largestToken >> 10) KiB")
+            throw refused("it is not a signed JSON Web Token of at most \(largestToken >> 10) KiB")
         }
         return parts
     }
 
-    /// What the token says, if a key of the issuer has signed it and now is within its dates.
-    /// - Parameters:
-    ///   - issuer: the one that the team trusts.
-    ///   - now: the time.
+    /// The claims of a token, if a key of the issuer has signed it and it is valid at `now`.
     func claims(_ token: String, issuer: String, at now: Date) async throws -> WorkloadClaims {
         let parts = try Self.parts(token)
         guard let data = Self.base64URL(parts[0]), let header = try? JSONDecoder().decode(Header.self, from: data)
@@ -157,7 +155,7 @@ final class WorkloadVerifier: Sendable {
         guard let type = Self.keyTypes[header.alg] else {
             throw Self.refused("it is signed by \"\(header.alg)\"; RS256, ES256 and EdDSA are taken")
         }
-        guard header.crit == nil else { throw Self.refused("its header demands what is not known here") }
+        guard header.crit == nil else { throw Self.refused("its header requires an unknown extension") }
         let time = now.timeIntervalSince1970
         let text = try await key(header, type, issuer: issuer, at: time)
         let claims: WorkloadClaims
@@ -169,14 +167,14 @@ final class WorkloadVerifier: Sendable {
         guard claims.issuer.utf8.elementsEqual(issuer.utf8) else { throw Self.refused("another issuer has made it") }
         guard claims.expires.isFinite, claims.expires + Self.leeway > time else { throw Self.refused("it has expired") }
         guard [claims.notBefore, claims.issued].allSatisfy({ $0.map { $0 - Self.leeway <= time } ?? true }) else {
-            throw Self.refused("it is not good yet")
+            throw Self.refused("it is not valid yet")
         }
         return claims
     }
 
     // MARK: Keys
 
-    /// The one key of the issuer that a header means, as JSON.
+    /// The only key of the issuer that fits a header, as JSON.
     private func key(_ header: Header, _ type: String, issuer: String, at time: Double) async throws -> String {
         var set = try await keySet(issuer, at: time, refresh: false)
         if Self.fitting(header, type, set).isEmpty { set = try await keySet(issuer, at: time, refresh: true) }
@@ -209,7 +207,7 @@ final class WorkloadVerifier: Sendable {
         do { set = KeySet(keys: try await publishedKeys(issuer), fetched: time) } catch {
             throw ServiceError(
                 .unavailable,
-                "The keys of \(issuer) cannot be had: its .well-known/openid-configuration or its jwks_uri.",
+                "The keys of \(issuer) cannot be fetched: check its .well-known/openid-configuration or its jwks_uri.",
                 retryAfter: 60
             )
         }
@@ -220,7 +218,7 @@ final class WorkloadVerifier: Sendable {
         return set
     }
 
-    /// What the issuer's discovery document leads to (OpenID Connect Discovery 1.0, section 4).
+    /// The keys that the issuer's discovery document leads to (OpenID Connect Discovery 1.0, section 4).
     private func publishedKeys(_ issuer: String) async throws -> [(key: Key, text: String)] {
         struct Discovery: Decodable {
             let issuer: String
@@ -239,14 +237,14 @@ final class WorkloadVerifier: Sendable {
         let bytes = try await fetcher.fetch(keys, limit: Self.largestDocument)
         let published = try JSONDecoder().decode(Published.self, from: Data(bytes)).keys
         guard published.count <= Self.mostKeys else { throw Self.refused("too many keys") }
-        // Keys of kinds that are not known here are others' business.
+        // Keys of unknown kinds are ignored.
         return try published.compactMap { value in
             let text = try JSON.text(value)
             return (try? JSONDecoder().decode(Key.self, from: Data(text.utf8))).map { ($0, text) }
         }
     }
 
-    /// An address that keys may come from: by https, or of this machine.
+    /// A URL that keys may come from: by https, or on this machine.
     static func address(_ text: String) -> URL? {
         guard let url = URL(string: text), let host = url.host, url.user == nil, url.fragment == nil else { return nil }
         let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host)

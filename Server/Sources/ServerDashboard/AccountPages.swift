@@ -1,7 +1,7 @@
 import Hummingbird
 import ServerCore
 
-/// How somebody signs in: password, authenticator, identity providers.
+/// The ways in which a person signs in: password, authenticator, identity providers.
 extension Dashboard {
     func addAccount<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("account") { visit in try await accountPage(visit) }
@@ -45,7 +45,7 @@ extension Dashboard {
         }
     }
 
-    /// Changes something, or shows the page again with what is wrong.
+    /// Makes a change, or shows the page again with the error.
     private func change(_ visit: Visit, _ body: () async throws -> Response) async throws -> Response {
         do { return try await body() } catch let error as ServiceError
             where [.invalid, .forbidden, .conflict, .rateLimited].contains(error.code)

@@ -111,10 +111,10 @@ extension Dashboard {
         )
     }
 
-    /// The largest archive that is taken.
+    /// The largest accepted archive in bytes.
     private static let largestArchive = 10 << 30
 
-    /// Takes an archive as the body of the request; the answer is its card.
+    /// Accepts an archive as the body of the request; the answer is its card.
     private func upload(_ visit: Visit) async throws -> Response {
         let team = try visit.name("team")
         let upload = try await service.uploadArchive(team: team, as: visit.actor)

@@ -2,13 +2,13 @@ import DeploymentPolicy
 import Foundation
 import ServerCore
 
-/// Adoption over time: how many devices ran which release, as areas on each other.
+/// Adoption over time: the number of devices that ran each release, as stacked areas.
 struct AdoptionChart {
     struct Area {
         let name: String
-        /// Which of the eight colours it has.
+        /// The index of one of the eight colours.
         let colour: Int
-        /// The outline, in a plane of 1000 × 400.
+        /// The outline in a plane of 1000 × 400.
         let path: String
         let now: String
     }
@@ -19,14 +19,14 @@ struct AdoptionChart {
     }
 
     let areas: [Area]
-    /// From the top down.
+    /// The labels from top to bottom.
     let levels: [String]
     let times: [String]
     let names: [String]
     let rows: [Row]
     let total: String
 
-    /// `nil` where no device has reported.
+    /// Creates a chart; `nil` where no device has reported.
     init?(_ adoption: Adoption) {
         guard !adoption.releases.isEmpty, let last = adoption.points.last else { return nil }
         let totals = adoption.points.map { $0.devices.reduce(0, +) }
@@ -75,7 +75,7 @@ struct AdoptionChart {
 
     private static func text(_ value: Double) -> String { String(format: "%.1f", value) }
 
-    /// The next round number that four can divide.
+    /// The next round number that is divisible by four.
     private static func roundTop(_ value: Int) -> Int {
         var scale = 1
         while scale * 40 < value { scale *= 10 }
@@ -84,21 +84,21 @@ struct AdoptionChart {
     }
 }
 
-/// How far devices came with a release.
+/// The number of devices that reached each stage of adopting a release.
 struct FunnelChart {
     struct Stage {
         let key: String
         let name: String
         let count: String
-        /// Of the first stage, for the bar's length.
+        /// The share of the first stage, for the bar's length.
         let width: String
-        /// Of the stage before.
+        /// The share of the previous stage.
         let passage: String?
     }
 
     let stages: [Stage]
 
-    /// `nil` where nothing was reported.
+    /// Creates a chart; `nil` where nothing was reported.
     init?(_ funnel: AdoptionFunnel) {
         let all = AdoptionFunnel.Stage.allCases.filter { $0 != .offered || funnel.count(.offered) > 0 }
         let first = all.map(funnel.count).max() ?? 0
@@ -115,7 +115,7 @@ struct FunnelChart {
     }
 }
 
-/// Failures by reason, with where the true rate lies.
+/// Failures by reason, with confidence intervals of their rates.
 struct FailureChart {
     struct Row {
         let reason: String
@@ -123,7 +123,7 @@ struct FailureChart {
         let count: String
         let rate: String
         let interval: String
-        /// Places on the scale.
+        /// Positions on the scale.
         let lower: String
         let width: String
         let rateAt: String
@@ -163,13 +163,13 @@ struct FailureChart {
     ]
 }
 
-/// Who gets how much of the default, as a ring.
+/// The shares of the default's outcomes, as a ring.
 struct ShareRing {
     struct Arc {
         let name: String
         let percent: String
         let colour: Int
-        /// For `stroke-dasharray` and `stroke-dashoffset` of a circle whose length is 100.
+        /// The values for `stroke-dasharray` and `stroke-dashoffset` of a circle whose length is 100.
         let length: String
         let offset: String
     }

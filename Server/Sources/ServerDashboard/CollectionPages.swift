@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// What is live in an environment, on cards.
+/// The state of an environment, on cards.
 struct LiveCard {
     let environment: String
     let deployment: String
@@ -28,7 +28,7 @@ struct LiveCard {
 }
 
 extension Deployment {
-    /// What pages call it.
+    /// The deployment's name on pages.
     var title: String { name.isEmpty ? "Deployment \(id.prefix(6))" : name }
 }
 
@@ -96,7 +96,7 @@ struct ReleaseRow {
     }
 }
 
-/// What pages about a collection have in common.
+/// The common content of pages about a collection.
 struct CollectionPlace {
     let app: App
     let id: String
@@ -222,7 +222,7 @@ extension Dashboard {
                     name: "id",
                     label: "Identifier",
                     value: form?["id"] ?? "",
-                    hint: "What the app's code asks for: MLModelCollection.beginAccessing(identifier:).",
+                    hint: "The identifier in the app's code: MLModelCollection.beginAccessing(identifier:).",
                     placeholder: "FlowerModels",
                     isRequired: true,
                     isCode: true
@@ -355,7 +355,7 @@ extension Dashboard {
         )
     }
 
-    /// The environment that a page is about: the first, unless the address says another.
+    /// The environment that a page is about: the first, unless the address names another.
     func environment(_ visit: Visit, _ app: App) throws -> String {
         let wanted = visit.query("environment") ?? app.environments[0]
         guard app.environments.contains(wanted) else {
@@ -455,7 +455,7 @@ extension Dashboard {
         return try? decoder.decode(Deployment.self, from: Data(text.utf8))
     }
 
-    /// A time as `datetime-local` fields send it, taken as UTC.
+    /// A time as `datetime-local` fields send it, interpreted as UTC.
     static func date(_ text: String) -> Date? {
         let full =
             text.count == 10

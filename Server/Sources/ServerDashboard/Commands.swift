@@ -1,16 +1,16 @@
 import Foundation
 
-/// How the same is done from a shell and by the API, for pages to show.
+/// The equivalent shell and API commands, which pages show.
 ///
-/// `‹name›` stands for the form's field as an argument of the shell, `«name»` as a JSON text, `¦name¦` as a JSON list of its
-/// lines; the page's script fills them in while the form is filled in.
+/// `‹name›` stands for the form's field as an argument of the shell, `«name»` as a JSON text, `¦name¦` as a JSON list
+/// of its lines; the page's script replaces them while the form is filled in.
 struct Commands {
     let shell: String
     let api: String
 
-    /// - Parameters:
-    ///   - shell: the arguments of `coreml deploy`.
-    ///   - body: the JSON of the request, if it has one.
+    /// Creates the commands for an action.
+    ///
+    /// `shell` has the arguments of `coreml deploy`, `body` the JSON of the request, if it has one.
     init(_ shell: String, _ method: String, _ path: String, body: String? = nil, file: String? = nil, address: String) {
         self.shell = "coreml deploy " + shell
         var text = "curl -H \"Authorization: Bearer $COREML_TOKEN\""
@@ -22,7 +22,7 @@ struct Commands {
         api = text + " \\\n  '\(address)/api/v1/\(path)'"
     }
 
-    /// A text as a shell takes it as one argument.
+    /// A text quoted as one argument of a shell.
     static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-_./:=@%+,".utf8.contains($0)
@@ -37,7 +37,7 @@ struct Field {
         let value: String
         let label: String
         var isChosen = false
-        /// What choosing it means.
+        /// The effect of choosing it.
         var about: String?
     }
 
@@ -82,7 +82,7 @@ struct Field {
     }
 }
 
-/// A page that asks for a few things.
+/// A page that asks for some values.
 struct FormPage {
     let title: String
     let lead: String
@@ -90,7 +90,7 @@ struct FormPage {
     let submit: String
     let cancel: String
     let fields: [Field]
-    /// What is wrong, when it is no single field.
+    /// The error, when it does not concern a single field.
     let failure: String?
     let commands: Commands?
 

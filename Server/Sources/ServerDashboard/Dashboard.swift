@@ -1,22 +1,26 @@
 public import Hummingbird
 public import ServerCore
 
-/// The pages that people use the server by.
+/// The web pages with which people use the server.
 ///
-/// Pages are made here, as whole HTML; what the browser adds works on forms that are there without it.  Everything goes
-/// through `Service`, which decides who may do what.
+/// Pages are rendered here as complete HTML; scripts only enhance forms that work without them. Everything goes through
+/// `Service`, which checks permissions.
 public struct Dashboard: Sendable {
     let service: ServerCore.Service
-    /// Where clients reach the server; from the request when it was not given.
+    /// The address at which clients reach the server; `nil` for that of requests.
     let publicAddress: String?
     /// Whether browsers reach the server by https.
     let isSecure: Bool
     let files: DashboardFiles
     let cookie: SessionCookie
 
+    /// Creates the pages.
+    ///
     /// - Parameters:
-    ///   - publicAddress: where clients reach the server, such as `https://models.example.org`.
-    ///   - isSecure: whether they reach it by https when no public address says it.
+    ///   - service: the service that they use.
+    ///   - publicAddress: the address at which clients reach the server, such as `https://models.example.org`.
+    ///   - isSecure: whether they reach it by https when there is no public address.
+    /// - Throws: when the program's own files cannot be read.
     public init(_ service: ServerCore.Service, publicAddress: String? = nil, isSecure: Bool = false) throws {
         self.service = service
         self.publicAddress = publicAddress
@@ -41,12 +45,14 @@ public struct Dashboard: Sendable {
     }
 }
 
-/// Routes to pages, which all ask first who is there, and on forms and uploads whether they come from a page of this server.
+/// The routes to pages.
+///
+/// All pages first authenticate the request; forms and uploads are also checked to come from a page of this server.
 struct Pages<Context: RequestContext> {
     let dashboard: Dashboard
     let router: Router<Context>
 
-    /// A page for everybody.
+    /// Adds a page for everybody.
     func open(_ path: RouterPath, _ page: @escaping @Sendable (Request, Parameters) async throws -> Response) {
         let dashboard = dashboard
         router.get(path) { request, context in
@@ -54,7 +60,7 @@ struct Pages<Context: RequestContext> {
         }
     }
 
-    /// A form for those who are not signed in yet.
+    /// Adds a form for people who are not signed in yet.
     func openForm(_ path: RouterPath, _ page: @escaping @Sendable (Request, Parameters, Form) async throws -> Response)
     {
         let dashboard = dashboard
@@ -66,7 +72,7 @@ struct Pages<Context: RequestContext> {
         }
     }
 
-    /// A page for those who are signed in.
+    /// Adds a page for people who are signed in.
     func get(_ path: RouterPath, _ page: @escaping @Sendable (Visit) async throws -> Response) {
         let dashboard = dashboard
         router.get(path) { request, context in
@@ -76,7 +82,7 @@ struct Pages<Context: RequestContext> {
         }
     }
 
-    /// A form of a page, which must hold the session's secret.
+    /// Adds a form, which must contain the session's secret.
     func form(_ path: RouterPath, _ page: @escaping @Sendable (Visit, Form) async throws -> Response) {
         let dashboard = dashboard
         router.post(path) { request, context in
@@ -90,7 +96,7 @@ struct Pages<Context: RequestContext> {
         }
     }
 
-    /// What a page's script sends, with the session's secret in a header.
+    /// Adds a route for a page's script, with the session's secret in a header.
     func send(_ path: RouterPath, _ page: @escaping @Sendable (Visit) async throws -> Response) {
         let dashboard = dashboard
         router.post(path) { request, context in

@@ -11,7 +11,7 @@ enum PageJSON {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// Reads what a page sent.
+    /// Reads JSON that a page sent.
     static func read<Value: Decodable>(_ type: Value.Type, _ bytes: some Sequence<UInt8>, _ field: String) throws
         -> Value
     {
@@ -36,10 +36,10 @@ enum PageJSON {
     }
 }
 
-/// What a definition says, in words.
+/// A definition in words.
 struct DefinitionLines {
     struct Line {
-        /// The rule's number; `nil` for what holds for all others.
+        /// The rule's number; `nil` for the default.
         let number: Int?
         let id: String
         let note: String?
@@ -56,7 +56,7 @@ struct DefinitionLines {
     }
 
     let rules: [Line]
-    /// What holds besides rules.
+    /// The settings besides rules.
     let others: [String]
 
     init(_ definition: DeploymentDefinition) {
@@ -117,7 +117,7 @@ struct DefinitionLines {
     private static func words(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
         switch action {
         case .keep: "it stays where it is"
-        case .previous: "its devices get what the others get"
+        case .previous: "its devices get the release of the others"
         case .bundled: "all devices get the models of the app"
         }
     }
@@ -158,7 +158,7 @@ struct DefinitionLines {
         )
     }
 
-    /// A condition in words; what cannot be read stays JSON, and saving it says why.
+    /// A condition in words; one that cannot be read stays JSON, and saving it reports the error.
     static func words(_ json: AnyJSON) -> String {
         guard let text = try? PageJSON.text(json) else { return "" }
         return (try? Condition(json: Array(text.utf8)))?.description ?? text
@@ -173,7 +173,7 @@ struct DefinitionLines {
         } + others
     }
 
-    /// What the one has and the other has not, in the order of both.
+    /// The lines that only one of two definitions has, in the order of both.
     static func difference(from old: DefinitionLines?, to new: DefinitionLines) -> [Change] {
         let (old, new) = (old?.texts ?? [], new.texts)
         let difference = new.difference(from: old)
@@ -215,7 +215,7 @@ extension DeploymentDefinition.Choice {
         }
     }
 
-    /// As `coreml deploy` takes it.
+    /// The choice as an argument of `coreml deploy`.
     var argument: String {
         switch self {
         case .release(let number): String(number)
@@ -237,7 +237,7 @@ extension Outcome {
 }
 
 extension Commands {
-    /// How a deployment is made without the dashboard.
+    /// The commands that create a deployment without the dashboard.
     init(
         making definition: DeploymentDefinition,
         name: String,
@@ -294,7 +294,7 @@ extension Commands {
         return parts
     }
 
-    /// The options of a definition that options can say; `nil` for others.
+    /// The options for a definition that options can express; `nil` for others.
     private static func arguments(_ definition: DeploymentDefinition) throws -> String? {
         var parts = ["--default \(definition.default.argument)"]
         if let percentage = definition.percentage { parts.append("--percentage \(Texts.trimmed(percentage))") }

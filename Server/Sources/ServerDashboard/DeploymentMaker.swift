@@ -3,21 +3,21 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// What the rule editor works with.
+/// The data of the rule editor.
 struct EditorData: Encodable {
     struct Attribute: Encodable {
         let name: String
         let label: String
         let kind: String
         let operators: [String]
-        /// Values that are usual, or the only ones.
+        /// The common or only values.
         let values: [String]
     }
 
     struct Operator: Encodable {
         let name: String
         let label: String
-        /// How many values it takes; 0 for a list.
+        /// The number of values that it takes; 0 for a list.
         let count: Int
     }
 
@@ -159,7 +159,7 @@ extension Dashboard {
         )
     }
 
-    /// Refuses a page of somebody who cannot send its form.
+    /// Refuses a page to people who could not send its form.
     func require(_ permission: Permission, _ visit: Visit, _ team: String) throws {
         guard visit.actor.permissions(in: team).contains(permission) else {
             throw ServiceError(
@@ -190,11 +190,11 @@ extension Dashboard {
 
     private struct PreviewQuestion: Decodable {
         let definition: AnyJSON
-        /// Attributes as `DeviceAttributes` reads them.
+        /// Attributes in the form that `DeviceAttributes` reads.
         let device: AnyJSON?
         let environment: String?
         let name: String?
-        /// An existing deployment, whose percentages are drawn already.
+        /// An existing deployment, which already decides which devices percentages select.
         let deployment: String?
     }
 
@@ -264,12 +264,12 @@ private struct PageJSONText {
     let bytes: [UInt8]
 
     init(_ value: AnyJSON) throws(PolicyError) {
-        guard let text = try? PageJSON.text(value) else { throw PolicyError(.malformed, at: "", "This is no JSON.") }
+        guard let text = try? PageJSON.text(value) else { throw PolicyError(.malformed, at: "", "This is not JSON.") }
         bytes = Array(text.utf8)
     }
 }
 
-/// The fields in which somebody describes a device.
+/// The fields that describe a device.
 struct DeviceForm {
     struct Input {
         let name: String
@@ -306,7 +306,7 @@ struct DeviceForm {
     }
 }
 
-/// Who would get what, as a part of a page.
+/// The preview of what devices would get, as a part of a page.
 struct Preview {
     struct Rule {
         let number: Int

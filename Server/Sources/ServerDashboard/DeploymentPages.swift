@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// What can be done with a deployment.
+/// An operation that is possible with a deployment.
 struct OperationButton {
     let name: String
     let label: String
@@ -42,7 +42,7 @@ struct OperationButton {
         }
     }
 
-    /// What is possible with a deployment, and what its rollout allows.
+    /// The operations that a deployment's state and its rollout allow.
     static func possible(
         _ deployment: Deployment,
         _ rollout: Rollout?,
@@ -179,7 +179,7 @@ extension Dashboard {
         )
     }
 
-    /// What devices reported of the releases that a deployment names.
+    /// The reports of devices on the releases that a deployment names.
     private func reports(of deployment: Deployment, _ place: CollectionPlace, _ visit: Visit) async throws
         -> [ReleaseReport]
     {
@@ -217,7 +217,7 @@ extension Dashboard {
     private func operation(_ visit: Visit) throws -> ServerCore.Service.Operation {
         let name = try visit.name("operation")
         guard let operation = ServerCore.Service.Operation(rawValue: name) else {
-            throw ServiceError(.notFound, "Nothing is called \"\(name)\" here.")
+            throw ServiceError(.notFound, "Nothing named \"\(name)\" exists here.")
         }
         return operation
     }
@@ -277,16 +277,16 @@ extension Dashboard {
         let all = "Every device of \(place.app.name) (\(environment))"
         return switch operation {
         case .approve:
-            "You say that these rules are right. Nothing happens on devices before somebody activates the deployment."
+            "You approve these rules. Nothing happens on devices before somebody activates the deployment."
         case .withdraw: "It becomes a draft again, and does not go live."
         case .advance, .skipGate:
             "The rollout goes to its next step now: more devices get the release, though its gate has not opened."
-        case .releaseGate: "The rollout goes on by itself as soon as all else holds that the gate waits for."
+        case .releaseGate: "The rollout continues automatically as soon as the gate's other conditions hold."
         case .rollBack:
-            "Devices get what they had before: what the others of the rollout get, or what the deployment before this one says."
+            "Devices get their previous models: those of the rollout's other devices, or those of the previous deployment."
         case .rollBackToBundled: "\(all) goes back to the models that came with the app."
         case .activate:
-            "\(all) evaluates these rules at its next check and gets what they say at its launch after that."
+            "\(all) evaluates these rules at its next check and gets the result at its launch after that."
         case .pause: "\(all) keeps what it has. Nobody gets anything new until you resume."
         case .resume: "\(all) follows the rules of this deployment again."
         case .halt:
@@ -295,7 +295,7 @@ extension Dashboard {
         }
     }
 
-    /// To how many devices it happens, as far as they report.
+    /// The number of devices that are affected, as far as they report.
     private static func consequences(
         _ operation: ServerCore.Service.Operation,
         _ deployment: Deployment,
@@ -306,8 +306,8 @@ extension Dashboard {
         if operation == .approve || operation == .withdraw { return [] }
         guard all > 0 else {
             return [
-                "No device has reported in the last 24 hours, so nobody can say how many it concerns.",
-                "Devices that are on look every \(hours) hours.",
+                "No device has reported in the last 24 hours, so the number of affected devices is unknown.",
+                "Running devices check every \(hours) hours.",
             ]
         }
         let running = devices.filter { $0.key != 0 }.values.reduce(0, +)
@@ -315,14 +315,14 @@ extension Dashboard {
         switch operation {
         case .activate, .resume:
             let shares = DefinitionLines(deployment.definition).rules.last?.shares ?? []
-            return ["It concerns \(about) that reported in the last 24 hours; they look every \(hours) hours."]
+            return ["It concerns \(about) that reported in the last 24 hours; they check every \(hours) hours."]
                 + shares.filter { $0.thousandths < 100_000 }.map { share in
                     "Of those that no rule matches, \(share.percent) (\(Texts.number(all * share.thousandths / 100_000)) at "
                         + "most): \(share.name)."
                 }
         case .approve, .withdraw: return []
         case .advance, .releaseGate, .skipGate:
-            return ["It concerns \(about) that reported in the last 24 hours; they look every \(hours) hours."]
+            return ["It concerns \(about) that reported in the last 24 hours; they check every \(hours) hours."]
         case .pause: return ["It concerns \(about) that reported in the last 24 hours: they keep what they have."]
         case .halt, .rollBack, .rollBackToBundled:
             return [

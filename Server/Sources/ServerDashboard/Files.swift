@@ -3,17 +3,17 @@ import Crypto
 import Foundation
 import Mustache
 
-/// The files of the dashboard, which are part of the program: a copied binary has them all.
+/// The files of the dashboard, which are part of the executable: a copied executable has them all.
 struct DashboardFiles: Sendable {
     struct Served: Sendable {
         let type: String
         let bytes: [UInt8]
     }
 
-    /// What browsers load beside pages, by name.
+    /// The files that browsers load besides pages, by name.
     let served: [String: Served]
     let templates: MustacheLibrary
-    /// Changes with the files, so that browsers may keep them for ever.
+    /// A text that changes with the files, so that browsers may cache them for ever.
     let version: String
 
     init() throws {

@@ -6,7 +6,7 @@ import ServerCore
 struct Form: Sendable {
     private let fields: [(name: String, value: String)]
 
-    /// No form is longer: the largest one holds a deployment's definition.
+    /// The largest length of a form in bytes; the longest forms contain a deployment's definition.
     static let longest = 1 << 20
 
     init(_ text: String) throws {
@@ -35,7 +35,7 @@ struct Form: Sendable {
         return decoded.replacing("\r\n", with: "\n")
     }
 
-    /// The first value of a field, without the spaces around it; empty when there is none.
+    /// The first value of a field, trimmed; empty when there is none.
     subscript(_ name: String) -> String {
         fields.first { $0.name == name }?.value.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
     }

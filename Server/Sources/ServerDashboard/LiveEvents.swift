@@ -5,8 +5,10 @@ import ServerCore
 import ServiceLifecycle
 
 extension Dashboard {
-    /// How often counters are looked up, in seconds, and how long one connection lasts: the browser then asks again, and
-    /// who has been signed out by then gets no more.
+    /// The interval in seconds between two look-ups of the counters.
+    ///
+    /// A connection lasts for a limited time: the browser then asks again, and people who have been signed out get no
+    /// more.
     private static let interval = 2.0
     private static let longest = 600.0
 
@@ -47,7 +49,7 @@ extension Dashboard {
         events { writer in
             let end = Date(timeIntervalSinceNow: Self.longest)
             var (last, quiet): ([String: String]?, Int) = (nil, 0)
-            // The server's end does not wait for pages that are open.
+            // The server's shutdown does not wait for open pages.
             while Date() < end, !Task.isCancelled, !Task.isShuttingDownGracefully {
                 let now = try await counters()
                 quiet += 1

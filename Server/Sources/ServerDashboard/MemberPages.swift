@@ -124,7 +124,7 @@ extension Dashboard {
         )
     }
 
-    /// The roles that somebody may give.
+    /// The roles that the visitor may give.
     private func roleOptions(_ visit: Visit, _ team: String, _ chosen: Set<String>) -> [Field.Option] {
         let own = visit.actor.permissions(in: team)
         return Role.allCases.filter { $0.permissions.isSubset(of: own) }.map {
@@ -259,7 +259,7 @@ extension Dashboard {
     {
         FormPage(
             title: "Roles",
-            lead: "Nobody gives more than they have themselves.",
+            lead: "Nobody can give more permissions than they have.",
             action: "/teams/\(team)/members/\(member.id)",
             submit: "Save the roles",
             cancel: "/teams/\(team)/members",

@@ -4,7 +4,7 @@ import Hummingbird
 import Mustache
 import ServerCore
 
-/// A page before it is HTML: what `layout.mustache` shows around each.
+/// A page before it is rendered: the values for `layout.mustache`, which surrounds each.
 struct Layout {
     struct Link {
         let name: String
@@ -25,7 +25,7 @@ struct Layout {
         let others: [Link]
     }
 
-    // These names differ from all that pages use: a template that misses a value looks for it here, too.
+    // These names differ from all that pages use: a template that lacks a value looks for it here, too.
     let pageTitle: String
     let filesVersion: String
     let csrf: String?
@@ -37,7 +37,7 @@ struct Layout {
     let page: Any
 }
 
-/// Where in a team a page belongs.
+/// The section of a team that a page belongs to.
 enum Section: String, CaseIterable {
     case apps, archives, keys, tokens, members, webhooks, audit
 
@@ -65,9 +65,9 @@ enum Section: String, CaseIterable {
 }
 
 extension Dashboard {
-    /// What a page says after something was done, by the word in its address.
+    /// The messages after an action, by the word in the page's address.
     private static let notices = [
-        "team": "The team is made. Its signing keys lie on this server.",
+        "team": "The team is made. Its signing keys are on this server.",
         "app": "The app is made.",
         "collection": "The collection is made.",
         "release": "The release is made and signed.",
@@ -76,19 +76,19 @@ extension Dashboard {
         "approve": "Approved: it can be activated now.",
         "withdraw": "It is a draft again.",
         "advance": "The rollout is at its next step.",
-        "release-gate": "The rollout goes on as soon as all else holds.",
+        "release-gate": "The rollout continues as soon as the other conditions hold.",
         "skip-gate": "The rollout is at its next step.",
-        "roll-back": "Rolled back: devices get what they had before.",
+        "roll-back": "Rolled back: devices get their previous models.",
         "roll-back-to-bundled": "Rolled back: devices get the models of the app.",
         "approvals": "Saved where somebody else must approve deployments.",
         "webhookRemoved": "The webhook is removed.",
         "pause": "Paused: every device keeps what it has.",
-        "resume": "The deployment goes on.",
+        "resume": "The deployment continues.",
         "halt": "Halted: every device goes back to the models of the app.",
         "key": "The new key is in use. What was encrypted with the one before still opens.",
-        "withdrawn": "The invitation is taken back: its link no longer works.",
+        "withdrawn": "The invitation is withdrawn: its link no longer works.",
         "removed": "The member is dismissed.", "roles": "The roles are saved.",
-        "keyRevoked": "The key is revoked: nothing that it encrypted is opened any more.",
+        "keyRevoked": "The key is revoked: models encrypted with it can no longer be opened.",
         "revoked": "The token is revoked.",
         "password": "The password is saved; you are signed out everywhere else.",
         "noPassword": "The password is removed.", "noAuthenticator": "The authenticator is removed.",
@@ -183,7 +183,7 @@ extension Dashboard {
         return html(rendered(template, layout), status: status)
     }
 
-    /// A part of a page, for scripts to put into it.
+    /// A part of a page, for scripts to insert.
     func fragment(_ template: String, _ content: Any) -> Response { html(rendered(template, content)) }
 
     private func rendered(_ template: String, _ content: Any) -> String {
@@ -195,7 +195,7 @@ extension Dashboard {
 
     // MARK: Answers
 
-    /// What browsers may do with a page: load the server's own files, and send forms to it.
+    /// The restrictions for pages: load only the server's own files, and send forms only to it.
     private static let contentSecurityPolicy =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"

@@ -134,7 +134,7 @@ extension Dashboard {
         }
     }
 
-    /// Lines `name value` or `name = value`.
+    /// Reads lines of the form `name value` or `name = value`.
     private static func metrics(_ text: String) throws -> [String: Double]? {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         var metrics: [String: Double] = [:]
@@ -266,11 +266,11 @@ extension Dashboard {
 }
 
 extension StoredArchive {
-    /// Whether its name, or its file's, is a model's: what is proposed first.
+    /// Whether its name, or its file's, is a model's: such archives are proposed first.
     func fits(_ model: String) -> Bool { name == model || fileName.hasPrefix(model) }
 }
 
-/// What differs between two releases.
+/// The differences between two releases.
 struct ReleaseComparison {
     struct Side {
         let release: Release

@@ -2,7 +2,7 @@ import DeploymentPolicy
 import Foundation
 import ServerCore
 
-/// How far a gradual rollout is, and what its next gate waits for.
+/// The progress of a rollout, and what its next gate waits for.
 struct RolloutCard {
     struct Step {
         let share: String

@@ -75,7 +75,7 @@ extension Dashboard {
             let may: Permissions
             let keys: [Key]
             let hasKeys: Bool
-            /// Where the private halves lie; `nil` while that cannot be asked.
+            /// The place of the private keys; `nil` while it cannot be determined.
             let storage: String?
             let isApart: Bool
             let keyServiceFailure: String?
@@ -170,7 +170,7 @@ extension Dashboard {
         return try await page("keys", content, title: "Keys & trust", team: team, section: .keys, visit)
     }
 
-    /// The keys of a team and where they lie; when a key service of its own does not answer, why.
+    /// The keys of a team and their place, or the reason why a key service of its own does not answer.
     private func keysAndPlace(_ team: String, _ visit: Visit) async throws -> ([TeamKey], KeyStorage?, String?) {
         do {
             return (
@@ -225,10 +225,10 @@ extension Dashboard {
 
     private static func purpose(_ role: String) -> String {
         switch role {
-        case "root": "Says which keys count. Devices carry its first version."
-        case "targets": "Says who may sign which releases and policies."
+        case "root": "States which keys are valid. Devices carry its first version."
+        case "targets": "States who may sign which releases and policies."
         case "snapshot": "Lists the newest version of each document, so that none can be held back."
-        case "timestamp": "Says that the list is fresh."
+        case "timestamp": "States that the list is current."
         default:
             role.hasSuffix("@director")
                 ? "Signs which device gets which release."
@@ -397,7 +397,7 @@ extension Dashboard {
                 return role
             }
             guard !form["name"].isEmpty else {
-                throw ServiceError(.invalid, "Say what it is for, so that others know later.", field: "name")
+                throw ServiceError(.invalid, "State the purpose, so that others know it later.", field: "name")
             }
             guard let days = Double(form["days"]) else {
                 throw ServiceError(.invalid, "A number of days is needed.", field: "days")
@@ -441,7 +441,7 @@ extension Dashboard {
         func day(_ name: String) throws -> Date? {
             try visit.query(name).map { text in
                 guard let date = Self.date(text) else {
-                    throw ServiceError(.invalid, "\"\(text)\" is no day such as 2026-11-23.", field: name)
+                    throw ServiceError(.invalid, "\"\(text)\" is not a day such as 2026-11-23.", field: name)
                 }
                 return date
             }
@@ -515,7 +515,7 @@ extension Dashboard {
 
     private static let pageLength = 50
 
-    /// The first digits of what is a hash; all else as it is.
+    /// The first digits of a hash; any other text unchanged.
     private static func shortened(_ text: String) -> String {
         text.utf8.count == 64 && text.allSatisfy(\.isHexDigit) ? Texts.short(text) + "…" : text
     }
@@ -561,7 +561,7 @@ extension Dashboard {
         )
     }
 
-    /// A field of CSV (RFC 4180); spreadsheets would take what begins with `=`, `+`, `-` or `@` for a formula.
+    /// A field of CSV (RFC 4180), escaped so that spreadsheets do not interpret it as a formula.
     static func csv(_ text: String) -> String {
         let guarded = "=+-@\t\r".contains(text.prefix(1)) && !text.isEmpty ? "'" + text : text
         return "\"" + guarded.replacing("\"", with: "\"\"") + "\""

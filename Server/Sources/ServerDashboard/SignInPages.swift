@@ -17,7 +17,7 @@ extension Dashboard {
         }
         pages.openForm("sign-in") { request, _, form in try await signIn(form, request) }
         pages.open("sign-in/:secret") { _, parameters in
-            // Looking at a link does not use it up: mail programs look at links, too.
+            // Opening a link does not use it up: mail programs open links, too.
             page("sign-in-link", ["secret": try parameters.require("secret")], title: "Sign in")
         }
         pages.form("sign-out") { visit, _ in
@@ -26,12 +26,12 @@ extension Dashboard {
         }
     }
 
-    /// What the page says of the form's three ways in.
+    /// The errors of the form's three ways of signing in.
     private struct Failure {
         var secret: String?
         var password: String?
         var code: String?
-        /// What was typed before.
+        /// The address that was typed before.
         var email: String?
     }
 
@@ -121,7 +121,7 @@ extension Dashboard {
         return redirect(away.address, cookie: cookie.settingState(away.state))
     }
 
-    /// Where a provider sends browsers back to.
+    /// The address to which a provider sends browsers back.
     private func comeBack(from provider: String, _ request: Request) async throws -> Response {
         func parameter(_ name: String) -> String? {
             request.uri.queryParameters[Substring(name)].map { String($0).removingPercentEncoding ?? "" }
@@ -151,13 +151,13 @@ extension Dashboard {
         }
     }
 
-    /// Who is signed in already: an invitation of an account that exists is for them.
+    /// The person who is already signed in, whom an invitation of an existing account is for.
     private func signedIn(_ request: Request) async -> Principal? {
         guard let secret = cookie.read(request) else { return nil }
         return try? await service.visitor(secret).principal
     }
 
-    /// An address of this server's, and never another's.
+    /// An address on this server; the start page for any other.
     static func ownAddress(_ text: String) -> String {
         let isOwn =
             text.hasPrefix("/") && !text.hasPrefix("//") && !text.hasPrefix("/\\")

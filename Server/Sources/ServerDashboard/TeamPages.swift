@@ -65,7 +65,7 @@ extension Dashboard {
         FormPage(
             title: "New team",
             lead:
-                "A team owns apps and models, and has signing keys of its own: devices trust one team, not the server.",
+                "A team owns apps and models, and has its own signing keys: devices trust one team, not the server.",
             action: "/teams",
             submit: "Make the team",
             cancel: "/teams",
@@ -167,7 +167,7 @@ extension Dashboard {
     ) async throws -> Response {
         let content = FormPage(
             title: "New app",
-            lead: "An app is what runs on devices. Each of its environments gets deployments of its own.",
+            lead: "An app is what runs on devices. Each of its environments has its own deployments.",
             action: "/teams/\(team)/apps",
             submit: "Make the app",
             cancel: "/teams/\(team)",
@@ -236,11 +236,11 @@ extension Dashboard {
 }
 
 extension ServiceError {
-    /// Whether the form that was sent can be mended, and is shown again.
+    /// Whether the form can be corrected, and is shown again.
     var isAboutForm: Bool { code == .invalid || code == .conflict || code == .tooLarge }
 }
 
-/// What comes first, as long as nothing is live.
+/// The first steps, shown as long as nothing is live.
 struct FirstSteps {
     struct Step {
         let number: Int
@@ -254,7 +254,7 @@ struct FirstSteps {
 
     let steps: [Step]
 
-    /// `nil` when all of it was done, or somebody else does it.
+    /// Creates the steps; `nil` when all were done, or somebody else does them.
     init?(_ overview: TeamOverview, _ may: Permissions) {
         guard may.publish || may.deploy || may.manageApps else { return nil }
         let team = overview.team.id
@@ -280,7 +280,7 @@ struct FirstSteps {
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
             (
-                "Deploy", "Say which devices get which release, look who would get it, and activate.",
+                "Deploy", "Choose which devices get which release, preview the result, and activate.",
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
         ]

@@ -1,7 +1,7 @@
 import Foundation
 import ServerCore
 
-/// How pages write numbers, sizes and times.
+/// The spelling of numbers, sizes and times on pages.
 enum Texts {
     static func bytes(_ count: Int) -> String {
         guard count >= 1000 else { return "\(count) B" }
@@ -11,7 +11,7 @@ enum Texts {
         return String(format: value < 9.995 ? "%.2f" : value < 99.95 ? "%.1f" : "%.0f", value) + " " + units[unit]
     }
 
-    /// With thin spaces between thousands.
+    /// A number with thin spaces between thousands.
     static func number(_ value: Int) -> String {
         let digits = String(value.magnitude)
         var result = ""
@@ -22,14 +22,14 @@ enum Texts {
         return (value < 0 ? "−" : "") + result
     }
 
-    /// A share of one as per cent.
+    /// A share of one as a percentage.
     static func percent(_ share: Double) -> String {
         let value = share * 100
         let text = String(format: value == 0 || value >= 10 ? "%.0f" : value >= 1 ? "%.1f" : "%.2f", value)
         return text + " %"
     }
 
-    /// Per cent with three decimals at most, as people write them.
+    /// A percentage with three decimals at most, without trailing zeros.
     static func trimmed(_ value: Double) -> String {
         var text = String(format: "%.3f", value)
         while text.hasSuffix("0") { text.removeLast() }
@@ -41,10 +41,10 @@ enum Texts {
         "\(number(count)) \(count == 1 ? one : many)"
     }
 
-    /// `2026-11-23T14:00:00Z`.
+    /// A time such as `2026-11-23T14:00:00Z`.
     static func exact(_ date: Date) -> String { date.formatted(.iso8601) }
 
-    /// `23 Nov 2026, 14:00`, in UTC.
+    /// A time such as `23 Nov 2026, 14:00`, in UTC.
     static func moment(_ date: Date) -> String {
         let parts = utc.dateComponents([.year, .month, .day, .hour, .minute], from: date)
         return String(
@@ -70,7 +70,7 @@ enum Texts {
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// `3 minutes ago`, `in 5 days`.
+    /// A time relative to another: `3 minutes ago`, `in 5 days`.
     static func distance(_ date: Date, from now: Date = Date()) -> String {
         let seconds = date.timeIntervalSince(now)
         let text: String
@@ -87,7 +87,7 @@ enum Texts {
     static func short(_ hash: String) -> String { String(hash.prefix(12)) }
 }
 
-/// A time as pages show it: near in words, and exactly on demand.
+/// A time as pages show it: relative in words, and exact on demand.
 struct Moment {
     let text: String
     let exact: String
@@ -100,7 +100,7 @@ struct Moment {
     }
 }
 
-/// The name of a state, and the colour it has.
+/// The name of a state, and its colour.
 struct StateChip {
     let word: String
     let colour: String

@@ -6,33 +6,33 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// A request of somebody who is signed in.
+/// A request of a person who is signed in.
 struct Visit: Sendable {
     let request: Request
     let parameters: Parameters
     let visitor: Visitor
-    /// Where the server is reached, without a slash at the end.
+    /// The address of the server, without a slash at the end.
     let address: String
 
     var actor: Principal { visitor.principal }
 
-    /// A part of the address.
+    /// A component of the path.
     func name(_ parameter: String) throws -> String { try parameters.require(parameter) }
 
-    /// A number in the address; nothing else has a page.
+    /// A number in the path; anything else has no page.
     func number(_ parameter: String) throws -> Int {
         let text = try name(parameter)
         guard let number = Int(text) else { throw ServiceError(.notFound, "Nothing is called \"\(text)\" here.") }
         return number
     }
 
-    /// A parameter behind the address's question mark; `nil` when it is missing or empty.
+    /// A parameter of the query; `nil` when it is missing or empty.
     func query(_ name: String) -> String? {
         guard let text = request.uri.queryParameters[Substring(name)], !text.isEmpty else { return nil }
         return String(text)
     }
 
-    /// Whether a script asked, which takes a part of a page.
+    /// Whether a script asked, which gets a part of a page.
     var isFromScript: Bool { request.headers[.csrfToken] != nil }
 }
 
@@ -47,7 +47,7 @@ extension Dashboard {
         publicAddress ?? "\(isSecure ? "https" : "http")://\(request.head.authority ?? "localhost")"
     }
 
-    /// Who asks.
+    /// Authenticates a request.
     func visit(_ request: Request, _ parameters: Parameters) async throws -> Visit {
         guard let secret = cookie.read(request) else { throw ServiceError(.unauthenticated, "Sign in first.") }
         return Visit(
@@ -58,7 +58,7 @@ extension Dashboard {
         )
     }
 
-    /// Refuses what the pages of other sites send.
+    /// Refuses requests from pages of other sites.
     func checkOrigin(_ request: Request) throws {
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { throw Self.foreignForm }
         if let origin = request.headers[.origin] {
@@ -75,11 +75,11 @@ extension Dashboard {
 
     private static let foreignForm = ServiceError(
         .forbidden,
-        "This form was not made by a page that you have open here, or you have signed in anew since: go back, reload the "
+        "This form was not made by a page that you have open here, or you have signed in again since: go back, reload the "
             + "page and send it again."
     )
 
-    /// Answers, or says what is wrong.
+    /// Answers a request, or reports the error.
     func answer(
         _ request: Request,
         _ logger: Logger,
@@ -129,7 +129,7 @@ extension Dashboard {
 extension ServiceError {
     var status: HTTPResponse.Status { HTTPResponse.Status(code: httpStatus) }
 
-    /// What people read above the explanation.
+    /// The heading above the explanation.
     var title: String {
         switch code {
         case .invalid: "That does not fit"

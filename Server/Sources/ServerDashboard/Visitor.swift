@@ -4,18 +4,18 @@ import HTTPTypes
 import Hummingbird
 import ServerCore
 
-/// Who looks at the dashboard, and what their forms must hold.
+/// The person who uses the dashboard, and the secrets of the session.
 struct Visitor: Sendable {
     let principal: Principal
-    /// A secret of the session that other sites cannot know.
+    /// A secret of the session that other sites cannot know, which forms contain.
     let csrf: String
-    /// What the cookie holds.
+    /// The secret that the cookie contains.
     let secret: String
 
     func permissions(in team: String) -> Permissions { Permissions(principal.permissions(in: team)) }
 }
 
-/// What pages offer, for templates.
+/// The visitor's permissions, for templates.
 struct Permissions: Sendable {
     let manageApps: Bool
     let publish: Bool
@@ -34,9 +34,9 @@ struct Permissions: Sendable {
     }
 }
 
-/// The cookie that says who is signed in.
+/// The cookie that identifies the session.
 struct SessionCookie: Sendable {
-    /// Whether browsers reach the server by https: they then keep the cookie to this host and to https.
+    /// Whether browsers reach the server by https: they then restrict the cookie to this host and to https.
     let isSecure: Bool
 
     private var name: String { isSecure ? "__Host-coreml" : "coreml" }
@@ -45,8 +45,10 @@ struct SessionCookie: Sendable {
 
     func read(_ request: Request) -> String? { request.cookies[name]?.value }
 
-    /// - Parameter secret: a session's, which the server ends after 12 hours without use and 7 days at the latest, or a
-    ///   token, which the browser forgets after 12 hours.
+    /// The header that sets the cookie to a session's secret or to a token.
+    ///
+    /// The server ends a session after 12 hours without use and 7 days at the latest; the browser forgets a token after
+    /// 12 hours.
     func setting(_ secret: String) -> String {
         let seconds = secret.hasPrefix("mlk_session_") ? Self.session : Self.token
         return "\(name)=\(secret); Max-Age=\(seconds); Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
@@ -58,7 +60,9 @@ struct SessionCookie: Sendable {
 
     func readState(_ request: Request) -> String? { request.cookies[stateName]?.value }
 
-    /// Lax: it has to come along when the provider sends the browser back.
+    /// The header that sets the state's cookie.
+    ///
+    /// It is lax because it must be sent when the provider sends the browser back.
     func settingState(_ state: String) -> String {
         "\(stateName)=\(state); Max-Age=600; Path=/; HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")
     }
@@ -71,14 +75,14 @@ struct SessionCookie: Sendable {
 }
 
 extension ServerCore.Service {
-    /// Who holds a session or a token.
+    /// The holder of a session or a token.
     func visitor(_ secret: String) async throws -> Visitor {
         if secret.hasPrefix("mlk_session_") {
             let (principal, csrf) = try await principal(session: secret)
             return Visitor(principal: principal, csrf: csrf, secret: secret)
         }
         let principal = try await principal(token: secret)
-        // Only whoever holds the token can make this; it does not give the token away.
+        // Only the holder of the token can compute this, and it does not reveal the token.
         let code = HMAC<SHA256>.authenticationCode(for: Data("csrf".utf8), using: SymmetricKey(data: Data(secret.utf8)))
         return Visitor(
             principal: principal,

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The addresses that are told what happens in a team, and where a second person must approve.
+/// The pages of webhooks, and of environments in which a second person must approve.
 extension Dashboard {
     func addWebhooks<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("teams/:team/webhooks") { visit in try await webhooksPage(visit) }
@@ -96,7 +96,7 @@ extension Dashboard {
         ]
         return FormPage(
             title: "New webhook",
-            lead: "It is sent what the audit log says, signed, until it answers that it has it.",
+            lead: "It receives the entries of the audit log, signed, until it confirms them.",
             action: "/teams/\(team)/webhooks",
             submit: "Make the webhook",
             cancel: "/teams/\(team)/webhooks",
@@ -111,7 +111,7 @@ extension Dashboard {
                 ),
                 Field(
                     name: "actions",
-                    label: "What it is told; everything when nothing is chosen",
+                    label: "The entries to send; all when nothing is chosen",
                     checks: kinds.map {
                         .init(value: $0.0, label: $0.0, isChosen: chosen.contains($0.0), about: $0.1)
                     }
@@ -143,7 +143,7 @@ extension Dashboard {
     }
 }
 
-/// Where a second person must approve: a part of an app's page.
+/// The environments in which a second person must approve: a part of an app's page.
 struct ApprovalsCard {
     struct Environment {
         let name: String

@@ -1,11 +1,12 @@
 import Foundation
 
-/// A lock that one holder on this machine has, until it lets go of the value or ends.
+/// A lock that one holder on this machine has until the value is released or the process ends.
 final class FileLock: Sendable {
     private let file: Int32
 
-    /// `nil` when somebody else holds it.
-    /// - Parameter path: of a file that is made when it does not exist, and stays.
+    /// Takes the lock; `nil` when somebody else holds it.
+    ///
+    /// The file at `path` is created when it does not exist, and is not removed.
     init?(path: String) throws {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw DatabaseError.failure("cannot open \(path): \(String(cString: strerror(errno)))") }

@@ -1,35 +1,42 @@
 import Synchronization
 
-/// A database of PostgreSQL, which several servers can share.
+/// A PostgreSQL database, which several servers can share.
 ///
-/// Transactions that write are serializable: of those that contradict each other one is begun again, first freely and then in
-/// turn.  A server of PostgreSQL that was restarted is found again at the next transaction.
+/// Transactions that write are serializable: of conflicting ones one is begun again, first at once and then in turn.
+/// After a restart of PostgreSQL the next transaction connects again.
 public final class PostgreSQLDatabase: Database {
     private let address: PostgreSQLAddress
     private let pool: PostgreSQLPool
 
+    /// Prepares connections, which are made when they are needed.
+    ///
     /// - Parameters:
-    ///   - text: `postgres://user@host/database?…`, as libpq reads it.  What it leaves out comes from where libpq looks:
+    ///   - text: `postgres://user@host/database?…`, as libpq reads it. Missing parts come from where libpq looks:
     ///     `PGPASSFILE`, `PGSSLMODE` and so on.
-    ///   - connections: how many transactions run at a time.
+    ///   - connections: the number of transactions that can run at a time, by default 8.
+    /// - Throws: a ``DatabaseError`` when libpq cannot read the text.
     public init(_ text: String, connections: Int = 8) throws {
         address = try PostgreSQLAddress(text)
         pool = PostgreSQLPool(address, size: connections)
     }
 
-    /// Where the database is, without the password.
+    /// The address of the database, without the password.
     public var description: String { address.description }
 
+    /// The names of PostgreSQL's column types.
     public var dialect: Dialect { Dialect(bytes: "BYTEA") }
 
+    /// Runs `body` in a read-only transaction with repeatable reads.
     public func read<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
         try await transact(.read, body)
     }
 
+    /// Runs `body` in a serializable transaction.
     public func write<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
         try await transact(.write, body)
     }
 
+    /// Runs `body` while this connection holds an advisory lock with the name; `nil` when another holds it.
     public func exclusively<R: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> R
@@ -50,9 +57,10 @@ public final class PostgreSQLDatabase: Database {
         }
     }
 
+    /// Closes all connections; those in use when their transaction ends.
     public func close() async throws { await pool.close() }
 
-    /// How often a transaction is begun before the database counts as too busy.
+    /// The number of times a transaction is begun before the database counts as too busy.
     private static let attempts = 32
 
     private func transact<R: Sendable>(
@@ -71,7 +79,7 @@ public final class PostgreSQLDatabase: Database {
     }
 }
 
-/// Connections that are lent, one transaction each.
+/// Connections that are lent for one transaction each.
 final class PostgreSQLPool: Sendable {
     private struct State {
         var idle: [PostgreSQLSession]
@@ -89,7 +97,7 @@ final class PostgreSQLPool: Sendable {
         let session = await withCheckedContinuation { continuation in
             let session: PostgreSQLSession?? = state.withLock { state in
                 if state.isClosed { return .some(nil) }
-                // The one that was used last: those that are not needed stay unconnected.
+                // The one that was used last, so that unneeded ones stay unconnected.
                 if let session = state.idle.popLast() { return session }
                 state.waiting.append(continuation)
                 return nil
@@ -111,7 +119,7 @@ final class PostgreSQLPool: Sendable {
         next?.resume(returning: session)
     }
 
-    /// Ends connections that are not in use; those that are end when nobody holds them any more.
+    /// Closes idle connections; those in use are closed when nobody holds them any more.
     func close() async {
         let (idle, waiting) = state.withLock { state in
             defer { (state.idle, state.waiting, state.isClosed) = ([], [], true) }

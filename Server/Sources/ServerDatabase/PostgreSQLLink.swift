@@ -1,11 +1,11 @@
 import CPQ
 
-/// Where a database of PostgreSQL is.
+/// The address of a PostgreSQL database.
 struct PostgreSQLAddress: Sendable, CustomStringConvertible {
-    /// What libpq connects with.
+    /// The parameters that libpq connects with.
     let parameters: [String: String]
 
-    /// - Throws: when libpq cannot read the text; the error does not repeat it, because it may hold a password.
+    /// Reads an address; errors do not repeat the text, because it may contain a password.
     init(_ text: String) throws {
         guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://"), !text.utf8.contains(0) else {
             throw DatabaseError.failure("its address does not begin with postgres://")
@@ -37,7 +37,7 @@ struct PostgreSQLAddress: Sendable, CustomStringConvertible {
 
 /// A statement that PostgreSQL refused, or a connection that ended.
 struct PostgreSQLFailure {
-    /// Five letters and digits (PostgreSQL's manual, appendix A); `nil` when the connection ended.
+    /// The SQLSTATE, five letters and digits (PostgreSQL's manual, appendix A); `nil` when the connection ended.
     let state: String?
     let message: String
 
@@ -46,9 +46,9 @@ struct PostgreSQLFailure {
     /// Whether the same transaction may succeed when it is begun again.
     func permitsRetry(_ attempt: Int) -> Bool {
         switch state {
-        // Serialization failure, deadlock, the statement was prepared for other tables, the name of a prepared statement.
+        // Serialization failure, deadlock, a statement prepared for other tables, the name of a prepared statement.
         case "40001", "40P01", "0A000", "26000": true
-        // Two transactions that make the same row, type or table see each other's as this.
+        // Two transactions that create the same row, type or table conflict like this.
         case "23505", "42710", "42P07": attempt < 4
         // The connection ended; shutdown, crash, start of the server.
         case nil, "57P01", "57P02", "57P03": attempt < 2
@@ -61,9 +61,9 @@ struct PostgreSQLFailure {
 final class PostgreSQLLink: Connection {
     private let pointer: OpaquePointer
     private let address: PostgreSQLAddress
-    /// Names of prepared statements.
+    /// The names of prepared statements by their SQL.
     private var prepared: [String: String] = [:]
-    /// What the transaction failed with.
+    /// The first failure of the current transaction.
     private(set) var failure: PostgreSQLFailure?
 
     init(_ address: PostgreSQLAddress) throws {
@@ -98,7 +98,7 @@ final class PostgreSQLLink: Connection {
         return pointer
     }
 
-    /// Sees to what the server relies on.
+    /// Checks and sets everything that the server relies on.
     private func check() throws {
         guard PQserverVersion(pointer) >= 150_000 else {
             throw DatabaseError.failure("\(address): its version is below 15")
@@ -122,7 +122,7 @@ final class PostgreSQLLink: Connection {
         defer { PQclear(result) }
         try check(result, sql)
         if sql == "COMMIT", Self.text(PQcmdStatus(result)) != "COMMIT" {
-            throw DatabaseError.failure("\(address): a statement failed and was not heeded")
+            throw DatabaseError.failure("\(address): a statement failed and was ignored")
         }
     }
 
@@ -158,7 +158,7 @@ final class PostgreSQLLink: Connection {
         }
         do { try check(result, sql) } catch {
             PQclear(result)
-            // What it was prepared for has changed.
+            // The tables that the statement was prepared for have changed.
             if failure?.state == "0A000" || failure?.state == "26000" { prepared[sql] = nil }
             throw error
         }
@@ -193,7 +193,7 @@ final class PostgreSQLLink: Connection {
                 result.flatMap { PQresultErrorField($0, Int32(UInt8(ascii: "M"))) }.map { String(cString: $0) }
                 ?? Self.text(PQerrorMessage(pointer))
             let new = PostgreSQLFailure(state: isLost ? nil : state, message: "\(address): \(message)")
-            // What follows a failure in its transaction only says that there was one.
+            // Later failures in the transaction only say that there was an earlier one.
             if failure == nil { failure = new }
             throw new.error
         }
@@ -207,10 +207,12 @@ final class PostgreSQLLink: Connection {
         case .integer(let value): return (Array(String(value).utf8CString), false)
         case .real(let value): return (Array(value.description.utf8CString), false)
         case .text(let value):
-            guard !value.utf8.contains(0) else { throw DatabaseError.failure("a text holds NUL, which none may") }
+            guard !value.utf8.contains(0) else {
+                throw DatabaseError.failure("a text contains NUL, which is not allowed")
+            }
             return (Array(value.utf8CString), false)
         case .bytes(let value):
-            // libpq takes a null pointer for NULL, so no bytes are one that is not counted.
+            // libpq takes a null pointer for NULL, so an empty value is sent as text.
             return value.isEmpty ? ([0x5C, 0x78, 0], false) : (value.map { CChar(bitPattern: $0) }, true)
         }
     }
@@ -223,14 +225,16 @@ final class PostgreSQLLink: Connection {
         switch PQftype(result, column) {
         case 16: return .integer(text == "t" ? 1 : 0)
         case 20, 21, 23:
-            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is no integer") }
+            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is not an integer") }
             return .integer(number)
         case 700, 701:
-            guard let number = Double(text) else { throw DatabaseError.failure("\"\(text)\" is no number") }
+            guard let number = Double(text) else { throw DatabaseError.failure("\"\(text)\" is not a number") }
             return .real(number)
         case 1700:
             // Sums of integers.
-            guard let number = Int64(text) else { throw DatabaseError.failure("\"\(text)\" is no integer of 64 bits") }
+            guard let number = Int64(text) else {
+                throw DatabaseError.failure("\"\(text)\" is not an integer of 64 bits")
+            }
             return .integer(number)
         case 17: return .bytes(try bytes(content))
         case 18, 19, 25, 705, 1042, 1043: return .text(text)
@@ -267,7 +271,7 @@ private func withPointers<R>(_ arrays: [[CChar]?], _ body: ([UnsafePointer<CChar
     }
 }
 
-/// A statement with `$1`, `$2`… for its `?`, but for those in literals, names in quotes and comments.
+/// A statement with `$1`, `$2`… for its `?`, except in literals, quoted names and comments.
 func numberingArguments(of sql: String) -> String {
     var result: [UInt8] = []
     var quote: UInt8?

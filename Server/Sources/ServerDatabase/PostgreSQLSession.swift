@@ -1,16 +1,16 @@
 import Dispatch
 
-/// One connection to PostgreSQL, whose calls wait on a thread of its own.
+/// One connection to PostgreSQL, whose calls block a thread of its own.
 actor PostgreSQLSession {
     enum Kind { case read, write }
 
     enum Outcome<Result: Sendable>: Sendable {
         case done(Result)
-        /// Others were in the way, or the server went away before anything was stored: the transaction can begin again.
+        /// Conflicts with others, or a lost server before anything was stored: the transaction can begin again.
         case again
     }
 
-    /// Runs an actor's work on a queue that may wait.
+    /// Runs an actor's work on a queue that may block.
     private final class QueueExecutor: SerialExecutor {
         private let queue = DispatchQueue(label: "PostgreSQL")
 
@@ -30,8 +30,7 @@ actor PostgreSQLSession {
 
     func disconnect() { link = nil }
 
-    /// Takes a lock that lasts as long as the connection.
-    /// - Returns: whether nobody else has it.
+    /// Takes a lock that lasts as long as the connection, and returns whether nobody else has it.
     func lock(_ name: String) throws -> Bool {
         let row = try connected().query(
             "SELECT CASE WHEN pg_try_advisory_lock(hashtextextended(current_schema() || ' ' || CAST(? AS TEXT), 0)) "
@@ -50,7 +49,8 @@ actor PostgreSQLSession {
     }
 
     /// Runs `body` as one transaction.
-    /// - Parameter attempt: how often that was tried before; who tried takes turns with others who did.
+    ///
+    /// `attempt` is the number of earlier attempts; repeated attempts take turns with those of others.
     func transact<R: Sendable>(
         _ kind: Kind,
         attempt: Int,
@@ -103,7 +103,7 @@ actor PostgreSQLSession {
             )
             return link
         } catch {
-            // A connection of before may have ended while nobody used it.
+            // An existing connection may have ended while nobody used it.
             guard wasConnected, link.isLost else { throw error }
             disconnect()
             return try begin(kind, inTurn: inTurn)

@@ -1,37 +1,45 @@
 import Foundation
 import GRDB
 
-/// A database in one file, for servers that stand alone.
+/// A database in one file, for a single server.
 public final class SQLiteDatabase: Database {
     private let pool: DatabasePool
     private let path: String
 
+    /// Opens the database in a file, which is created when it does not exist.
+    ///
+    /// Writers wait up to 10 seconds for each other, and every transaction is flushed to the disk.
     public init(path: String) throws {
         self.path = path
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            // What was removed, such as keys that moved, is overwritten in the file.
+            // Removed records, such as keys that were moved, are overwritten in the file.
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
         configuration.busyMode = .timeout(10)
         pool = try translating {
             let pool = try DatabasePool(path: path, configuration: configuration)
-            // What is acknowledged outlives a crash of the machine.  Not in `prepareDatabase`: the pool sets NORMAL after that.
+            // Acknowledged changes survive a crash of the machine.  Not in `prepareDatabase`, after which the pool sets
+            // NORMAL.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             return pool
         }
     }
 
+    /// The names of SQLite's column types.
     public var dialect: Dialect { Dialect(bytes: "BLOB") }
 
+    /// Runs `body` on a snapshot of the database.
     public func read<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
         try await translating { try await pool.read { database in try body(SQLiteConnection(database: database)) } }
     }
 
+    /// Runs `body` in a transaction, one at a time.
     public func write<R: Sendable>(_ body: @escaping @Sendable (any Connection) throws -> R) async throws -> R {
         try await translating { try await pool.write { database in try body(SQLiteConnection(database: database)) } }
     }
 
+    /// Runs `body` while a lock file beside the database is held; `nil` when another holds it.
     public func exclusively<R: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> R
@@ -41,15 +49,17 @@ public final class SQLiteDatabase: Database {
         return try await body()
     }
 
-    /// Writes what was written ahead into the file, where what was removed is overwritten.
-    /// - Throws: when somebody else uses the database.
+    /// Writes the write-ahead log back to the file, where removed records are overwritten.
+    ///
+    /// Throws when somebody else uses the database.
     public func settle() async throws {
         _ = try translating { try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }
 
+    /// Closes the database.
     public func close() async throws { try translating { try pool.close() } }
 
-    /// Copies the database, as it is at one moment, to a new file while it is used.
+    /// Copies a consistent state of the database to a new file while the database is in use.
     public func backUp(to path: String) throws {
         try translating {
             let target = try DatabaseQueue(path: path)
@@ -105,12 +115,12 @@ extension Value {
     }
 }
 
-/// Runs `body`; SQLite's errors leave it as the server's.
+/// Runs `body` and turns SQLite's errors into the server's.
 private func translating<R>(_ body: () throws -> R) throws -> R {
     do { return try body() } catch let error as GRDB.DatabaseError { throw DatabaseError(error) }
 }
 
-/// Runs `body`; SQLite's errors leave it as the server's.
+/// Runs `body` and turns SQLite's errors into the server's.
 private func translating<R: Sendable>(_ body: () async throws -> R) async throws -> R {
     do { return try await body() } catch let error as GRDB.DatabaseError { throw DatabaseError(error) }
 }

@@ -1,9 +1,11 @@
-/// A version of the tables: what turns those of the version before into them.
+/// The statements that turn the previous version of the tables into the next.
 public struct Migration: Sendable {
+    /// The version of the tables after the migration.
     public let version: Int
-    /// The statements, in the words of both dialects but for `BYTES`.
+    /// The statements in both dialects' common SQL, with `BYTES` for the type of bytes.
     public let statements: [String]
 
+    /// Creates a migration.
     public init(version: Int, _ statements: String...) {
         self.version = version
         self.statements = statements
@@ -12,8 +14,9 @@ public struct Migration: Sendable {
 
 extension Database {
     /// Brings the tables to the last of `migrations`, all of them or none.
-    /// - Parameter part: the name of tables that have versions of their own, of letters a–z.
-    /// - Throws: when a newer server wrote the database.
+    ///
+    /// `part` names tables that have versions of their own, in letters a–z; by default `schema`. Throws
+    /// ``DatabaseError/newer(found:known:)`` when a newer server wrote the database.
     public func migrate(_ migrations: [Migration], of part: String = "schema") async throws {
         let (bytes, last) = (dialect.bytes, migrations.last?.version ?? 0)
         try await write { connection in

@@ -7,16 +7,16 @@ import ServerCore
 /// The routes of `/api/v1`, as `openapi.yaml` describes them.
 struct APIRoutes {
     let service: Service
-    /// Where clients reach the server, such as `https://models.example.org`; from the request when it was not given.
+    /// The address at which clients reach the server, such as `https://models.example.org`; `nil` for that of requests.
     let publicAddress: String?
-    /// Whether clients reach the server by https when no public address says it.
+    /// Whether clients reach the server by https when there is no public address.
     let isSecure: Bool
 
     func address(_ request: Request) -> String {
         publicAddress ?? "\(isSecure ? "https" : "http")://\(request.head.authority ?? "localhost")"
     }
 
-    /// The routes that take no token.
+    /// Adds the routes that need no token.
     func addOpen(to router: RouterGroup<Context>) {
         router.post("sessions", use: signIn)
         router.post("oidc/token", use: exchange)
@@ -205,7 +205,7 @@ struct APIRoutes {
         guard let operation = Service.Operation(rawValue: name) else {
             throw ServiceError(
                 .notFound,
-                "Nothing is called \"\(name)\" here; there is "
+                "Nothing named \"\(name)\" exists here; there is "
                     + Service.Operation.allCases.map(\.rawValue).joined(separator: ", ") + "."
             )
         }
@@ -248,16 +248,16 @@ struct APIRoutes {
     }
 
     private struct SignInProof: Codable {
-        /// The last part of a link.
+        /// The last component of a link.
         let link: String?
         let email: String?
         let password: String?
-        /// Of an authenticator, or a recovery code.
+        /// The code of an authenticator, or a recovery code.
         let code: String?
     }
 
     private struct MadeSession: Encodable {
-        /// To be sent as a token.
+        /// The text to be sent as a token.
         let text: String
     }
 
@@ -336,7 +336,7 @@ struct APIRoutes {
 
     // MARK: Archives
 
-    /// The largest archive that is taken.
+    /// The largest accepted archive in bytes.
     static let largestArchive = 10 << 30
 
     @Sendable private func uploadArchive(_ request: Request, _ context: Context) async throws -> Response {
@@ -363,7 +363,7 @@ struct APIRoutes {
         return Answers.json(delta, status: .created)
     }
 
-    /// Takes the body of a request into the store of files.
+    /// Stores the body of a request as a file.
     private func upload<Stored>(
         _ request: Request,
         _ context: Context,
@@ -395,13 +395,14 @@ struct APIRoutes {
 }
 
 extension Context {
-    /// A part of the address.
+    /// A component of the path.
     func name(_ parameter: String) throws -> String { try parameters.require(parameter) }
 }
 
 extension Request {
-    /// The body, which must be JSON with no members beside those of the type: one that is misspelled would change what the
-    /// request means.
+    /// The body, which must be JSON without members that the type does not have.
+    ///
+    /// A misspelled member would change the meaning of the request.
     func json<Value: Codable>(_ type: Value.Type, _ context: Context) async throws -> Value {
         let data = Data(Array(buffer: try await body.collect(upTo: context.maxUploadSize)))
         let value = try JSONDecoder().decode(type, from: data)
@@ -413,7 +414,7 @@ extension Request {
         return value
     }
 
-    /// A number among the address's parameters.
+    /// A number among the query's parameters.
     func integer(_ name: String) throws -> Int? {
         try uri.queryParameters[Substring(name)].map { text in
             guard let value = Int(text) else { throw ServiceError(.invalid, "This must be a number.", field: name) }
@@ -423,7 +424,7 @@ extension Request {
 }
 
 extension AnyJSON {
-    /// The path of the first member that is not among `known`'s.
+    /// The path of the first member that `known` does not have.
     func unknownMember(beside known: AnyJSON) -> String? {
         switch (self, known) {
         case (.object(let members), .object(let others)):

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import ServerCore
 
-/// The routes of `/api/v1` that concern who may do what: members, tokens, enrolment of devices, the audit log.
+/// The routes of `/api/v1` about permissions: members, tokens, enrolment of devices, the audit log.
 extension APIRoutes {
     func addAccess(to router: RouterGroup<Context>) {
         router.delete("sessions/current", use: signOut)
@@ -42,7 +42,7 @@ extension APIRoutes {
 
     private struct MadeInvitation: Encodable {
         let invitation: Invitation
-        /// Shown this once.
+        /// The link, which is shown only once.
         let link: String
     }
 
@@ -51,7 +51,7 @@ extension APIRoutes {
     }
 
     private struct Link: Encodable {
-        /// Shown this once.
+        /// The link, which is shown only once.
         let link: String
     }
 
@@ -120,7 +120,7 @@ extension APIRoutes {
 
     private struct MadeToken: Encodable {
         let token: Token
-        /// Shown this once.
+        /// The text of the token, which is shown only once.
         let text: String
     }
 
@@ -150,7 +150,7 @@ extension APIRoutes {
 
     private struct Workload: Codable {
         let team: String
-        /// What the identity provider has made.
+        /// The token of the identity provider.
         let token: String
     }
 
@@ -194,7 +194,7 @@ extension APIRoutes {
 
     private struct MadeEnrolmentToken: Encodable {
         let token: StoredEnrolmentToken
-        /// Shown this once.
+        /// The text of the token, which is shown only once.
         let text: String
     }
 

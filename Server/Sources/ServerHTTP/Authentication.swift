@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import ServerCore
 
-/// Finds out who asks by the token of the request, and tells the audit log whom something was refused to.
+/// Authenticates requests by their tokens, and reports refusals to the audit log.
 struct Authentication: RouterMiddleware {
     let service: Service
 
@@ -37,7 +37,7 @@ struct Authentication: RouterMiddleware {
     }
 }
 
-/// Refuses who did not say who they are, before anything of the request is read.
+/// Refuses unauthenticated requests before anything of them is read.
 struct Identified: RouterMiddleware {
     func handle(
         _ request: Request,

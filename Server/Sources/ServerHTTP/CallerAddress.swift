@@ -1,7 +1,7 @@
 import Hummingbird
 import ServerCore
 
-/// Tells whoever signs somebody in where the request came from.
+/// Passes the address of a request on to the code that signs people in.
 struct CallerAddress: RouterMiddleware {
     func handle(
         _ request: Request,

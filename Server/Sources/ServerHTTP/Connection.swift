@@ -5,16 +5,16 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Stands in each connection between the bytes and the routes: asks `Reception` first, and sends files.
+/// The handler between a connection's bytes and the routes: asks `Reception` first, and sends files.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// A request that the routes have and that is not answered to the end.
+    /// A request that the routes are answering.
     private struct OpenRequest {
-        /// Whether it asks for a head alone.
+        /// Whether it asks only for a head.
         let isForHead: Bool
         var isWhole = false
         /// Whether its answer has begun.
@@ -23,22 +23,22 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let reception: Reception
     private var peer: Peer?
-    /// In their order.
+    /// The open requests in their order.
     private var open: [OpenRequest] = []
-    /// Whether the connection is among those that wait: the routes take one request of it after the other.
+    /// Whether the connection is among those that wait: the routes answer its requests one after the other.
     private var isWaiting = false
-    /// Whether what arrives belongs to a request that was answered here.
+    /// Whether arriving parts belong to a request that was answered here.
     private var isAnswered = false
 
-    /// What is told of requests; those of a stream of HTTP/2 belong to the connection that carries it.
+    /// The handler that is told of requests; a stream of HTTP/2 tells that of the connection that carries it.
     private var slowClients: SlowClientHandler?
     private var stalls: StallDetector?
 
-    /// A report that arrives.
+    /// A report that is arriving.
     private var report: ReportRequest?
-    /// Whether a report is being stored, which is answered before anything else is looked at.
+    /// Whether a report is being stored, which is answered before anything else is read.
     private var isStoring = false
-    /// What arrived meanwhile: no more than what was under way, since nothing more is read.
+    /// The parts that arrived meanwhile: only those already under way, since nothing more is read.
     private var held = CircularBuffer<HTTPRequestPart>()
     private var isReadHeld = false
 
@@ -64,7 +64,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             if isAnswered { return }
             if report != nil {
-                // The parser lets through as many as the head said, which are not too many.
+                // The parser passes at most the length in the head, which is not too large.
                 if report?.append(bytes) == false { context.close(promise: nil) }
                 return
             }
@@ -77,7 +77,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
             if let report { return store(report, context) }
             if open.isEmpty {
-                // It was answered before it was whole.
+                // It was answered before it was complete.
                 slowClients?.ended()
             } else {
                 open[open.count - 1].isWhole = true
@@ -87,7 +87,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(part))
     }
 
-    /// - Returns: whether the routes have nothing to do with the request.
+    /// Whether the request is answered here rather than by the routes.
     private func takesHere(_ request: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
         if let answer = answer(request, context) {
             isAnswered = true
@@ -100,7 +100,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         return false
     }
 
-    /// Answers come in the order of requests, and not faster than the client takes them: else the routes answer, which wait.
+    /// The prepared answer to a request, if it can be sent at once.
+    ///
+    /// Answers are sent in the order of requests, and not faster than the client accepts them; otherwise the routes
+    /// answer, which wait.
     private func answer(_ request: HTTPRequest, _ context: ChannelHandlerContext) -> PreparedAnswer? {
         guard open.isEmpty, context.channel.isWritable else { return nil }
         let peer = peer ?? Peer(context.channel)
@@ -110,7 +113,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func write(_ answer: PreparedAnswer, to request: HTTPRequest, _ context: ChannelHandlerContext) {
         write(answer, withBody: request.method != .head, context)
-        // What was written goes out before.
+        // Earlier answers are sent before.
         if request.isLast { context.close(promise: nil) }
     }
 
@@ -136,7 +139,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.write(data, promise: promise)
     }
 
-    /// A request waits for the server when it has come whole; until then the server waits for it.
+    /// Counts the connection as waiting once its request is complete; until then the server waits for it.
     private func countWaiting() {
         let waits = isStoring || open.first.map { $0.isWhole && !$0.isAnswered } ?? false
         guard waits != isWaiting else { return }
@@ -173,7 +176,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func stored(_ answer: PreparedAnswer, _ context: ChannelHandlerContext) {
-        // Else the connection has ended.
+        // Otherwise the connection has ended.
         guard isStoring else { return }
         isStoring = false
         countWaiting()
@@ -211,7 +214,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
             return context.triggerUserOutboundEvent(event, promise: promise)
         }
         do {
-            // `HTTPResponsePart` has no place for a file; what its codec makes of it has.
+            // `HTTPResponsePart` cannot contain a file; the part that its codec makes of it can.
             let codec = try context.pipeline.syncOperations.context(handlerType: HTTP1ToHTTPServerCodec.self)
             codec.writeAndFlush(NIOAny(HTTPServerResponsePart.body(.fileRegion(piece.region))), promise: promise)
         } catch { promise?.fail(error) }
@@ -223,13 +226,13 @@ extension HTTPRequest {
     var isLast: Bool { headerFields[.connection]?.lowercased() == "close" }
 }
 
-/// Part of a file that is the next part of an answer's body.
+/// A part of a file that is the next part of an answer's body.
 struct FilePiece: Sendable {
     let region: FileRegion
 }
 
 extension Reception {
-    /// How HTTP/1.1 is spoken on each connection.
+    /// The configuration of HTTP/1.1 on each connection.
     var http1: HTTP1Channel.Configuration {
         HTTP1Channel.Configuration(additionalChannelHandlers: [ConnectionHandler(self)])
     }

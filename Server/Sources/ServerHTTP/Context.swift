@@ -2,30 +2,32 @@ public import Hummingbird
 import NIOCore
 import ServerCore
 
-/// What is known of a request while it is answered.
+/// The state of a request while it is answered.
 public struct Context: RequestContext {
+    /// Hummingbird's own state of the request.
     public var coreContext: CoreRequestContextStorage
-    /// The connection that the request came by.
+    /// The connection that the request came over.
     let channel: any Channel
-    /// The address that the request came from: a proxy's, until `ForwardedAddress` has looked behind it.
+    /// The address of the client; that of a proxy until `ForwardedAddress` has looked behind it.
     public internal(set) var remoteAddress: String
-    /// Who asks, on routes that demand to know.
+    /// The identity behind the request, on routes that need one.
     var principal: Principal?
-    /// What they proved it with.
+    /// The token or session by which it was proved.
     var credential: String?
-    /// What a form of the dashboard must hold.
+    /// The token that forms of the dashboard must contain.
     var csrf: String?
 
-    /// JSON bodies of requests; archives are streamed.
+    /// The largest JSON body in bytes, 1 MiB; archives are streamed.
     public var maxUploadSize: Int { 1 << 20 }
 
+    /// Creates the state of a new request.
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
         remoteAddress = source.channel.remoteAddress?.ipAddress ?? "local"
     }
 
-    /// Who asks; routes behind `Authentication` have it.
+    /// The identity behind the request; routes behind `Authentication` have it.
     var actor: Principal {
         get throws {
             guard let principal else {

@@ -5,10 +5,10 @@ import Hummingbird
 import ServerBlobs
 import ServerCore
 
-/// What devices ask for: signed documents and files, which anybody may fetch and nobody can change.
+/// The routes of devices: signed documents and files, which anybody may fetch and nobody can change.
 struct DeviceRoutes {
     let service: Service
-    /// What answers in place of the routes while documents do not change; `nil` where there are no connections.
+    /// Answers in place of the routes while documents do not change; `nil` where there are no connections.
     let reception: Reception?
 
     func add(to router: Router<Context>) {
@@ -55,7 +55,7 @@ struct DeviceRoutes {
         return answer(answers, to: request, "/v1/trust/\(team)/metadata/\(file)", context)
     }
 
-    /// - Parameter path: where devices ask for the document.
+    /// Answers a request for a document at `path`.
     private func answer(
         _ answers: DocumentAnswers,
         to request: Request,
@@ -123,11 +123,11 @@ struct DeviceRoutes {
     }
 }
 
-/// What a `Range` header asks for (RFC 9110, section 14).
+/// The range that a `Range` header asks for (RFC 9110, section 14).
 enum ByteRange: Equatable {
     case range(Range<Int>)
     case unsatisfiable
-    /// Several ranges or another unit: the whole file answers them.
+    /// Several ranges or another unit, which are answered with the whole file.
     case ignored
 
     init(_ header: String, of byteCount: Int) {

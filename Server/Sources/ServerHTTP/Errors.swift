@@ -6,7 +6,7 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// Makes answers of errors: a status, and JSON that names what is wrong.
+/// Turns errors into responses: a status, and JSON that says what is wrong.
 struct ErrorAnswers: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -104,7 +104,7 @@ extension ServiceError {
     var status: HTTPResponse.Status { HTTPResponse.Status(code: httpStatus) }
 }
 
-/// Answers as most routes give them.
+/// Answers in the form that most routes use.
 enum Answers {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         bytes(encoded(value), type: "application/json", status: status)
@@ -129,7 +129,7 @@ enum Answers {
     static let empty = Response(status: .noContent)
 }
 
-/// An answer whose bytes are all there.
+/// An answer with all its bytes.
 struct PreparedAnswer: Sendable {
     var head: HTTPResponse
     let bytes: ByteBuffer
@@ -137,7 +137,7 @@ struct PreparedAnswer: Sendable {
     init(_ status: HTTPResponse.Status, _ headers: HTTPFields, _ bytes: [UInt8] = []) {
         self.bytes = ByteBuffer(bytes: bytes)
         head = HTTPResponse(status: status, headerFields: headers)
-        // What it adds by itself is added here, too.
+        // Headers that the response adds by itself are added here, too.
         head = response.head
     }
 

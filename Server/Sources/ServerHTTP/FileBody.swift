@@ -5,7 +5,7 @@ import ServerCore
 
 /// The body of an answer that is a file or a part of one.
 ///
-/// However slowly it is taken, no more than a piece of it is in memory: none at all where the system sends files.
+/// However slowly the client reads, at most one piece of it is in memory, and none where the system sends files.
 struct FileBody: Sendable {
     let service: Service
     let digest: BlobDigest
@@ -15,9 +15,9 @@ struct FileBody: Sendable {
     /// Whether the connection's handler sends files.
     let isSent: Bool
 
-    /// How much the system is told to send at a time.
+    /// The number of bytes that the system is told to send at a time.
     private static let sentByteCount = 1 << 20
-    /// How much is read at a time.
+    /// The number of bytes that are read at a time.
     private static let readByteCount = 128 << 10
 
     var responseBody: ResponseBody {
@@ -46,10 +46,10 @@ struct FileBody: Sendable {
     /// Lets the system send the file.
     private func send(_ file: BlobFile, _ channel: any Channel) async throws {
         let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
-        // The file, which stays open until then, closes it.
+        // The file, which stays open until then, closes the descriptor.
         defer { withExtendedLifetime(file) { _ = try? handle.takeDescriptorOwnership() } }
         for piece in pieces(Self.sentByteCount) {
-            // Event loops do not wait for the disk: what is next is fetched while this is sent.
+            // Event loops do not wait for the disk: the next piece is prefetched while this one is sent.
             file.prefetch(piece.upperBound..<min(piece.upperBound + Self.sentByteCount, range.upperBound))
             let region = FileRegion(fileHandle: handle, readerIndex: piece.lowerBound, endIndex: piece.upperBound)
             try await channel.triggerUserOutboundEvent(FilePiece(region: region)).get()
@@ -63,8 +63,8 @@ struct FileBody: Sendable {
     ) async throws {
         for piece in pieces(byteCount) {
             try await writer.write(try await read(piece))
-            // A writer waits when the connection is full, which it is told when the event loop has seen what it wrote; without
-            // this it would write on until then.
+            // A writer waits when the connection is full, of which it learns after the event loop has seen its writes;
+            // without this it would write on until then.
             try await channel?.eventLoop.submit {}.get()
         }
     }

@@ -1,7 +1,7 @@
 public import Hummingbird
 public import ServerCore
 
-/// What a key service of its own answers: its deployment server, and nobody else.
+/// The routes of a key service of its own, which answers only its deployment server.
 public func makeKeyLinkRouter(_ host: KeyHost) -> Router<BasicRequestContext> {
     let router = Router()
     router.get("health") { _, _ -> String in
@@ -9,7 +9,7 @@ public func makeKeyLinkRouter(_ host: KeyHost) -> Router<BasicRequestContext> {
         return "ok\n"
     }
     router.post("v1/link") { request, _ -> Response in
-        // A request of a device has at most 64 KiB.
+        // A device's request has at most 64 KiB.
         let message = try await request.body.collect(upTo: 1 << 20)
         let (status, body) = await host.answer(Array(buffer: message))
         return Response(

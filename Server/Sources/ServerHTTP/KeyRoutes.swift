@@ -3,11 +3,11 @@ import HTTPTypes
 import Hummingbird
 import ServerCore
 
-/// What devices ask of the key service: `Documentation/Formats/key-service.md`.
+/// The routes of devices to the key service: `Documentation/Formats/key-service.md`.
 struct KeyRoutes {
     let service: Service
 
-    /// The largest request that is taken; the service says what is too large for it.
+    /// The largest accepted request in bytes; the service has smaller limits for each kind.
     private static let largestRequest = 1 << 20
 
     func add(to router: Router<Context>) {

@@ -3,9 +3,9 @@ public import Hummingbird
 public import ServerCore
 import Synchronization
 
-/// Counts of requests and how long they took, as Prometheus reads them.
+/// Counts and durations of requests for Prometheus.
 public final class Measurements: Sendable {
-    /// Those of this process.
+    /// The measurements of this process.
     public static let shared = Measurements()
 
     private struct Key: Hashable {
@@ -16,13 +16,13 @@ public final class Measurements: Sendable {
 
     private struct State {
         var requests: [Key: Int] = [:]
-        /// By bound, how many answers took at most so long.
+        /// The number of answers that took at most as long as each bound.
         var durations = [Int](repeating: 0, count: Measurements.bounds.count)
         var seconds = 0.0
         var count = 0
     }
 
-    /// Seconds.
+    /// The bounds in seconds.
     private static let bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
     private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -30,14 +30,15 @@ public final class Measurements: Sendable {
     private let state = Mutex(State())
     private let start = Date()
 
+    /// Creates measurements without requests.
     public init() {}
 
-    /// - Parameter duration: `nil` for answers that say nothing about how long answers take.
+    /// Counts an answer; `duration` is `nil` for answers whose duration means nothing.
     func note(_ method: String, _ route: String, _ status: Int, _ duration: Duration?) {
         let seconds = duration.map {
             Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18
         }
-        // Clients may name methods as they like: what they make up is counted together.
+        // Clients may invent names of methods, which are counted together.
         let method = Self.methods.contains(method) ? method : "other"
         state.withLock { state in
             state.requests[Key(method: method, route: route, status: status), default: 0] += 1
@@ -48,7 +49,7 @@ public final class Measurements: Sendable {
         }
     }
 
-    /// All of it in Prometheus' text format, with numbers of now.
+    /// All measurements, and the given gauges, in Prometheus' text format.
     public func text(_ gauges: [String: Double]) -> String {
         let state = state.withLock { $0 }
         var lines = [
@@ -85,7 +86,7 @@ public final class Measurements: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Of `/proc/self/statm`.
+    /// The resident memory in bytes, from `/proc/self/statm`.
     private func residentBytes() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
@@ -105,7 +106,7 @@ struct Measuring: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         let response = try await next(request, context)
-        // Names of routes, not of what is asked for: there are few of them.
+        // The names of routes rather than the requested paths: there are few of them.
         measurements.note(
             request.method.rawValue,
             context.endpointPath ?? "none",
@@ -116,7 +117,7 @@ struct Measuring: RouterMiddleware {
     }
 }
 
-/// Whether the server can answer: its database can be read.
+/// The answer of `/health`: an error unless the database can be read.
 public func healthAnswer(_ service: Service) async throws -> Response {
     do {
         try await service.checkReadiness()

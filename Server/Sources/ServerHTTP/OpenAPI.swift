@@ -3,13 +3,13 @@ import Hummingbird
 import HTTPTypes
 import ServerCore
 
-/// `Server/openapi.yaml`: what the routes are, which their tests are made of.
+/// The contents of `Server/openapi.yaml`, which describes the routes and from which their tests are derived.
 public let openAPIDocument = [UInt8](
     UnsafeBufferPointer(start: openapi_file(), count: Int(openapi_file_length()))
 )
 
 extension Router where Context == ServerHTTP.Context {
-    /// Answers other methods on the paths of routes with 405 and what is allowed (RFC 9110, section 15.5.6).
+    /// Answers other methods on the routes' paths with 405 and the allowed ones (RFC 9110, section 15.5.6).
     func refuseOtherMethods() {
         var allowed: [String: (path: RouterPath, methods: Set<HTTPRequest.Method>)] = [:]
         for route in routes { allowed["\(route.path)", default: (route.path, [])].methods.insert(route.method) }

@@ -10,35 +10,35 @@ import Synchronization
     import Darwin
 #endif
 
-/// How often addresses may ask; a bucket that fills by itself and that each request takes one from.
+/// The rate at which an address may send requests, as a token bucket.
 struct RequestRate: Sendable {
-    /// Per second.
+    /// The number of tokens that are added per second.
     let rate: Double
-    /// The most at once.
+    /// The largest number of tokens.
     let burst: Double
 
-    /// What devices ask at each check.
+    /// The rate of the requests that devices send at each check.
     static let policy = RequestRate(rate: 1, burst: 120)
     static let signIn = RequestRate(rate: 5.0 / 60, burst: 5)
 }
 
-/// Token buckets of addresses, in memory and within bounds.
+/// Token buckets of addresses, in memory of bounded size.
 final class TokenBuckets: Sendable {
     private struct Bucket {
         var tokens: Double
         var time: Double
     }
 
-    /// More addresses than this at once share one bucket.
+    /// The number of addresses beyond which further ones share one bucket.
     private static let most = 100_000
     private let rate: RequestRate
     private let state = Mutex<[String: Bucket]>([:])
 
     init(_ rate: RequestRate) { self.rate = rate }
 
-    /// Takes one from the bucket of an address.
-    /// - Parameter now: in seconds, from any beginning.
-    /// - Returns: `nil`, or the seconds after which there is one again.
+    /// Takes a token from the bucket of an address; `nil` for success, else the seconds until there is one again.
+    ///
+    /// `now` is in seconds from any origin.
     func take(_ address: String, at now: Double) -> Int? {
         state.withLock { buckets in
             if buckets.count >= Self.most, buckets[address] == nil {
@@ -56,9 +56,9 @@ final class TokenBuckets: Sendable {
     }
 }
 
-/// Refuses addresses that ask too often for what is open to all.
+/// Refuses addresses that send too many requests for public resources.
 ///
-/// Addresses of the machine itself are not limited: a proxy on it would be all clients at once.  It is named by
+/// Addresses of the machine itself are not limited: a proxy on it would be all clients at once. It is named by
 /// `--trusted-proxy`, and then the clients' own addresses count.
 struct RateLimits: RouterMiddleware {
     let now: @Sendable () -> Double
@@ -78,14 +78,14 @@ struct RateLimits: RouterMiddleware {
         next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         if let seconds = secondsToWait(request.method, request.uri.path, address: context.limitedAddress) {
-            throw ServiceError(.rateLimited, "Too many requests: come again in \(seconds) s.", retryAfter: seconds)
+            throw ServiceError(.rateLimited, "Too many requests: try again in \(seconds) s.", retryAfter: seconds)
         }
         return try await next(request, context)
     }
 
-    /// Takes one from the bucket that a request falls into.
-    /// - Parameter address: whose bucket it is; nothing is taken for `nil`.
-    /// - Returns: `nil`, or the seconds after which there is one again.
+    /// Takes a token from the bucket for a request; `nil` for success, else the seconds until there is one again.
+    ///
+    /// Nothing is taken where `address` is `nil`.
     func secondsToWait(_ method: HTTPRequest.Method, _ path: String, address: String?) -> Int? {
         address.flatMap { buckets(method, RequestPath(path))?.take($0, at: now()) }
     }
@@ -100,7 +100,7 @@ struct RateLimits: RouterMiddleware {
     }
 }
 
-/// The path of a request, as routes are found by it: slashes more or fewer make no other route.
+/// The path of a request as routes see it: additional or missing slashes make no difference.
 struct RequestPath {
     private static let signIns: [[Substring]] = [
         ["sign-in"], ["api", "v1", "sessions"], ["api", "v1", "oidc", "token"],
@@ -112,16 +112,16 @@ struct RequestPath {
 
     private var parts: [Substring] { path.split(separator: "/", maxSplits: 4) }
 
-    /// Whether a device asks for what is open to all.
+    /// Whether it is a public resource for devices.
     var isOfApps: Bool { path.hasPrefix("/v1/apps/") || parts.starts(with: ["v1", "apps"]) }
 
-    /// Whether somebody who sends this proves who they are.
+    /// Whether such a request proves an identity.
     var isSignIn: Bool { Self.signIns.contains(parts) }
 }
 
 // MARK: Addresses
 
-/// The machines whose word on where a request came from is taken.
+/// The machines whose statements about the origin of requests are trusted.
 public struct TrustedProxies: Sendable {
     /// A network: the first bits of addresses.
     private struct Network: Sendable {
@@ -139,15 +139,16 @@ public struct TrustedProxies: Sendable {
     private let networks: [Network]
     var isEmpty: Bool { networks.isEmpty }
 
-    /// - Parameter texts: addresses and networks, such as `10.0.0.7` and `fd00::/8`.
-    /// - Throws: `ServiceError` for a text that is neither.
+    /// Reads addresses and networks, such as `10.0.0.7` and `fd00::/8`.
+    ///
+    /// Throws a `ServiceError` for any other text.
     public init(_ texts: [String]) throws {
         networks = try texts.map { text in
             let parts = text.split(separator: "/", omittingEmptySubsequences: false)
             guard let bytes = IPAddress.bytes(String(parts[0])), parts.count <= 2,
                 let bits = parts.count == 2 ? Int(parts[1]) : bytes.count * 8, (0...bytes.count * 8).contains(bits)
             else {
-                throw ServiceError(.invalid, "\"\(text)\" is no address or network.", field: "trusted-proxy")
+                throw ServiceError(.invalid, "\"\(text)\" is not an address or network.", field: "trusted-proxy")
             }
             return Network(bytes: bytes, bits: bits)
         }
@@ -158,8 +159,9 @@ public struct TrustedProxies: Sendable {
         return networks.contains { $0.contains(bytes) }
     }
 
-    /// Where a request came from: what proxies that are trusted say, one after the other from the last, else who sent it.
-    /// - Parameter forwarded: the values of `X-Forwarded-For`.
+    /// The origin of a request: the statements of trusted proxies are followed from the last one back.
+    ///
+    /// `forwarded` has the values of `X-Forwarded-For`. Without trusted statements it is `peer`, who sent the request.
     func client(of peer: String, _ forwarded: [String]) -> String {
         var address = peer
         for text in forwarded.flatMap({ $0.split(separator: ",") }).reversed() {
@@ -174,7 +176,7 @@ public struct TrustedProxies: Sendable {
 
 /// Addresses of the Internet Protocol.
 enum IPAddress {
-    /// The four or sixteen bytes of an address; those of IPv4 also when they are written as IPv6.
+    /// The four or sixteen bytes of an address; four also for an IPv4 address written as IPv6.
     static func bytes(_ text: String) -> [UInt8]? {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: &four) { Array($0) } }
@@ -189,15 +191,17 @@ enum IPAddress {
         bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// What limits count: an address of IPv4, and of IPv6 the network of 64 bits, which one client has whole.
-    /// - Returns: `nil` for the machine itself.
+    /// The unit that is limited: an IPv4 address, or the 64-bit network of an IPv6 address, all of which one client
+    /// has.
+    ///
+    /// `nil` for the machine itself.
     static func limited(_ text: String) -> String? {
         guard let bytes = bytes(text), !isLoopback(bytes) else { return nil }
         return bytes.prefix(bytes.count == 4 ? 4 : 8).map { String($0) }.joined(separator: ".")
     }
 }
 
-/// Finds out where requests came from when they came through proxies.
+/// Determines the origin of requests that came through proxies.
 struct ForwardedAddress: RouterMiddleware {
     let proxies: TrustedProxies
 

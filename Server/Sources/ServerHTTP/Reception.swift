@@ -6,24 +6,26 @@ import NIOCore
 public import ServerCore
 import Synchronization
 
-/// What a server knows of all its connections together: it answers on the spot what devices ask most, and sends requests of
-/// devices away when too many wait.
+/// The state that all connections of a server share.
 ///
-/// Documents that have not changed are answered on the connection's event loop, with the answers that their routes made, and
-/// reports are taken there; all other requests take the way through the router.  What both ways do, they do by the same code:
-/// limits by address, counts of requests, what a report may say.
+/// It answers the most frequent requests of devices immediately, and sends devices away when too many requests wait.
+/// Documents that have not changed are answered on the connection's event loop, with the answers that their routes
+/// made, and reports are accepted there; all other requests go through the router. Limits by address, counts of
+/// requests, and checks of reports are the same code for both ways.
 public final class Reception: Sendable {
-    /// What is known of a server before it is one.
+    /// The settings of a reception.
     public struct Options: Sendable {
-        /// How many requests of devices may wait for their answers; those that arrive then are told to come later.
+        /// The number of waiting requests at which further devices are told to come later.
         public var mostWaiting = 4096
-        /// Whether the system sends files by itself: not over TLS, whose records the server makes.
+        /// Whether the system sends files by itself; impossible over TLS, whose records the server makes.
         public var sendsFiles = false
-        /// How long clients may let the server wait: between requests, in the middle of one, and for them to take an answer.
+        /// The longest time that a client may keep the server waiting: between or within requests, or for accepting an
+        /// answer.
         public var patience = Duration.seconds(60)
-        /// The name of the server in answers.
+        /// The value of the header `Server`; `nil` for none.
         public var serverName: String?
 
+        /// Creates the default settings.
         public init() {}
     }
 
@@ -39,7 +41,15 @@ public final class Reception: Sendable {
     private let documents = Mutex<[String: KeptAnswers]>([:])
     private let dates = DateHeader()
 
-    /// - Parameter proxies: whose word on where requests came from is taken.
+    /// Creates a reception.
+    ///
+    /// - Parameters:
+    ///   - service: the service that answers.
+    ///   - proxies: the machines whose statements about the origin of requests are trusted; `nil`, the default, for
+    ///     none.
+    ///   - options: the settings.
+    ///   - measurements: counts the answers, by default those of the process.
+    ///   - logger: logs failures.
     public init(
         _ service: Service,
         proxies: TrustedProxies? = nil,
@@ -56,7 +66,7 @@ public final class Reception: Sendable {
         patience = options.patience
     }
 
-    /// How many requests wait for their answers: one of each connection at most.
+    /// The number of requests that wait for their answers: one of each connection at most.
     public var waitingRequests: Int { waiting.load(ordering: .relaxed) }
 
     func began() { waiting.add(1, ordering: .relaxed) }
@@ -64,27 +74,27 @@ public final class Reception: Sendable {
 
     // MARK: Answers
 
-    /// The answer to a request that needs no looking anything up; `nil` for what the routes answer.
+    /// The answer to a request that needs no look-up; `nil` for requests that the routes answer.
     func answer(_ request: HTTPRequest, from peer: Peer) -> PreparedAnswer? {
         guard let path = request.path, path.hasPrefix("/v1/") || path.hasPrefix("/b/") else { return nil }
-        // Who closes the connection, and who waits for a word before the body, is told by the routes.
+        // The routes answer clients that close the connection, or wait for a word before the body.
         if request.method == .get, request.headerFields[.expect] == nil, !request.isLast,
             let answer = document(path, request, peer)
         {
             return answer
         }
         guard waitingRequests >= options.mostWaiting else { return nil }
-        // How long it takes to say no says nothing about how long answers take.
+        // The duration of a refusal says nothing about the duration of answers.
         measurements.note(request.method.rawValue, "busy", 503, nil)
         return dated(Self.busy(isLast: request.isLast))
     }
 
-    /// Tells a device to come later; not all at one time.
+    /// An answer that tells a device to come later, at a random time.
     private static func busy(isLast: Bool) -> PreparedAnswer {
         var answer = ErrorAnswers.prepared(
             ServiceError(
                 .unavailable,
-                "The server has too much to do just now.",
+                "The server is overloaded.",
                 retryAfter: Int.random(in: 30...90)
             )
         )
@@ -101,13 +111,10 @@ public final class Reception: Sendable {
 
     // MARK: Documents
 
-    /// More documents than this are not kept at once.
+    /// The largest number of documents that are kept at once.
     private static let mostDocuments = 4096
 
-    /// Keeps the answers about a document, to give them again while it is current.
-    /// - Parameters:
-    ///   - path: where devices ask for it, as they spell it.
-    ///   - route: what counts name it.
+    /// Keeps the answers about a document at `path` while it is current; `route` is its name in measurements.
     func keep(_ answers: DocumentAnswers, at path: String, route: String?) {
         let kept = KeptAnswers(answers: answers, route: route ?? "none")
         documents.withLock { documents in
@@ -142,7 +149,7 @@ public final class Reception: Sendable {
         return answer
     }
 
-    /// The address that limits count.
+    /// The address by which a request is limited.
     func address(_ request: HTTPRequest, _ peer: Peer) -> String? {
         guard let proxies, let name = HTTPField.Name("X-Forwarded-For") else { return peer.limited }
         return IPAddress.limited(proxies.client(of: peer.address, request.headerFields[values: name]))
@@ -162,10 +169,10 @@ public final class Reception: Sendable {
     }
 }
 
-/// Who is at the other end of a connection.
+/// The other end of a connection.
 struct Peer {
     let address: String
-    /// What limits count; `nil` for those that are not limited.
+    /// The unit by which requests are limited; `nil` for those that are not limited.
     let limited: String?
 
     init(_ channel: any Channel) {
@@ -174,15 +181,15 @@ struct Peer {
     }
 }
 
-/// What is answered to whoever asks for a document.
+/// The answers to requests for a document.
 struct DocumentAnswers: Sendable {
     let found: FoundDocument
-    /// The document, or that there is none.
+    /// The document, or an error that there is none.
     let whole: PreparedAnswer
-    /// To those who have it already.
+    /// The answer to clients that have it already.
     let unchanged: PreparedAnswer?
 
-    /// - Parameter caching: for how long others may keep it.
+    /// Prepares the answers; `caching` is the value of `Cache-Control`.
     init(_ found: FoundDocument, caching: String, missing: ServiceError) {
         self.found = found
         whole =
@@ -202,13 +209,13 @@ struct DocumentAnswers: Sendable {
         PreparedAnswer(.notModified, [.eTag: document.tag, .cacheControl: caching])
     }
 
-    /// What is answered about a document that is not kept.
+    /// The answer about a document that is not kept.
     static func answer(_ document: TaggedDocument, caching: String, to request: Request) -> PreparedAnswer {
         request.headers[.ifNoneMatch] == document.tag
             ? unchanged(document, caching: caching) : whole(document, caching: caching)
     }
 
-    /// Whether a request names what it would get.
+    /// Whether a request's `If-None-Match` names the document.
     func isKnown(to tag: String?) -> Bool { tag != nil && tag == found.document?.tag }
 
     func answer(to request: Request) -> Response {
@@ -216,7 +223,7 @@ struct DocumentAnswers: Sendable {
     }
 }
 
-/// The date as answers carry it (RFC 9110, section 5.6.7), made once a second.
+/// The date as responses contain it (RFC 9110, section 5.6.7), made once a second.
 private final class DateHeader: Sendable {
     private let last = Mutex<(second: Int, text: String)>((0, ""))
 

@@ -6,16 +6,16 @@ import NIOCore
 import ServerCore
 import ServerDatabase
 
-/// A device's report that is taken as it arrives on its connection, without the way through the routes.
+/// A device's report that is read as it arrives on its connection, bypassing the routes.
 struct ReportRequest {
-    /// Where devices report.
+    /// The path of reports.
     static let route: RouterPath = "/v1/apps/:app/environments/:environment/collections/:collection/reports"
 
     let place: ReportPlace
     let start = ContinuousClock.now
     private(set) var bytes: [UInt8] = []
 
-    /// - Returns: `nil` for what is no report, or one that the routes know how to answer.
+    /// Recognises a report; `nil` for other requests, and for those that the routes should answer.
     init?(_ request: HTTPRequest) {
         guard request.method == .post, request.headerFields[.expect] == nil, !request.isLast,
             let length = request.headerFields[.contentLength].flatMap({ Int($0) }),
@@ -34,7 +34,7 @@ struct ReportRequest {
             parts[8].elementsEqual("reports".utf8)
         else { return nil }
         let names = [parts[3], parts[7], parts[5]]
-        // Whatever could mean something else is read by the routes.
+        // The routes handle everything that could mean something else.
         guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isPlain) }) else { return nil }
         return ReportPlace(
             app: String(parts[3]) ?? "",
@@ -52,7 +52,7 @@ struct ReportRequest {
         }
     }
 
-    /// - Returns: whether there is room for it.
+    /// Appends a part of the body; false when it is too large.
     mutating func append(_ part: ByteBuffer) -> Bool {
         guard bytes.count + part.readableBytes <= DeviceReport.largest else { return false }
         bytes.append(contentsOf: part.readableBytesView)
@@ -68,7 +68,7 @@ struct ReportRequest {
 }
 
 extension Reception {
-    /// A report that is about to arrive, and that is to be given to `take` when it is whole.
+    /// A report that is about to arrive, to be passed to ``take(_:done:)`` when it is complete.
     func report(_ request: HTTPRequest, from peer: Peer) -> ReportRequest? {
         guard let report = ReportRequest(request), let path = request.path,
             limits.secondsToWait(.post, path, address: address(request, peer)) == nil
@@ -76,8 +76,7 @@ extension Reception {
         return report
     }
 
-    /// Takes a report.
-    /// - Parameter done: is given the answer, on any thread.
+    /// Stores a report; `done` gets the answer on any thread.
     func take(_ request: ReportRequest, done: @escaping @Sendable (PreparedAnswer) -> Void) {
         let report: DeviceReport
         do throws(ServiceError) { report = try ReportRequest.report(request.bytes) } catch {

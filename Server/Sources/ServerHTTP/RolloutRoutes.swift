@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The routes of `/api/v1` about rollouts, what devices report, approvals and webhooks.
+/// The routes of `/api/v1` about rollouts, reports of devices, approvals and webhooks.
 struct RolloutRoutes {
     let service: Service
 
@@ -26,11 +26,11 @@ struct RolloutRoutes {
 
     // MARK: Reports
 
-    /// What a question is about: the last `hours` of a collection in an environment.
+    /// The scope of a query: the last `hours` of a collection in an environment.
     private func scope(_ request: Request, _ context: Context) throws -> ReportScope {
         let hours = try request.integer("hours") ?? 7 * 24
         guard (1...400 * 24).contains(hours) else {
-            throw ServiceError(.invalid, "1 to 9600 hours can be asked for.", field: "hours")
+            throw ServiceError(.invalid, "1 to 9600 hours can be requested.", field: "hours")
         }
         return ReportScope(
             app: try context.name("app"),
@@ -41,7 +41,7 @@ struct RolloutRoutes {
     }
 
     private struct DeviceCount: Encodable {
-        /// 0 are the models of the app.
+        /// The number of the release; 0 for the models of the app bundle.
         let release: Int
         let devices: Int
     }
@@ -58,12 +58,12 @@ struct RolloutRoutes {
             let deviceClass: String
             let count: Int
             let reports: Int
-            /// Where the true rate lies, with a certainty of 95 %.
+            /// The lower bound of the rate's confidence interval at 95 %.
             let lower: Double
             let upper: Double
         }
 
-        /// How many devices came to each stage.
+        /// The number of devices that reached each stage.
         let stages: [String: Int]
         let failures: [Failure]
     }
@@ -113,7 +113,7 @@ struct RolloutRoutes {
 
     private struct MadeWebhook: Encodable {
         let webhook: Webhook
-        /// What messages are signed with; shown this once.
+        /// The secret that messages are signed with, which is shown only once.
         let secret: String
     }
 

@@ -1,11 +1,15 @@
 public import Hummingbird
 public import ServerCore
 
-/// The routes of the server, and what answers to other methods on their paths.
+/// The routes of the server, with answers to other methods on their paths.
+///
 /// - Parameters:
-///   - isSecure: whether clients reach the server by https when no public address says it.
-///   - proxies: whose word on where requests came from is taken.
-///   - reception: what stands in the connections of the server that these are the routes of.
+///   - service: the service that answers.
+///   - publicAddress: the address at which clients reach the server; `nil`, the default, for that of requests.
+///   - isSecure: whether clients reach the server by https when there is no public address.
+///   - proxies: the machines whose statements about the origin of requests are trusted; `nil` for none.
+///   - reception: the state that the server's connections share; `nil` where there are no connections.
+/// - Returns: the router.
 public func makeRouter(
     _ service: Service,
     publicAddress: String? = nil,
@@ -24,7 +28,8 @@ public func makeRouter(
     return router
 }
 
-/// The routes alone, as `openapi.yaml` lists them.
+/// The routes that `openapi.yaml` lists, with the same parameters as
+/// ``makeRouter(_:publicAddress:isSecure:proxies:reception:)``.
 public func makeRoutes(
     _ service: Service,
     publicAddress: String? = nil,

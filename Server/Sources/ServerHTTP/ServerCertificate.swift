@@ -8,34 +8,35 @@ public import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// Why a certificate and its key cannot be used.
+/// The reason why a certificate and its key cannot be used.
 public struct CertificateError: Error, Sendable, CustomStringConvertible {
+    /// The reason in words, with the path of the file.
     public let description: String
 }
 
-/// The certificate by which clients know the server, with its key: PEM files, which are read again when others take their place.
+/// The server's TLS certificate with its key, in PEM files that are read again when they are replaced.
 ///
-/// Connections that are open go on; those that begin get the certificate that is newest by then.
+/// Open connections continue; new ones get the newest certificate.
 public final class ServerCertificate: Sendable {
     private struct State {
         var pair: Pair
-        /// The files that were read last, also those that could not be used.
+        /// The identities of the files that were read last, including ones that could not be used.
         var stamps: [Stamp]
     }
 
-    /// A certificate with those that vouch for it, and the key.
+    /// A certificate chain and the key.
     private struct Pair {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
-        /// When the first of them to expire does.
+        /// The date at which the first certificate of the chain expires.
         let expires: Date
     }
 
-    /// What tells a file from one that took its place.
+    /// The properties that distinguish a file from one that replaced it.
     private struct Stamp: Equatable {
-        /// Where links lead.
+        /// The path after following links.
         let path: String
-        /// Its number in the file system, its length, and when it was changed.
+        /// The file's number in the file system, its length, and its date of modification.
         let attributes: [String]
     }
 
@@ -43,21 +44,24 @@ public final class ServerCertificate: Sendable {
     private let keyPath: String
     private let state: Mutex<State>
 
+    /// Reads a certificate and its key.
+    ///
     /// - Parameters:
-    ///   - certificatePath: the server's certificate in PEM, followed by those that vouch for it.
+    ///   - certificatePath: the server's certificate in PEM, followed by those of its issuers.
     ///   - keyPath: its private key in PEM, without a passphrase.
+    /// - Throws: a ``CertificateError`` when the files cannot be read, or do not belong together.
     public init(certificatePath: String, keyPath: String) throws(CertificateError) {
         (self.certificatePath, self.keyPath) = (certificatePath, keyPath)
         let stamps = [certificatePath, keyPath].map { Self.stamp($0) }
         state = Mutex(State(pair: try Self.read(certificatePath, keyPath), stamps: stamps.compactMap { $0 }))
     }
 
-    /// When the certificate, or the first of those that vouch for it, expires.
+    /// The date at which the first certificate of the chain expires.
     public var expires: Date { state.withLock { $0.pair.expires } }
 
-    /// Reads the files if they are others than those that were read last.
-    /// - Returns: whether there is another certificate now.
-    /// - Throws: when the files cannot be used; the certificate from before goes on.
+    /// Reads the files if they have changed, and returns whether there is another certificate now.
+    ///
+    /// Throws a ``CertificateError`` when the files cannot be used; the previous certificate remains in use.
     public func reload() throws(CertificateError) -> Bool {
         let stamps = [certificatePath, keyPath].compactMap { Self.stamp($0) }
         guard state.withLock({ $0.stamps != stamps }) else { return false }
@@ -67,7 +71,7 @@ public final class ServerCertificate: Sendable {
         return true
     }
 
-    /// - Returns: `nil` when there is no file.
+    /// The identity of a file; `nil` when there is none.
     private static func stamp(_ path: String) -> Stamp? {
         let place = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: place) else { return nil }
@@ -108,7 +112,7 @@ public final class ServerCertificate: Sendable {
         do { key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem) } catch {
             throw CertificateError(description: "\(keyPath) holds no private key in PEM, or one with a passphrase.")
         }
-        // The library compares keys.
+        // The library checks that the key belongs to the certificate.
         do { _ = try NIOSSLContext(configuration: configuration(chain, key)) } catch {
             throw CertificateError(
                 description: "The key in \(keyPath) is not that of the first certificate in \(certificatePath)."
@@ -128,7 +132,7 @@ public final class ServerCertificate: Sendable {
 
     // MARK: Serving
 
-    /// What each connection begins with.
+    /// The TLS configuration of each connection.
     var configuration: TLSConfiguration {
         let pair = state.withLock { $0.pair }
         var configuration = Self.configuration(pair.chain, pair.key)
@@ -144,8 +148,7 @@ public final class ServerCertificate: Sendable {
 }
 
 extension Reception {
-    /// How connections are spoken on: HTTP/1.1, or over TLS what client and server agree on of HTTP/2 and HTTP/1.1.
-    /// - Parameter certificate: `nil` for connections without TLS.
+    /// The server's protocols: HTTP/1.1, or with a certificate HTTP/2 or HTTP/1.1 over TLS as negotiated.
     public func server(_ certificate: ServerCertificate?) -> HTTPServerBuilder {
         let (http1, patience) = (http1, patience)
         guard let certificate else {
@@ -164,19 +167,21 @@ extension Reception {
     }
 }
 
-/// Looks from time to time, and at `SIGHUP`, whether there is a new certificate.
+/// Checks periodically, and at `SIGHUP`, whether there is a new certificate.
 public struct CertificateWatch: ServiceLifecycle.Service {
     private let certificate: ServerCertificate
     private let logger: Logger
     private let interval: Duration
 
+    /// Creates the check, by default every 10 seconds.
     public init(_ certificate: ServerCertificate, logger: Logger, interval: Duration = .seconds(10)) {
         (self.certificate, self.logger, self.interval) = (certificate, logger, interval)
     }
 
-    /// How long before a certificate expires its end is told of, in seconds.
+    /// The time in seconds before a certificate's expiry from which its end is logged.
     private static let notice = 14 * 86_400.0
 
+    /// Runs until the server shuts down, logging new certificates, failures and approaching expiry.
     public func run() async throws {
         tellOfEnd()
         await cancelWhenGracefulShutdown {
@@ -198,10 +203,10 @@ public struct CertificateWatch: ServiceLifecycle.Service {
     private func reload() {
         do throws(CertificateError) {
             guard try certificate.reload() else { return }
-            logger.notice("There is a new certificate, which is good until \(certificate.expires.ISO8601Format()).")
+            logger.notice("There is a new certificate, which is valid until \(certificate.expires.ISO8601Format()).")
             tellOfEnd()
         } catch {
-            logger.error("The certificate from before goes on: \(error)")
+            logger.error("The previous certificate stays in use: \(error)")
         }
     }
 

@@ -3,35 +3,36 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// Ends connections whose clients let the server wait: each takes memory, and one of the connections that there may be.
+/// Ends connections whose clients keep the server waiting: each takes memory, and one of the possible connections.
 ///
-/// A client has its turn from the beginning of a connection, its TLS handshake too, and again whenever all that it asked for is
-/// answered, until its next request is whole.  In each span of the server's patience that is its turn it must end a request or
-/// send `leastRate` on average.  What the server does not read, because it has enough to do, counts for the client.
+/// It is the client's turn from the beginning of a connection, including its TLS handshake, and again whenever all its
+/// requests have been answered, until its next request is complete. In each span of the server's patience that is its
+/// turn, it must complete a request or send `leastRate` on average. Bytes that the server does not read, because it is
+/// busy, count for the client.
 ///
-/// It stands next to the socket; those who know what the bytes mean tell it of requests.
+/// The handler is next to the socket; handlers that understand the bytes tell it of requests.
 final class SlowClientHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// Bytes a second.
+    /// The least rate in bytes per second.
     private static let leastRate = 500
 
     let patience: Duration
-    /// Requests, of all streams of the connection, that are whole and not answered to the end.
+    /// The number of complete requests, of all streams of the connection, that are not answered yet.
     private var requestsInHand = 0
-    // Of this span:
+    // Counters of the current span:
     private var receivedByteCount = 0
     private var hasEndedRequest = false
-    /// Whether the server takes what comes.
+    /// Whether the server reads.
     private var isReading = false
     private var task: Scheduled<Void>?
 
     init(patience: Duration) { self.patience = patience }
 
-    /// A request is whole.
+    /// A request is complete.
     func began() {
         requestsInHand += 1
         hasEndedRequest = true
@@ -68,7 +69,7 @@ final class SlowClientHandler: ChannelDuplexHandler {
         task = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { self.look(context) }
     }
 
-    /// At the end of a span.
+    /// Checks the client at the end of a span.
     private func look(_ context: ChannelHandlerContext) {
         let least = Double(Self.leastRate) * (patience / .seconds(1))
         let isServersTurn = requestsInHand > 0 || !isReading
@@ -80,26 +81,26 @@ final class SlowClientHandler: ChannelDuplexHandler {
     }
 }
 
-/// Notices when a client takes nothing of an answer for as long as the server's patience lasts.
+/// Detects a client that accepts nothing of an answer for the time of the server's patience.
 struct StallDetector {
     private struct Progress: Equatable {
-        /// Bytes that the socket has not taken.
+        /// The number of bytes that the socket has not accepted.
         let bufferedByteCount: Int?
-        /// How often there was room for more.
+        /// The number of times there was room for more.
         let rooms: Int
     }
 
     let patience: Duration
-    /// Whether the channel is the socket's own, which tells how much it has not taken.
+    /// Whether the channel is the socket's own, which knows how much it has not accepted.
     let isSocket: Bool
     private var rooms = 0
-    /// When there was no room and nobody looked yet.
+    /// The state when there was no room; `nil` before a check.
     private var last: Progress?
     private var task: Scheduled<Void>?
 
     init(patience: Duration, isSocket: Bool) { (self.patience, self.isSocket) = (patience, isSocket) }
 
-    /// - Parameter look: calls `check`, after the server's patience.
+    /// Follows the channel's writability; `look` calls ``check(_:look:)`` after the server's patience.
     mutating func writabilityChanged(_ context: ChannelHandlerContext, look: @escaping () -> Void) {
         if context.channel.isWritable {
             rooms += 1
@@ -113,7 +114,7 @@ struct StallDetector {
         task = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience), look)
     }
 
-    /// - Returns: whether the client has taken nothing since the last look.
+    /// Whether the client has accepted nothing since the last check.
     mutating func check(_ context: ChannelHandlerContext, look: @escaping () -> Void) -> Bool {
         task = nil
         guard !context.channel.isWritable else { return false }
@@ -138,8 +139,10 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let patience: Duration
 
-    /// How many bytes that are not on their way the system keeps of a connection.  What a client has taken is then known to this
-    /// many bytes, and connections that stand still cost no more of the system's memory.
+    /// The number of unsent bytes that the system buffers for a connection.
+    ///
+    /// The client's progress is then known to this number of bytes, and stalled connections use no more of the system's
+    /// memory.
     private static var mostUnsentByteCount: ChannelOptions.Types.SocketOption.Value { 128 << 10 }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {

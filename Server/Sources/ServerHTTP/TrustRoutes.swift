@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The routes of `/api/v1` about who signs what.
+/// The routes of `/api/v1` about signatures and their keys.
 struct TrustRoutes {
     let service: Service
 

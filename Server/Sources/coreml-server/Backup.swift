@@ -5,11 +5,11 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// What a backup holds, as its `backup.json` says.
+/// The contents of a backup, as its `backup.json` states.
 private struct Manifest: Codable {
     var format = 1
     let made: Date
-    /// SHA-256 of the database.
+    /// The SHA-256 of the database.
     let database: String
     let files: Int
     let hasKeys: Bool
@@ -20,8 +20,8 @@ struct Backup: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copies everything that a server keeps in its folder to another one, while the server runs.",
         discussion: """
-            A backup with keys lets whoever reads it sign for the teams, and read their models: keep it as the keys themselves. \
-            Without keys it is of no use unless the folders keys and vault are kept otherwise.
+            Anybody who can read a backup with keys can sign for the teams, and read their models: protect it like the keys themselves. \
+            Without keys it is useless unless the folders keys and vault are backed up separately.
             Servers over PostgreSQL and S3 are backed up by pg_dump and the storage's versions: see Documentation/Operating.md.
             """
     )
@@ -48,7 +48,7 @@ struct Backup: AsyncParsableCommand {
     }
 
     private func copy(to folder: String) async throws -> Int {
-        // Records first: files and keys that they name were there before them, and stay.
+        // Records first: the files and keys that they name existed before them, and stay.
         let database = try SQLiteDatabase(path: data.folder + "/server.sqlite")
         try database.backUp(to: folder + "/server.sqlite")
         try await database.close()
@@ -76,9 +76,9 @@ struct Backup: AsyncParsableCommand {
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Makes a server's folder of a backup.",
+        abstract: "Restores a server's folder from a backup.",
         discussion: """
-            Devices refuse what is older than what they have seen. So everything that carries a version is signed again with a \
+            Devices refuse versions older than those they have seen. So everything with a version is signed again with a \
             version that is higher by --advance: more than the server can have signed since the backup was made. Releases and \
             deployments that were made since are gone; make them again.
             """
@@ -86,7 +86,7 @@ struct Restore: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
     @Argument(help: "The backup.") var backup: String
-    @Option(help: "By how much versions rise.") var advance = 1_000_000
+    @Option(help: "The number that is added to versions.") var advance = 1_000_000
 
     func run() async throws {
         guard data.sharedDatabase == nil, data.sharedBlobs == nil else {
@@ -131,7 +131,7 @@ struct AdvanceVersions: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(name: .customLong("by"), help: "By how much versions rise.") var versions = 1_000_000
+    @Option(name: .customLong("by"), help: "The number that is added to versions.") var versions = 1_000_000
 
     func run() async throws {
         guard versions > 0 else { throw ValidationError("Versions can only rise.") }
@@ -204,7 +204,7 @@ private func copyPrivately(_ source: String, to target: String) throws {
     }
 }
 
-/// SHA-256 of a file, in hexadecimal digits.
+/// The SHA-256 of a file, in hexadecimal digits.
 private func hash(_ path: String) throws -> String {
     let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
     defer { try? file.close() }

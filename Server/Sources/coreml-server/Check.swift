@@ -5,8 +5,8 @@ import ServerCore
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Looks at everything that a server keeps: records, files, signatures, the audit log.",
-        discussion: "The server may run meanwhile. Ends with 1 when something is not as it must be."
+        abstract: "Checks everything that a server stores: records, files, signatures, the audit log.",
+        discussion: "The server may be running. Exits with 1 when something is wrong."
     )
 
     @OptionGroup var data: DataOptions
@@ -18,8 +18,8 @@ struct Check: AsyncParsableCommand {
         let storage = try await service.keyStorage()
         print(
             storage.isApart
-                ? "Keys of models lie with \(storage.address ?? "a key service"): \(storage.rest)"
-                : "Keys of models lie here: \(storage.rest)"
+                ? "Keys of models are in \(storage.address ?? "a key service"): \(storage.rest)"
+                : "Keys of models are here: \(storage.rest)"
         )
         for (kind, count) in report.counts.sorted(by: { $0.key < $1.key }) { print("\(count) \(kind)") }
         if !report.unreferenced.isEmpty { print("\(report.unreferenced.count) files of uploads that did not end") }

@@ -2,8 +2,7 @@ import Glibc
 
 /// Core dumps of a process that has the keys of models.
 enum CoreDumps {
-    /// Lets a crash write none: keys in memory would lie on the disk.
-    /// - Throws: when the system refuses.
+    /// Disables core dumps, which would write keys in memory to the disk; throws when the system refuses.
     static func forbid() throws {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {

@@ -5,21 +5,21 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 
-/// What all commands ask for that work on what a server keeps.
+/// The options of all commands that work on a server's data.
 struct DataOptions: ParsableArguments {
-    @Option(name: .customLong("data"), help: "The folder that the server keeps everything in; made when missing.")
+    @Option(name: .customLong("data"), help: "The folder for the server's data; created when missing.")
     var folder: String
     @Option(
         help: """
-            The address of a PostgreSQL database that several servers share, postgres://user@host/database; else records lie in \
-            the folder. COREML_DATABASE says it too.
+            The address of a PostgreSQL database that several servers share, postgres://user@host/database; otherwise records are in \
+            the folder. COREML_DATABASE sets it too.
             """
     )
     var database: String?
     @Option(
         help: """
             Storage that speaks S3 and that several servers share, s3://bucket/prefix?endpoint=https://host&region=name; else \
-            files lie in the folder. COREML_BLOBS says it too. Its key: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
+            files are in the folder. COREML_BLOBS sets it too. Its key: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
             """
     )
     var blobs: String?
@@ -27,14 +27,15 @@ struct DataOptions: ParsableArguments {
     @Option(
         name: .customLong("key-service"),
         help: """
-            Where the key service answers that is a process of its own, http://host:port; else the keys of models lie here. \
-            COREML_KEY_SERVICE says it too.
+            The address of a separate key service, http://host:port; otherwise the keys of models are here. \
+            COREML_KEY_SERVICE sets it too.
             """
     )
     var keyService: String?
     @Option(
         name: .customLong("key-service-secret"),
-        help: "The file that both share, of coreml-server keys secret. COREML_KEY_SERVICE_SECRET says it too."
+        help:
+            "The file with the shared secret, made by coreml-server keys secret. COREML_KEY_SERVICE_SECRET sets it too."
     )
     var keyServiceSecret: String?
 
@@ -50,13 +51,13 @@ struct DataOptions: ParsableArguments {
         guard let url = URL(string: address), let path = keyServiceSecret ?? environment["COREML_KEY_SERVICE_SECRET"]
         else {
             throw ValidationError(
-                "--key-service takes an address, and --key-service-secret a file of coreml-server keys secret."
+                "--key-service takes an address, and --key-service-secret a file made by coreml-server keys secret."
             )
         }
         return try KeyServiceLink(url, KeyLinkSecret(contentsOf: path))
     }
 
-    /// - Parameter isServing: whether this is the folder's server; others work beside one.
+    /// Opens the data; `isServing` is true for the folder's server, and false for commands that work beside one.
     func open(isServing: Bool = false) async throws -> Storage {
         try FileManager.default.createDirectory(
             atPath: folder,
@@ -76,11 +77,11 @@ struct DataOptions: ParsableArguments {
             } else {
                 try FolderBlobStore(folder: folder + "/blobs", removesLeftovers: isServing)
             }
-        // Servers that share a database share the keys in it; one that stands alone has files of its own.
+        // Servers that share a database share the keys in it; a single server has files of its own.
         let keys: any SigningKeyStore =
             sharedDatabase == nil ? try SigningKeyFolder(folder: folder + "/keys") : SealedSigningKeys(vault: vault)
         let link = try link()
-        // Commands beside a server know from its database what it is.
+        // Commands beside a server learn its role from its database.
         let stored = try await ServerCore.Service.storedRole(database)
         let role: ServerRole = link != nil ? .control : isServing ? .all : stored ?? .all
         return Storage(database: database, blobs: blobs, keys: keys, vault: vault, role: role, link: link)
@@ -92,7 +93,7 @@ struct DataOptions: ParsableArguments {
     }
 }
 
-/// Where a server keeps what it has.
+/// A server's data.
 struct Storage {
     let database: any Database
     let blobs: any BlobStore

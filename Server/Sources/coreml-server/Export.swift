@@ -7,9 +7,9 @@ struct Export: AsyncParsableCommand {
         commandName: "export",
         abstract: "Writes everything that devices fetch into a folder, for a static host.",
         discussion: """
-            Apps use the host as they use the server: its address stands in their ModelDeployment.json.  The server may run or \
-            not.  Policies and timestamps are good for a day: export again before they expire, such as every hour, while the \
-            server signs them anew.  Keys of encrypted models come from the server alone: let the host pass /v1/challenge, \
+            Apps use the host as they use the server: its address is in their ModelDeployment.json.  The server may run or \
+            not.  Policies and timestamps are valid for a day: export again before they expire, such as every hour, while the \
+            server signs them again.  Keys of encrypted models come from the server alone: let the host pass /v1/challenge, \
             /v1/enroll, /v1/renew, /v1/keys and /v1/revocations on to it.
 
             EXAMPLES
@@ -19,12 +19,12 @@ struct Export: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(name: .customLong("to"), help: "The folder; made when missing.") var folder: String
-    @Option(name: .customLong("team"), help: "A team; all by default; given again for each.") var teams: [String] = []
+    @Option(name: .customLong("to"), help: "The folder; created when missing.") var folder: String
+    @Option(name: .customLong("team"), help: "A team; all by default; may be repeated.") var teams: [String] = []
 
     func run() async throws {
         let service = try await data.open().service()
-        // What is about to expire would be of little use.
+        // Documents that are about to expire would be of little use.
         try await service.renewSignatures()
         let summary = try await service.export(to: folder, teams: teams.isEmpty ? nil : Set(teams))
         print("\(folder): \(summary.written) files written (\(summary.byteCount) bytes), \(summary.kept) as they were")

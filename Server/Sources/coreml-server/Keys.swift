@@ -12,7 +12,7 @@ import UnixSignals
 struct Keys: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Keeps the keys of models apart from the server that delivers them.",
+        abstract: "Runs and administers a key service that is separate from the delivery server.",
         discussion: """
             The key service has a folder (and, if you want, a database) of its own, and answers nobody but the deployment server, \
             which shares a secret with it and passes on what devices ask. Whoever takes the deployment server over then reads \
@@ -28,15 +28,15 @@ struct Keys: AsyncParsableCommand {
         ]
     )
 
-    /// Where a key service keeps what it has.
+    /// The data of a key service.
     struct Place: ParsableArguments {
         @Option(
             name: .customLong("data"),
-            help: "The folder that the key service keeps everything in; made when missing."
+            help: "The folder for the key service's data; created when missing."
         )
         var folder: String
         @Option(
-            help: "A PostgreSQL database of its own, postgres://user@host/database; else records lie in the folder."
+            help: "A separate PostgreSQL database, postgres://user@host/database; otherwise records are in the folder."
         )
         var database: String?
 
@@ -54,14 +54,14 @@ struct Keys: AsyncParsableCommand {
             return try SQLiteDatabase(path: folder + "/server.sqlite")
         }
 
-        /// What commands work with, beside a key service that runs or not.
+        /// The service for commands beside a key service, whether it runs or not.
         func service() async throws -> ServerCore.Service {
             let vault = try vault()
             return try await KeyHost.service(database: try openDatabase(), vault: vault)
         }
     }
 
-    /// Who works on the machine that the keys are on.
+    /// The person who works on the machine that the keys are on.
     static func custodian(of team: String) -> Principal {
         let user = ProcessInfo.processInfo.userName
         return Principal(
@@ -75,19 +75,19 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Answers the deployment server.")
 
         @OptionGroup var place: Place
-        @Option(help: "The file that both servers share, of coreml-server keys secret.") var secret: String
-        @Option(help: "The address to listen at.") var host = "127.0.0.1"
-        @Option(help: "The port to listen at; 0 for any that is free.") var port = 8090
+        @Option(help: "The file with the shared secret, made by coreml-server keys secret.") var secret: String
+        @Option(help: "The address to listen on.") var host = "127.0.0.1"
+        @Option(help: "The port to listen on; 0 for any free port.") var port = 8090
         @Flag(
             name: .customLong("holds-enrolment"),
             help: """
                 Make tokens and conditions of enrolment here alone (keys token, keys enrolment), and demand a token of every device: \
-                then the deployment server cannot enrol devices of its own.
+                then the deployment server cannot enrol devices itself.
                 """
         )
         var holdsEnrolment = false
-        @Option(help: "What is logged to standard error, from where on.") var logLevel = LogLevel.notice
-        @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+        @Option(help: "The lowest level that is logged to standard error.") var logLevel = LogLevel.notice
+        @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
         func run() async throws {
             try CoreDumps.forbid()
@@ -122,7 +122,7 @@ struct Keys: AsyncParsableCommand {
 
     struct Secret: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes what both servers share, in a new file of mode 0600."
+            abstract: "Creates the secret that both servers share, in a new file of mode 0600."
         )
 
         @Option(name: .shortAndLong, help: "The new file.") var output: String
@@ -135,9 +135,9 @@ struct Keys: AsyncParsableCommand {
 
         @OptionGroup var place: Place
         @Option(help: "The team.") var team: String
-        @Option(help: "The one app that it is good for; all of the team's when it is not said.") var app: String?
-        @Option(help: "How many devices may enrol with it; any number when it is not said.") var uses: Int?
-        @Option(help: "For how many days.") var days = 90
+        @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
+        @Option(help: "The maximum number of devices that enrol with it; unlimited by default.") var uses: Int?
+        @Option(help: "The number of days that it is valid.") var days = 90
 
         func run() async throws {
             let service = try await place.service()
@@ -156,14 +156,16 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Enrolment: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Says on what conditions devices of an app enrol.")
+        static let configuration = CommandConfiguration(
+            abstract: "Sets the conditions for enrolling devices of an app."
+        )
 
         @OptionGroup var place: Place
         @Option(help: "The team.") var team: String
         @Option(help: "The app.") var app: String
         @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Demand an enrolment token.")
         var requiresToken = true
-        @Option(help: "The most devices; any number when it is not said.") var limit: Int?
+        @Option(help: "The maximum number of devices; unlimited by default.") var limit: Int?
 
         func run() async throws {
             let service = try await place.service()
@@ -190,10 +192,10 @@ struct Keys: AsyncParsableCommand {
 
     struct Move: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Moves the keys of a server's models, and what is known of devices, to a key service of its own.",
+            abstract: "Moves the keys of a server's models, and the records of devices, to a separate key service.",
             discussion: """
                 Stop the server first, and start it with --key-service afterwards. The keys have been on that server: rotate them, so \
-                that the next versions of models have others. A move that was interrupted goes on when it is begun again.
+                that the next versions of models have others. Repeat an interrupted move to continue it.
                 """
         )
 
@@ -211,7 +213,7 @@ struct Keys: AsyncParsableCommand {
                 vault: try place.vault()
             )
             try await from.close()
-            print("\(count) teams: their keys lie in \(place.folder) now.")
+            print("\(count) teams: their keys are in \(place.folder) now.")
         }
 
         private func openSource() throws -> any Database {

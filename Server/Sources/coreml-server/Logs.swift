@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// How grave what is logged is at least.
+/// The least severity of logged messages.
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
 }
 
-/// How the server logs.
+/// The format of the server's log.
 enum LogFormat: String, ExpressibleByArgument, CaseIterable {
     case text, json
 
@@ -25,7 +25,7 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Logs one JSON object a line to standard error.
+/// Logs one JSON object per line to standard error.
 struct JSONLogHandler: LogHandler {
     var logLevel = Logger.Level.notice
     var metadata: Logger.Metadata = [:]

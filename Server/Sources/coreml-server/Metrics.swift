@@ -4,7 +4,7 @@ import Logging
 import ServerCore
 import ServerHTTP
 
-/// What Prometheus and a load balancer ask, on a port that devices do not reach.
+/// The routes for Prometheus and load balancers, on a port that devices do not reach.
 struct Metrics: Sendable {
     let service: ServerCore.Service
     let reception: Reception

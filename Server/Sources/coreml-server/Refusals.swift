@@ -2,7 +2,7 @@ import Logging
 import ServerCore
 import ServiceLifecycle
 
-/// Writes into the audit log, second by second and once more at the end, what was refused.
+/// Writes refusals to the audit log every second, and once more at the end.
 struct Refusals: ServiceLifecycle.Service {
     let service: ServerCore.Service
     let logger: Logger

@@ -27,19 +27,20 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "The address to listen at.") var host = "127.0.0.1"
-    @Option(help: "The port to listen at; 0 for any that is free.") var port = 8080
-    @Option(help: "Where clients reach the server, if not at the host and port: behind a proxy.") var address: String?
+    @Option(help: "The address to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port to listen on; 0 for any free port.") var port = 8080
+    @Option(help: "The address at which clients reach the server, if it differs from host and port, as behind a proxy.")
+    var address: String?
     @Option(
         name: .customLong("trusted-proxy"),
-        help: "The address or network of a proxy, whose X-Forwarded-For is believed; given again for each."
+        help: "The address or network of a proxy, whose X-Forwarded-For is believed; may be repeated."
     )
     var proxies: [String] = []
 
     @Option(
         name: .customLong("tls-certificate"),
         help: """
-            The server's certificate in PEM, followed by those that vouch for it: connections are then by TLS.  It is read again \
+            The server's certificate in PEM, followed by its issuers' certificates; connections then use TLS.  It is read again \
             when the file changes, and at SIGHUP.
             """
     )
@@ -48,29 +49,29 @@ struct Serve: AsyncParsableCommand {
     var certificateKey: String?
     @Option(
         name: .customLong("most-waiting"),
-        help: "How many requests of devices wait for answers at most; others are told to come later."
+        help: "The maximum number of device requests in progress; others are told to try later."
     )
     var mostWaiting = Reception.Options().mostWaiting
     @Option(
         name: .customLong("most-connections"),
-        help: "How many connections there are at most, 16,384 when not given; others wait until some end."
+        help: "The maximum number of connections, 16,384 by default; others wait until some end."
     )
     var mostConnections: Int?
 
     @Option(
         name: .customLong("metrics-port"),
-        help: "A port of this machine alone for /metrics (Prometheus) and /health."
+        help: "A port, reachable from this machine only, for /metrics (Prometheus) and /health."
     )
     var metricsPort: Int?
-    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are good for 15 minutes.")
+    @Flag(help: "Send devices to the storage of --blobs for files, with addresses that are valid for 15 minutes.")
     var redirectFiles = false
-    @Option(help: "What is logged to standard error, from where on.")
+    @Option(help: "The lowest level that is logged to standard error.")
     var logLevel = LogLevel.notice
-    @Option(help: "How it is logged: text, or json, one object a line.") var logFormat = LogFormat.text
+    @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
     @Option(
         name: .customLong("identity-providers"),
-        help: "A file of providers that people sign in with (OpenID Connect): Documentation/Operating.md."
+        help: "A file of identity providers for signing in (OpenID Connect): Documentation/Operating.md."
     )
     var identityProviders: String?
 
@@ -82,7 +83,7 @@ struct Serve: AsyncParsableCommand {
         guard mostConnections ?? 1 > 0 else { throw ValidationError("--most-connections is 1 or more.") }
     }
 
-    /// The certificate that connections are secured by.
+    /// The certificate that secures connections.
     private func readCertificate() throws -> ServerCertificate? {
         guard let certificate, let certificateKey else { return nil }
         do throws(CertificateError) {
@@ -103,9 +104,9 @@ struct Serve: AsyncParsableCommand {
         if storage.role == .control {
             do {
                 let there = try await service.keyStorage()
-                logger.notice("Keys of models lie with \(there.address ?? ""): \(there.rest)")
+                logger.notice("Keys of models are in \(there.address ?? ""): \(there.rest)")
             } catch {
-                // Devices keep what they have: the server goes on, and asks again when it has to.
+                // Devices keep what they have: the server continues, and asks again when it needs to.
                 logger.error("\(error)")
             }
         }
@@ -156,18 +157,18 @@ struct Serve: AsyncParsableCommand {
         try await storage.database.close()
     }
 
-    /// How many files the server needs beside those of connections: its records, blobs that are being read and written.
+    /// The number of files that the server needs besides those of connections: its records, and blobs in transfer.
     private static let otherFiles = 1024
 
-    /// As many connections as were asked for, or as the system lets a process have.
+    /// The number of connections: as many as were asked for, but no more than the system allows a process.
     ///
-    /// Each takes a descriptor for itself and may take one for a file that it is sent.
+    /// Each needs a descriptor for itself and may need one for a file that it is sent.
     private func allowedConnections(_ logger: Logger) -> Int {
         let wanted = mostConnections ?? 16_384
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
         limit.rlim_cur = limit.rlim_max
-        // What the system does not give is not counted on.
+        // Only the limit that the system grants counts.
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let files = Int(clamping: limit.rlim_cur)
@@ -181,9 +182,9 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static let serverName = "coreml-server"
-    /// How many connections the system holds that the server has not taken yet, as far as it lets it (`net.core.somaxconn`).
+    /// The number of connections that the system holds before the server accepts them, within `net.core.somaxconn`.
     private static let backlog = 4096
-    /// How long requests have to end after the server was told to.
+    /// The time that requests have to end after the server was told to stop.
     private static let patience = Duration.seconds(30)
 
     private func run(_ application: some ServiceLifecycle.Service, _ logger: Logger) async throws {
@@ -197,7 +198,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// What happens by itself: signatures are renewed before they expire, rollouts go on or halt, webhooks are told.
+/// The periodic work: signatures are renewed before they expire, rollouts advance or halt, webhooks are delivered.
 struct Upkeep: ServiceLifecycle.Service {
     let service: ServerCore.Service
     let logger: Logger
@@ -225,11 +226,11 @@ struct AdminLink: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "admin-link",
         abstract:
-            "Prints a link that signs the administrator, or another account, in to the dashboard once, within 15 minutes."
+            "Prints a link that signs in the administrator or another account to the dashboard once, within 15 minutes."
     )
 
     @OptionGroup var data: DataOptions
-    @Option(help: "Where the server is reached.") var address = "http://127.0.0.1:8080"
+    @Option(help: "The address at which the server is reached.") var address = "http://127.0.0.1:8080"
     @Option(help: "The address of the account; the administrator's by default.") var account: String?
 
     func run() async throws {

@@ -5,7 +5,7 @@ import Foundation
 struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "Takes the key that seals all others to another server, or to a safe place.",
+        abstract: "Moves the key that seals all other keys to another server or a safe place.",
         discussion: """
             Servers that share a database need the same vault. Each seals its own copy as strongly as its machine can.
 
@@ -47,9 +47,9 @@ struct Vault: AsyncParsableCommand {
     }
 
     struct Import: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Makes a server's vault of what export has written.")
+        static let configuration = CommandConfiguration(abstract: "Creates a server's vault from an exported file.")
 
-        @Option(name: .customLong("data"), help: "The folder of a server that has no vault yet.") var folder: String
+        @Option(name: .customLong("data"), help: "The folder of a server without a vault.") var folder: String
         @Argument(help: "The file.") var file: String
         @OptionGroup var passphrase: Passphrase
 

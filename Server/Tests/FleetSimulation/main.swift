@@ -1,6 +1,6 @@
 // A million devices against the real service, its rollout controller and its database, in virtual time: section 5.4 of the design.
 //   FleetSimulation [DEVICES] [HOURS] [FAILURE RATE]
-// `scripts/fleet-simulation` runs a rollout that fares well, and one that fails.
+// `Reliability/fleet-simulation` runs a rollout that fares well, and one that fails.
 
 import DeploymentKeys
 import DeploymentPolicy

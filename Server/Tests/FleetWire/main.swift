@@ -1,5 +1,5 @@
-// Devices over the network, and the storm after an outage: points 2 and 3 of section 5.4 of the design.  `scripts/fleet-simulation`
-// starts a server for it.
+// Devices over the network, and the storm after an outage: points 2 and 3 of section 5.4 of the design.
+// `Reliability/fleet-simulation` starts a server for it.
 
 import ArgumentParser
 import Foundation

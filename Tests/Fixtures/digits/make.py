@@ -1,6 +1,6 @@
 """Trains and writes the digits fixture: a small classifier of handwritten digits and scans that it has not seen.
 
-Run with the environment of scripts/oracles.  The scans are scikit-learn's bundled digits, 8×8 grey, scaled to 28×28,
+Run with the Python of Oracles/Shared/environment.  The scans are scikit-learn's bundled digits, 8×8 grey, scaled to 28×28,
 white ink on black.  Writes, beside this file, `Digits.mlpackage` (ML program, float16), `Digits.mlmodel` (neural
 network, float32), `held-out/*.png` (ten scans of each digit) and `held-out/labels.csv` (file, label, and what PyTorch
 answers: the predicted label and its probability).

@@ -1,0 +1,155 @@
+"""Runs the zoo through this runtime and compares with PyTorch's answers.
+
+    check.py --coreml PROGRAM --zoo FOLDER [--table FILE] [NAME …]
+
+Prints one Markdown row for every network and form; with --table also writes the document.  Ends with status 1 when a
+row is out of its bounds.
+
+Errors are relative to the range of the output (greatest minus least value that PyTorch gives).  Bounds of the float32
+forms: 1e-4 for the worst element, 1e-5 for the median one.  Of the float16 forms: three times the move that rounding
+nothing but the weights to float16 makes in PyTorch, and 2⁻¹⁰ for the rounding of the rest.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+FORMS = ("model.fp32.mlpackage", "model.fp16.mlpackage", "model.mlmodel")
+LABELS = {"model.fp32.mlpackage": "ML program, float32", "model.fp16.mlpackage": "ML program, float16",
+          "model.mlmodel": "neural network"}
+LARGEST, MEDIAN = 1e-4, 1e-5
+HALF_ROUNDING = 2.0 ** -10
+DETECTIONS_HALF = 0.02          # where boxes survive or not by their scores, a bound by rounding says nothing
+HEADING = """\
+| network | form | largest error | bound | median error | verdict | seconds |
+|---|---|---:|---:|---:|---|---:|
+"""
+INTRODUCTION = """\
+# The zoo
+
+Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with PyTorch and coremltools 9.0, run through
+`coreml predict` and compared with PyTorch's answers. `Oracles/zoo/check` made this table.
+
+Errors are relative to the range of the output. Bounds: for float32 1e-4 for the worst element and 1e-5 for the median
+one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The
+detections of `detector` are matched by their boxes, since their order hangs on close scores. Seconds are those of the
+whole process: loading, planning, one prediction, writing the answer.
+
+"""
+
+
+def run(program, model, reference, scratch):
+    """The outputs of one prediction and the seconds it took; raises with the program's words when it failed."""
+    command = [str(program), "predict", str(model)]
+    for key in reference:
+        if key.startswith("in:"):
+            path = scratch / f"{key[3:]}.npy"
+            np.save(path, reference[key])
+            command += ["--input", f"{key[3:]}={path}"]
+    answer = scratch / "answer.npz"
+    answer.unlink(missing_ok=True)
+    started = time.perf_counter()
+    done = subprocess.run(command + ["--output", str(answer)], capture_output=True, text=True, timeout=600)
+    seconds = time.perf_counter() - started
+    if done.returncode != 0:
+        words = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise RuntimeError(words[-1] if words else f"status {done.returncode}")
+    with np.load(answer) as arrays:
+        return {name: arrays[name] for name in arrays}, seconds
+
+
+def errors(expected, given):
+    """Absolute differences relative to the range of the expected values."""
+    if given.shape != expected.shape:
+        if given.size != expected.size:
+            raise RuntimeError(f"shape {given.shape} instead of {expected.shape}")
+        given = given.reshape(expected.shape)
+    difference = np.abs(given.astype(np.float64) - expected.astype(np.float64))
+    if not np.isfinite(difference).all():
+        raise RuntimeError("not a number")
+    return (difference / max(float(np.ptp(expected)), 1e-9)).ravel()
+
+
+def matched(expected, given):
+    """The given detections in the order of the expected ones: for each the nearest box."""
+    boxes = given["boxes"].reshape(-1, 4)
+    if len(boxes) == 0:
+        raise RuntimeError("no detections")
+    distance = np.abs(expected["boxes"][:, None] - boxes[None]).max(2)
+    missed = abs(len(boxes) - len(expected["boxes"])) / len(expected["boxes"])
+    if missed > 0.02:
+        raise RuntimeError(f"{len(boxes)} detections instead of {len(expected['boxes'])}")
+    return {name: value.reshape(len(boxes), *expected[name].shape[1:])[distance.argmin(1)]
+            for name, value in given.items()}
+
+
+def check(program, folder, form, facts, scratch):
+    """A row: largest error, its bound, median error, verdict, seconds."""
+    entry = facts["forms"].get(form, {"missing": "was not made"})
+    if "missing" in entry:
+        return None, None, None, "not converted: " + entry["missing"], None
+    with np.load(folder / "reference.npz") as arrays:
+        reference = {key: arrays[key] for key in arrays}
+    expected = {key[4:]: value for key, value in reference.items() if key.startswith("out:")}
+    half = "fp16" in form
+    if not half:
+        bound = LARGEST
+    elif facts["half_effect"] is None:
+        bound = DETECTIONS_HALF
+    else:
+        bound = 3 * facts["half_effect"] + HALF_ROUNDING
+    try:
+        given, seconds = run(program, folder / form, reference, scratch)
+        absent = sorted(set(expected) - set(given))
+        if absent:
+            raise RuntimeError(f"no output {', '.join(absent)}")
+        if facts["compared_as_sets"]:
+            given = matched(expected, {name: given[name] for name in expected})
+        found = [errors(expected[name], given[name]) for name in expected]
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        return None, bound, None, f"failed: {str(error).replace('|', '/')[:200]}", None
+    if half and facts["compared_as_sets"]:
+        largest = max(float(np.quantile(one, 0.95)) for one in found)
+    else:
+        largest = max(float(one.max()) for one in found)
+    median = max(float(np.median(one)) for one in found)
+    within = largest <= bound and (half or median <= MEDIAN)
+    return largest, bound, median, "within" if within else "out of bounds", seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*")
+    parser.add_argument("--coreml", required=True, type=pathlib.Path)
+    parser.add_argument("--zoo", required=True, type=pathlib.Path)
+    parser.add_argument("--form", choices=FORMS, action="append")
+    parser.add_argument("--table", type=pathlib.Path, help="the document to write")
+    options = parser.parse_args()
+    made = sorted(path.parent.name for path in options.zoo.glob("*/facts.json"))
+    rows, bad = [], 0
+    print(HEADING, end="")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.networks or made:
+            facts = json.loads((options.zoo / name / "facts.json").read_text())
+            for form in options.form or FORMS:
+                largest, bound, median, verdict, seconds = check(
+                    options.coreml, options.zoo / name, form, facts, pathlib.Path(scratch))
+                show = lambda value, style: "" if value is None else format(value, style)
+                rows.append(f"| {name} | {LABELS[form]} | {show(largest, '.1e')} | {show(bound, '.1e')} "
+                            f"| {show(median, '.1e')} | {verdict} | {show(seconds, '.1f')} |\n")
+                print(rows[-1], end="", flush=True)
+                bad += verdict != "within" and not verdict.startswith("not converted")
+    summary = f"{len(rows) - bad} of {len(rows)} rows are within their bounds."
+    print("\n" + summary)
+    if options.table:
+        options.table.write_text(INTRODUCTION + HEADING + "".join(rows) + "\n" + summary + "\n")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

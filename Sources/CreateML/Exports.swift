@@ -1,5 +1,0 @@
-// A program that imports `CreateML` alone has what its declarations name: tables, models, publishers and Foundation.
-@_exported public import Combine
-@_exported public import CoreML
-@_exported public import Foundation
-@_exported public import TabularData

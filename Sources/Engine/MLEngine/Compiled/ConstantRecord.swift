@@ -1,0 +1,120 @@
+import MLFiles
+import MLNumerics
+
+/// The location of a constant of a compiled model.
+enum ConstantPlace: Hashable, Sendable {
+    /// In the compiled file itself, at an offset from the start of its constants.
+    case section(Int)
+    /// In a weight file beside it; where packed forms of a constant with `isPacked` exist, they replace it.
+    case weights(file: Int, byteOffset: Int, isPacked: Bool)
+    /// In the record itself.
+    case strings([String])
+    /// Not stored: packed forms replace it.
+    case packedOnly
+}
+
+/// One constant of a compiled model.
+struct ConstantRecord: Hashable, Sendable {
+    let scalarType: ScalarType
+    let shape: [Int]
+    let place: ConstantPlace
+
+    func write(to writer: inout BinaryWriter) {
+        writer.text(scalarType.milName)
+        writer.unsigned(shape.count)
+        for extent in shape { writer.unsigned(extent) }
+        switch place {
+        case .section(let offset):
+            writer.byte(0)
+            writer.unsigned(offset)
+        case .weights(let file, let offset, let isPacked):
+            writer.byte(isPacked ? 4 : 1)
+            writer.unsigned(file)
+            writer.unsigned(offset)
+        case .strings(let strings):
+            writer.byte(2)
+            writer.unsigned(strings.count)
+            for string in strings { writer.text(string) }
+        case .packedOnly: writer.byte(3)
+        }
+    }
+
+    init(scalarType: ScalarType, shape: [Int], place: ConstantPlace) {
+        self.scalarType = scalarType
+        self.shape = shape
+        self.place = place
+    }
+
+    init(from reader: inout BinaryReader) throws(ModelError) {
+        let name = try reader.text()
+        guard let scalarType = ScalarType(milName: name) else {
+            throw BinaryReader.broken("'\(name)' is not a scalar type")
+        }
+        self.scalarType = scalarType
+        var shape: [Int] = []
+        for _ in 0..<(try reader.count()) { shape.append(try reader.unsigned()) }
+        _ = try shape.checkedElementCount()
+        self.shape = shape
+        let kind = try reader.byte()
+        switch kind {
+        case 0: place = .section(try reader.unsigned())
+        case 1, 4:
+            let (file, offset) = (try reader.unsigned(), try reader.unsigned())
+            place = .weights(file: file, byteOffset: offset, isPacked: kind == 4)
+        case 2:
+            var strings: [String] = []
+            for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
+            place = .strings(strings)
+        case 3: place = .packedOnly
+        default: throw BinaryReader.broken("\(kind) is not a place of a constant")
+        }
+    }
+
+    /// The constant, in the memory of the file that holds it.
+    ///
+    /// `section` is the compiled file, whose constants start at `constants`; `weights` returns a weight file by its
+    /// number, or `nil` for one of which only packed forms are needed.
+    func tensor(
+        section: TensorStorage,
+        constants: Range<Int>,
+        weights: (_ file: Int, _ isPacked: Bool) throws(ModelError) -> WeightFile?
+    ) throws(ModelError) -> Tensor {
+        switch place {
+        case .section(let offset): return try tensor(in: section, constants, at: offset)
+        case .weights(let file, let offset, let isPacked):
+            guard let storage = try weights(file, isPacked)?.storage else { return try absent() }
+            return try tensor(in: storage, 0..<storage.byteCount, at: offset)
+        case .strings(let strings):
+            guard scalarType == .string, strings.count == shape.elementCount else {
+                throw BinaryReader.broken("\(strings.count) strings for shape \(shape)")
+            }
+            return Tensor(strings: strings, shape: shape)
+        case .packedOnly: return try absent()
+        }
+    }
+
+    private func absent() throws(ModelError) -> Tensor {
+        let byteCount = scalarType.byteCount(of: shape.elementCount)
+        guard scalarType != .string, let storage = TensorStorage(absent: byteCount) else {
+            throw BinaryReader.broken("there is no room for a constant of \(byteCount) bytes")
+        }
+        return Tensor(scalarType: scalarType, shape: shape, storage: storage)
+    }
+
+    private func tensor(
+        in storage: TensorStorage,
+        _ range: Range<Int>,
+        at offset: Int
+    ) throws(ModelError) -> Tensor {
+        let byteCount = scalarType.byteCount(of: shape.elementCount)
+        guard scalarType != .string, offset <= range.count, byteCount <= range.count - offset,
+            (Int(bitPattern: storage.address) + range.lowerBound + offset) % max(scalarType.bitWidth / 8, 1) == 0
+        else { throw BinaryReader.broken("a constant of \(byteCount) bytes is not inside the file") }
+        return Tensor(
+            scalarType: scalarType,
+            shape: shape,
+            storage: storage,
+            byteOffset: range.lowerBound + offset
+        )
+    }
+}

@@ -1,0 +1,204 @@
+package import MLNumerics
+
+/// A change to one block: operations inserted before one of its operations, and values that replace others.
+///
+/// This is the only way to change a graph. Operations whose results are no longer used are removed when the patch is
+/// applied.
+package struct GraphPatch: Sendable {
+    /// The index of the operation in the block before which the insertions go.
+    ///
+    /// Everything the insertions use must be defined before it.
+    package let anchor: Int
+    let insertions: [Operation]
+    /// The replaced values and their replacements.
+    let replacements: [(old: ValueID, new: ValueID)]
+    /// The value table including the values that the insertions define.
+    let values: [Value]
+}
+
+/// Finds patches for one block of a graph.
+package protocol Pass: Sendable {
+    var name: String { get }
+    /// The patches for `block`, each built with `block.patch`. Patches of one call must not touch the same operations.
+    func patches(for block: BlockView) throws(ModelError) -> [GraphPatch]
+}
+
+/// A pass's view of a block: its operations with producers and users of every value.
+package struct BlockView: Sendable {
+    package let graph: Graph
+    package let block: Block
+    private let producers: [ValueID: Int]
+    private let users: [ValueID: [Int]]
+    private let leaving: Set<ValueID>
+
+    init(_ block: Block, of graph: Graph) {
+        self.graph = graph
+        self.block = block
+        var producers: [ValueID: Int] = [:]
+        var users: [ValueID: [Int]] = [:]
+        var nested: Set<ValueID> = []
+        for (index, operation) in block.operations.enumerated() {
+            for result in operation.results { producers[result] = index }
+            for case let operand? in operation.operands { users[operand, default: []].append(index) }
+            for inner in operation.blocks { nested.formUnion(inner.usedValues) }
+        }
+        self.producers = producers
+        self.users = users
+        leaving = Set(block.outputs).union(nested)
+    }
+
+    package var operations: [Operation] { block.operations }
+    package func type(of id: ValueID) -> ValueType { graph.type(of: id) }
+    package func constant(_ id: ValueID?) -> Tensor? { id.flatMap { graph.constant($0) } }
+
+    /// The index of the operation of this block that defines `id`.
+    package func producerIndex(of id: ValueID?) -> Int? { id.flatMap { producers[$0] } }
+
+    /// The operation that defines `id`, if its operator is an `O`.
+    package func producer<O: Operator>(of id: ValueID?, as: O.Type) -> (op: O, operation: Operation, index: Int)? {
+        guard let index = producerIndex(of: id), let op = operations[index].op as? O else { return nil }
+        return (op, operations[index], index)
+    }
+
+    /// The indices of the operations of this block that use `id`.
+    package func users(of id: ValueID) -> [Int] { users[id] ?? [] }
+
+    /// The only user of `id`; `nil` when there are several, or it leaves the block, or a nested block uses it.
+    package func soleUser(of id: ValueID) -> Int? {
+        guard !leaving.contains(id), let all = users[id], all.count == 1 else { return nil }
+        return all[0]
+    }
+
+    /// Whether exactly one operand slot uses `id` and nothing else does.
+    package func isUsedOnce(_ id: ValueID) -> Bool { soleUser(of: id) != nil }
+
+    /// A patch that inserts what `build` appends before the operation at `anchor`, and replaces each `old` value that
+    /// it returns by the `new` one.
+    package func patch(
+        before anchor: Int,
+        _ build: (inout GraphBuilder) throws(ModelError) -> [(old: ValueID, new: ValueID)]
+    ) throws(ModelError) -> GraphPatch {
+        var builder = GraphBuilder(extending: graph)
+        builder.location = operations[anchor].location
+        let replacements = try build(&builder)
+        for (old, new) in replacements where !builder.type(of: new).agrees(with: graph.type(of: old)) {
+            throw ModelError(
+                .invalidModel,
+                "a rewrite gives \(builder.type(of: new)) where \(graph.type(of: old)) stood",
+                at: operations[anchor].location
+            )
+        }
+        return GraphPatch(
+            anchor: anchor,
+            insertions: builder.operations,
+            replacements: replacements,
+            values: builder.graph.values
+        )
+    }
+}
+
+extension ValueType {
+    /// Whether two types are equal where both are known.
+    package func agrees(with other: ValueType) -> Bool {
+        kind == other.kind && scalarType == other.scalarType && shape.count == other.shape.count
+            && zip(shape, other.shape).allSatisfy { !$0.isKnown || !$1.isKnown || $0 == $1 }
+    }
+}
+
+extension Block {
+    /// Every value that operations of this block or of nested ones use, and its outputs.
+    package var usedValues: Set<ValueID> {
+        var result = Set(outputs)
+        for operation in operations {
+            for case let operand? in operation.operands { result.insert(operand) }
+            for block in operation.blocks { result.formUnion(block.usedValues) }
+        }
+        return result
+    }
+
+    func replacing(_ map: [ValueID: ValueID]) -> Block {
+        func resolved(_ id: ValueID) -> ValueID {
+            var current = id
+            while let next = map[current] { current = next }
+            return current
+        }
+        var result = self
+        result.outputs = outputs.map(resolved)
+        for index in result.operations.indices {
+            result.operations[index].operands = result.operations[index].operands.map { $0.map(resolved) }
+            result.operations[index].blocks = result.operations[index].blocks.map { $0.replacing(map) }
+        }
+        return result
+    }
+
+    /// The block without pure operations whose results are unused.
+    package func withoutDeadOperations() -> Block {
+        var live = Set(outputs)
+        var kept: [Operation] = []
+        for var operation in operations.reversed() {
+            guard !operation.op.isPure || operation.results.contains(where: live.contains) else { continue }
+            operation.blocks = operation.blocks.map { $0.withoutDeadOperations() }
+            for case let operand? in operation.operands { live.insert(operand) }
+            for block in operation.blocks { live.formUnion(block.usedValues) }
+            kept.append(operation)
+        }
+        var result = self
+        result.operations = kept.reversed()
+        return result
+    }
+}
+
+extension Graph {
+    /// The graph after one application of `pass` to every block, innermost first, and whether anything changed.
+    package func applying(_ pass: some Pass) throws(ModelError) -> (graph: Graph, changed: Bool) {
+        var graph = self
+        var changed = false
+        func rewrite(_ block: Block) throws(ModelError) -> Block {
+            var block = block
+            for index in block.operations.indices where !block.operations[index].blocks.isEmpty {
+                var inner: [Block] = []
+                for body in block.operations[index].blocks { inner.append(try rewrite(body)) }
+                block.operations[index].blocks = inner
+            }
+            let patches = try pass.patches(for: BlockView(block, of: graph))
+            guard !patches.isEmpty else { return block }
+            changed = true
+            return graph.apply(patches, to: block)
+        }
+        graph.body = try withErrorContext("pass \(pass.name)") { () throws(ModelError) in try rewrite(body) }
+        graph.body = graph.body.withoutDeadOperations()
+        return (graph, changed)
+    }
+
+    /// Splices patches into `block`.
+    ///
+    /// Values that patches define are renumbered, because each patch was built independently.
+    private mutating func apply(_ patches: [GraphPatch], to block: Block) -> Block {
+        let base = values.count
+        var insertions: [Int: [Operation]] = [:]
+        var map: [ValueID: ValueID] = [:]
+        for patch in patches {
+            let shift = values.count - base
+            values += patch.values[base...]
+            func moved(_ id: ValueID) -> ValueID { id.index < base ? id : ValueID(index: id.index + shift) }
+            insertions[patch.anchor, default: []] += patch.insertions.map { operation in
+                var copy = operation
+                copy.operands = operation.operands.map { $0.map(moved) }
+                copy.results = operation.results.map(moved)
+                return copy
+            }
+            for (old, new) in patch.replacements {
+                let target = moved(new)
+                if values[target.index].name.isEmpty { values[target.index].name = values[old.index].name }
+                map[old] = target
+            }
+        }
+        var result = block
+        result.operations = []
+        for (index, operation) in block.operations.enumerated() {
+            result.operations += insertions[index] ?? []
+            result.operations.append(operation)
+        }
+        return result.replacing(map)
+    }
+}

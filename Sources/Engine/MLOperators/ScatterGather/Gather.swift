@@ -1,0 +1,171 @@
+package import MLGraph
+import MLKernels
+package import MLNumerics
+import MLSpecification
+
+/// The slices of `x` along `axis` at `indices`.
+///
+/// Operands: x [D], indices [N]. The first `batchDimensions` axes of both correspond. Result: D[..<axis] +
+/// N[batchDimensions...] + D[(axis + 1)...].
+package struct Gather: Operator {
+    package static let names: [MILName] = ["gather"]
+    package var axis: Int
+    package var batchDimensions: Int
+    package var indexRule: IndexRule
+    /// Whether slices of a float16 operand are returned as float32.
+    package var widensHalf = false
+
+    package init(axis: Int, batchDimensions: Int = 0, indexRule: IndexRule = IndexRule()) {
+        self.axis = axis
+        self.batchDimensions = batchDimensions
+        self.indexRule = indexRule
+    }
+
+    package init(reading arguments: inout Arguments) throws(ModelError) {
+        try arguments.operand("x")
+        try arguments.operand("indices")
+        axis = try arguments.int("axis", default: 0)
+        batchDimensions = try arguments.int("batch_dims", default: 0)
+        indexRule = try IndexRule(reading: &arguments)
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let type = try operands.type(0)
+        let indices = try operands.integerType(1).shape
+        let place = try operands.axis(axis)
+        guard batchDimensions >= 0, batchDimensions <= place, batchDimensions <= indices.count else {
+            throw ModelError(
+                .invalidModel,
+                "\(batchDimensions) batch axes do not fit axis \(axis) and indices of rank \(indices.count)"
+            )
+        }
+        for axis in 0..<batchDimensions { _ = try unified(type.shape[axis], indices[axis]) }
+        let shape = Shape(type.shape[..<place] + indices[batchDimensions...] + type.shape[(place + 1)...])
+        return [ValueType(widensHalf && type.scalarType == .float16 ? .float32 : type.scalarType, shape)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let x = operands[0]
+        let indices = operands[1]
+        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let batch = x.shape[..<batchDimensions].reduce(1, *)
+        let outer = x.shape[batchDimensions..<place].reduce(1, *)
+        let inner = x.shape[(place + 1)...].reduce(1, *)
+        let extent = x.shape[place]
+        let each = indices.shape[batchDimensions...].reduce(1, *)
+        var places: [Int] = []
+        for index in indices.integers { places.append(try indexRule.place(index, extent: extent)) }
+        guard extent > 0 || places.isEmpty || outer * inner == 0 else {
+            throw ModelError(.invalidInput, "axis \(axis) has no elements to gather")
+        }
+        let values = x.values
+        var result: [Double] = []
+        result.reserveCapacity(batch * outer * each * inner)
+        for item in 0..<batch {
+            for block in 0..<outer {
+                for index in 0..<each {
+                    let start = ((item * outer + block) * extent + places[item * each + index]) * inner
+                    result += values[start..<(start + inner)]
+                }
+            }
+        }
+        let shape = Array(x.shape[..<place] + indices.shape[batchDimensions...] + x.shape[(place + 1)...])
+        return [Tensor(values: result, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), let indices = request.operand(1), let source = IndexSource(request, 1),
+            let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0,
+            x.layout == .rowMajor
+        else { return [] }
+        let result = request.results[0]
+        if let constant = indices.constant, constant.count == 1, batchDimensions == 0,
+            result.scalarType == x.scalarType,
+            let index = try? indexRule.place(constant.integers[0], extent: x.logicalShape[place])
+        {
+            return CopyKernels.dense(StridedView(x).sliced(place, from: index, count: 1), of: x)
+        }
+        // Validation reads indices where they are.
+        guard indices.scalarType == .int32 || !indexRule.isValidated else { return [] }
+        let rule = indexRule
+        let batch = x.logicalShape[..<batchDimensions].reduce(1, *)
+        let outer = x.logicalShape[batchDimensions..<place].reduce(1, *)
+        let inner = x.logicalShape[(place + 1)...].reduce(1, *)
+        let extent = x.logicalShape[place]
+        let all = indices.count
+        let count = indices.logicalShape[batchDimensions...].reduce(1, *)
+        if x.scalarType == .float16, result.scalarType == .float32 {
+            return [
+                Kernel(
+                    "gather f16",
+                    scratchByteCount: source.scratchByteCount,
+                    checked: { (context) throws(ModelError) in
+                        try rule.check(context.operand(1), count: all, extent: extent)
+                        GatherKernel.run(
+                            half: context.operand(0).assumingMemoryBound(to: UInt16.self),
+                            batch: batch,
+                            outer: outer,
+                            axis: extent,
+                            inner: inner,
+                            indices: source.pointer(context),
+                            count: count,
+                            into: context.resultFloats()
+                        )
+                    }
+                )
+            ]
+        }
+        guard result.scalarType == x.scalarType, let width = x.scalarType.copyWidth else { return [] }
+        return [
+            Kernel(
+                "gather",
+                scratchByteCount: source.scratchByteCount,
+                checked: { (context) throws(ModelError) in
+                    try rule.check(context.operand(1), count: all, extent: extent)
+                    GatherKernel.run(
+                        context.operand(0),
+                        batch: batch,
+                        outer: outer,
+                        axis: extent,
+                        inner: inner,
+                        elementByteCount: width,
+                        indices: source.pointer(context),
+                        count: count,
+                        into: context.result()
+                    )
+                }
+            )
+        ]
+    }
+
+    package var halfPrecisionOperands: [Int] { [0] }
+
+    package var widened: any Operator {
+        var copy = self
+        copy.widensHalf = true
+        return copy
+    }
+}
+
+extension Gather: LoweredFromLayers {
+    package static var layers: [LayerRule] {
+        [
+            LayerRule("gather", \.gather) { parameters, context throws(ModelError) in
+                let indices = try context.integers(context.input(1))
+                try context.finish(
+                    try context.add(Gather(axis: Int(clamping: parameters.axis)), context.input(), indices)
+                )
+            }
+        ]
+    }
+}
+
+extension Gather: DifferentiableOperator {
+    package func gradient(_ context: inout GradientContext) throws(ModelError) {
+        guard batchDimensions == 0 else { throw notDifferentiable("with axes of a batch") }
+        let zeros = try context.zeros()
+        let scatter = Scatter(axis: axis, mode: .add, indexRule: indexRule)
+        let dx = try context.add(scatter, zeros, context.operand(1), context.resultGradient())
+        context.setGradient(ofOperand: 0, to: dx)
+    }
+}

@@ -1,0 +1,148 @@
+package import MLGraph
+package import MLNumerics
+import Synchronization
+
+/// An executable graph: binds itself to each new set of input shapes once, and runs the bound plans.
+///
+/// Immutable to its users and safe to call from any number of threads.
+package final class GraphExecutable: Sendable {
+    /// The rewrites that binding applies.
+    package struct Pipeline: Sendable {
+        /// Simplifies and fuses a graph; called on the bound graph.
+        package let optimize: @Sendable (Graph) throws(ModelError) -> Graph
+        /// Assigns memory layouts of a part that becomes one plan; its inputs and outputs stay row-major.
+        package let layOut: @Sendable (Graph) throws(ModelError) -> Graph
+
+        package init(
+            optimize: @escaping @Sendable (Graph) throws(ModelError) -> Graph,
+            layOut: @escaping @Sendable (Graph) throws(ModelError) -> Graph
+        ) {
+            self.optimize = optimize
+            self.layOut = layOut
+        }
+
+        /// Runs graphs unchanged.
+        package static let none = Pipeline(
+            optimize: { (graph) throws(ModelError) in graph },
+            layOut: { (graph) throws(ModelError) in graph }
+        )
+    }
+
+    /// An input that the caller gives up, and the output that replaces it: a state before and after a run.
+    ///
+    /// When the plan computes the output in the input's memory, the output's tensor is the input's.
+    package struct Overwrite: Sendable {
+        package let input: Int
+        package let output: Int
+
+        package init(input: Int, output: Int) {
+            self.input = input
+            self.output = output
+        }
+    }
+
+    package let graph: Graph
+    let pipeline: Pipeline
+    /// The indices of inputs whose contents determine shapes.
+    private let contentInputs: Set<Int>
+    private let overwrites: [Overwrite]
+    /// The only program, when every input has a fixed shape.
+    private let fixed: BoundProgram?
+    private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
+
+    /// Prepares a graph for prediction.
+    ///
+    /// - Parameters:
+    ///   - graph: The graph.
+    ///   - pipeline: Optimizes a bound graph and chooses its memory layouts.
+    ///   - contentInputs: The inputs that bind by contents, not only by shape.
+    ///   - overwrites: Inputs whose memory an output may reuse; see `Overwrite`.
+    ///   - isOptimized: Whether the graph is already bound and rewritten by `pipeline`.
+    /// - Throws: Errors of binding and planning, when the graph's shapes are fixed.
+    package init(
+        _ graph: Graph,
+        pipeline: Pipeline,
+        contentInputs: Set<Int> = [],
+        overwrites: [Overwrite] = [],
+        isOptimized: Bool = false
+    ) throws(ModelError) {
+        self.graph = graph
+        self.pipeline = pipeline
+        self.contentInputs = contentInputs
+        self.overwrites = overwrites
+        if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
+            let bound = isOptimized ? graph : try pipeline.optimize(try graph.bound())
+            fixed = try BoundProgram(optimized: bound, pipeline: pipeline, overwrites: overwrites)
+        } else {
+            fixed = nil
+        }
+    }
+
+    /// True when there is one plan for the whole graph, whatever the inputs.
+    package var isOnePlan: Bool { fixed.map { $0.tail == nil } ?? false }
+
+    /// The constants that the steps of the one plan use, other than those packed by kernels.
+    package var plannedConstants: [Tensor] { fixed?.plan.constants ?? [] }
+
+    /// Runs the graph.
+    ///
+    /// - Parameters:
+    ///   - inputs: One tensor for each input, of its scalar type and rank.
+    ///   - backings: Tensors that outputs are written to, by output; others are allocated.
+    ///   - observer: Is notified of every step.
+    /// - Returns: The outputs in their order.
+    /// - Throws: `.invalidInput` when inputs do not fit the graph, `.cancelled` when the task is cancelled.
+    package func run(
+        _ inputs: [Tensor],
+        backings: [Tensor?] = [],
+        observer: (any StepObserver)? = nil
+    ) throws(ModelError) -> [Tensor] {
+        try program(for: inputs).run(inputs, backings: backings, observer: observer)
+    }
+
+    /// The program for inputs of these shapes, bound now if it is new.
+    package func program(for inputs: [Tensor]) throws(ModelError) -> BoundProgram {
+        if let fixed {
+            try fixed.check(inputs) { graph.label(graph.inputs[$0]) }
+            return fixed
+        }
+        guard inputs.count == graph.inputs.count else {
+            throw ModelError(.invalidInput, "\(inputs.count) inputs for a graph that takes \(graph.inputs.count)")
+        }
+        let key = BindingKey(
+            shapes: inputs.map(\.shape),
+            contents: contentInputs.sorted().map { inputs[$0].values }
+        )
+        if let known = cache.withLock({ $0.find(key) }) { return known }
+        var types: [ValueID: ValueType] = [:]
+        var constants: [ValueID: Tensor] = [:]
+        for (index, (id, tensor)) in zip(graph.inputs, inputs).enumerated() {
+            let type = ValueType(tensor.scalarType, Shape(tensor.shape), kind: graph.type(of: id).kind)
+            guard type.agrees(with: graph.type(of: id)) else {
+                throw ModelError(
+                    .invalidInput,
+                    "input '\(graph.label(id))' is \(type), the model takes \(graph.type(of: id))"
+                )
+            }
+            types[id] = type
+            if contentInputs.contains(index) { constants[id] = tensor }
+        }
+        let program = try BoundProgram(
+            optimized: try pipeline.optimize(try graph.bound(types, constants: constants)),
+            pipeline: pipeline,
+            overwrites: overwrites
+        )
+        return cache.withLock { $0.keep(program, for: key) }
+    }
+}
+
+/// The shapes of all inputs that a program was bound to, and the contents of those that bind by contents.
+private struct BindingKey: Equatable, Sendable {
+    let shapes: [[Int]]
+    let contents: [[Double]]
+}
+
+/// Is notified of the duration of each step.
+package protocol StepObserver: AnyObject {
+    func ran(_ step: Plan.Step, nanoseconds: UInt64)
+}

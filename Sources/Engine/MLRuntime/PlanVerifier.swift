@@ -1,0 +1,96 @@
+package import MLGraph
+package import MLNumerics
+
+/// Checks a memory plan by following its steps: no step may write where a value lies that is still read later, nor to a
+/// constant, nor to an input that its caller keeps.
+///
+/// It knows the graph and where values lie, and nothing of how the planner decided; the planner's lifetimes and aliases
+/// are what it judges.
+package struct PlanVerifier {
+    /// Where a value lies, in bytes from the start of an arena, input, output or constant.
+    package struct Place: Equatable, Sendable {
+        package let base: Plan.Base
+        package let bytes: Range<Int>
+
+        package init(_ base: Plan.Base, _ bytes: Range<Int>) {
+            self.base = base
+            self.bytes = bytes
+        }
+
+        func overlaps(_ other: Place) -> Bool { base == other.base && bytes.overlaps(other.bytes) }
+    }
+
+    private let graph: Graph
+    private let places: [ValueID: Place]
+    private let givenUp: Set<Int>
+    private let steps: Set<Int>
+
+    /// Prepares the verification of a plan.
+    ///
+    /// - Parameters:
+    ///   - graph: The planned graph.
+    ///   - places: The places of values; constants that no step reads have none.
+    ///   - steps: The operations that became steps; the others refer to memory that already exists.
+    ///   - givenUp: The inputs whose memory the plan may overwrite, by index.
+    package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, givenUp: Set<Int> = []) {
+        self.graph = graph
+        self.places = places
+        self.steps = steps
+        self.givenUp = givenUp
+    }
+
+    /// - Throws: `.invalidModel` naming the step and the value that it would destroy.
+    package func verify() throws(ModelError) {
+        let operations = graph.body.operations
+        var lastUses: [ValueID: Int] = [:]
+        for (index, operation) in operations.enumerated() {
+            for case let operand? in operation.operands { lastUses[operand] = index }
+        }
+        for output in graph.body.outputs { lastUses[output] = operations.count }
+        var alive = graph.inputs
+        for (index, operation) in operations.enumerated() {
+            if steps.contains(index) {
+                let results = operation.results.filter { places[$0] != nil }
+                for (number, result) in results.enumerated() {
+                    try verify(result, of: operation, at: index, leaves: alive, lastUses)
+                    for other in results[..<number] where places[other]!.overlaps(places[result]!) {
+                        throw fault(
+                            operation,
+                            "writes two results, '\(graph.label(other))' and '\(graph.label(result))', to one place"
+                        )
+                    }
+                }
+            }
+            alive.append(contentsOf: operation.results)
+            alive.removeAll { lastUses[$0] ?? -1 <= index }
+        }
+    }
+
+    private func verify(
+        _ result: ValueID,
+        of operation: Operation,
+        at index: Int,
+        leaves alive: [ValueID],
+        _ lastUses: [ValueID: Int]
+    ) throws(ModelError) {
+        guard let written = places[result], !written.bytes.isEmpty else { return }
+        switch written.base {
+        case .constant: throw fault(operation, "writes to a constant")
+        case .input(let place) where !givenUp.contains(place):
+            throw fault(operation, "writes to the input '\(graph.label(graph.inputs[place]))'")
+        default: break
+        }
+        for value in alive {
+            guard let place = places[value], place.overlaps(written) else { continue }
+            let isLastUse = lastUses[value] ?? -1 <= index
+            let isInPlace = operation.operands.contains(value) && place.bytes.lowerBound == written.bytes.lowerBound
+            guard isLastUse, isInPlace else {
+                throw fault(operation, "writes over '\(graph.label(value))', which is still needed")
+            }
+        }
+    }
+
+    private func fault(_ operation: Operation, _ text: String) -> ModelError {
+        ModelError(.invalidModel, "the plan is wrong: '\(operation.op.displayName)' \(text)", at: operation.location)
+    }
+}

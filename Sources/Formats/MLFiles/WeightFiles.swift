@@ -1,0 +1,113 @@
+package import MLNumerics
+import Synchronization
+
+/// The weight files of a model, by the names that programs use (`@model_path/weights/weight.bin`).
+///
+/// They are mapped when first used, and shared from then on.
+package final class WeightFiles: Sendable {
+    private static let prefix = "@model_path/"
+
+    /// The folders of the model; those of a package stand for `@model_path` in this order.
+    package let folders: [String]
+    /// The folders that stand for `@model_path`, tried in order.
+    private let holders: [any FolderContents]
+    /// Files in memory by name.
+    private let blobs: [String: TensorStorage]
+    private let opened = Mutex<[String: WeightFile]>([:])
+
+    package init(folders: [String]) {
+        self.folders = folders
+        holders = folders.map { PlainFolder($0) }
+        blobs = [:]
+    }
+
+    /// Makes the weight files of a model in `folder`, or in an archive in it, whose files are `contents`.
+    package init(contents: any FolderContents, folder: String) {
+        folders = [folder]
+        holders = [contents]
+        blobs = [:]
+    }
+
+    /// Makes weight files in memory.
+    ///
+    /// A reference matches a name that is equal with or without `@model_path/`; otherwise one with the same last
+    /// component.
+    package init(blobs: [String: [UInt8]]) {
+        folders = []
+        holders = []
+        self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
+    }
+
+    /// The weight file that a program refers to as `fileName`.
+    package func file(_ fileName: String) throws(ModelError) -> WeightFile {
+        if let file = opened.withLock({ $0[fileName] }) { return file }
+        let file = try open(fileName)
+        return opened.withLock { files in
+            if let other = files[fileName] { return other }
+            files[fileName] = file
+            return file
+        }
+    }
+
+    /// The weight files used so far, by their names relative to the model.
+    package func openedFiles() throws(ModelError) -> [(name: String, file: WeightFile)] {
+        var files: [(name: String, file: WeightFile)] = []
+        for (name, file) in opened.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            files.append((try relativeName(name), file))
+        }
+        return files
+    }
+
+    /// The path of the file that a program refers to as `fileName`, when it is a plain file on disk.
+    ///
+    /// It is `nil` for files in memory, in archives and in encrypted models.
+    package func path(_ fileName: String) throws(ModelError) -> String? {
+        let relative = try relativeName(fileName)
+        for holder in holders {
+            if let path = holder.path(of: relative) { return path }
+        }
+        guard !holders.isEmpty, holders.allSatisfy({ $0 is PlainFolder }) else { return nil }
+        throw missing(fileName, searched: folders.map { $0 + "/" + relative })
+    }
+
+    /// Whether the model is secret; see `FolderContents`.
+    package var isProtected: Bool { holders.contains { $0.isProtected } }
+
+    private func open(_ fileName: String) throws(ModelError) -> WeightFile {
+        let relative = try relativeName(fileName)
+        for holder in holders {
+            guard let storage = try holder.contents(of: relative) else { continue }
+            return try WeightFile(storage, path: holder.path(of: relative) ?? relative)
+        }
+        guard holders.isEmpty else { throw missing(fileName, searched: folders.map { $0 + "/" + relative }) }
+        let exact = [fileName, relative, Self.prefix + relative].first { blobs[$0] != nil }
+        let similar = blobs.keys.filter { FileAccess.name(of: $0) == FileAccess.name(of: relative) }
+        guard let name = exact ?? (similar.count == 1 ? similar[0] : nil), let storage = blobs[name] else {
+            throw missing(fileName, searched: blobs.keys.sorted())
+        }
+        return try WeightFile(storage, path: name)
+    }
+
+    /// The name of a weight file relative to the model: `weights/weight.bin`.
+    package func relativeName(_ fileName: String) throws(ModelError) -> String {
+        var relative = fileName[...]
+        if relative.hasPrefix(Self.prefix) { relative.removeFirst(Self.prefix.count) }
+        let name = String(relative)
+        guard PackageManifest.isInside(name) else {
+            throw ModelError(
+                .malformed,
+                "The weight file name \"\(fileName)\" leads out of the model; expected @model_path/ and a relative path."
+            )
+        }
+        return name
+    }
+
+    private func missing(_ fileName: String, searched: [String]) -> ModelError {
+        let list =
+            searched.isEmpty ? "the model came without weight files" : "looked for " + searched.joined(separator: ", ")
+        return ModelError(
+            .io,
+            "The weight file \"\(fileName)\" is missing (\(list)); keep the weights folder with the model."
+        )
+    }
+}

@@ -1,0 +1,54 @@
+// Instruction sets, memory and the worker pool.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Instruction sets
+
+// The instruction sets a kernel template is compiled for, worst first.
+typedef enum { CML_ISA_SSE2 = 0, CML_ISA_AVX2 = 1, CML_ISA_AVX512 = 2, CML_ISA_NEON = 3 } cml_isa_id;
+
+struct cml_isa;
+typedef struct cml_isa cml_isa;
+
+// The table of kernels in use: the best the processor has, or the one COREML_ISA names (avx512, avx2, sse2, neon).
+const cml_isa *cml_isa_current(void);
+// Makes `isa` the one in use; false when the processor lacks it.  For tests: not to be called beside running kernels.
+bool cml_isa_select(int isa);
+// The identity and name of a table.
+int cml_isa_identifier(const cml_isa *isa);
+const char *cml_isa_name(const cml_isa *isa);
+// Columns of one panel of packed weights.
+long cml_isa_panel_width(const cml_isa *isa);
+
+// For tests: from now on the tables that are selected count the calls of their rows, for the rest of the process.
+void cml_isa_watch(void);
+// The rows of every table, by number, and how often that of instruction set `isa` was called since it is watched.
+int cml_isa_row_count(void);
+const char *cml_isa_row_name(int row);
+long cml_isa_row_calls(int isa, int row);
+
+// MARK: Memory
+
+// 64-byte aligned memory; large blocks are aligned for and advised to huge pages.  Null when there is none.
+void *cml_allocate(size_t bytes);
+void cml_free(void *memory, size_t bytes);
+// A 64-byte aligned buffer of the calling thread, valid until the next call with the same slot (0...3) on this thread.
+void *cml_scratch(int slot, size_t bytes);
+
+// MARK: Workers
+
+// One item of a job: `index` in 0..<count, `worker` in 0..<cml_worker_count().
+typedef void (*cml_task)(void *context, long index, int worker);
+// Threads that take part in a job, the caller included: COREML_THREADS, or what affinity and cgroup quota allow.
+int cml_worker_count(void);
+// Restricts jobs to `count` threads; 0 restores the default.  For benchmarks and tests.
+void cml_worker_limit(int count);
+// Runs task(context, 0...count-1) and returns when all are done.  The caller takes part; worker w starts with the
+// w-th contiguous slice and then steals.  When the pool serves another caller, or the caller is itself a task, all
+// items run on the calling thread.
+void cml_parallel_for(long count, cml_task task, void *context);
+
+// Multiplications and additions per second that `threads` threads reach in registers alone: what kernels are measured by.
+double cml_peak(const cml_isa *isa, int threads);

@@ -1,0 +1,36 @@
+import CMLKernels
+
+/// Memory for kernels, aligned to 64 bytes, or to a huge page when it contains one: an allocation, or borrowed bytes,
+/// such as those of a mapped file.
+///
+/// `@unchecked Sendable`: an allocation is written before it is shared; borrowed bytes are never written.
+package final class AlignedMemory: @unchecked Sendable {
+    package static let alignment = 64
+
+    package let address: UnsafeMutableRawPointer
+    package let byteCount: Int
+    private let lender: (any AnyObject & Sendable)?
+
+    /// `byteCount` bytes, not zeroed.
+    package init(byteCount: Int) {
+        guard let memory = cml_allocate(byteCount) else { fatalError("no memory for \(byteCount) bytes") }
+        address = memory
+        self.byteCount = byteCount
+        lender = nil
+    }
+
+    /// The bytes from `address` on, which `lender` keeps alive; `nil` when they are not aligned.
+    package init?(lentBy lender: any AnyObject & Sendable, address: UnsafeRawPointer, byteCount: Int) {
+        guard Int(bitPattern: address) % Self.alignment == 0 else { return nil }
+        self.address = UnsafeMutableRawPointer(mutating: address)
+        self.byteCount = byteCount
+        self.lender = lender
+    }
+
+    deinit { if lender == nil { cml_free(address, byteCount) } }
+}
+
+/// Weights packed for kernels in one block of memory, which can be stored in a file and used from there.
+package protocol PackedForm: AnyObject, Sendable {
+    var memory: AlignedMemory { get }
+}

@@ -1,0 +1,47 @@
+import CMLKernels
+
+/// The instruction sets the kernels are compiled for.
+package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertible {
+    case sse2 = 0
+    case avx2 = 1
+    case avx512 = 2
+    case neon = 3
+
+    /// The instruction set in use: the best of this processor, or the one that the environment variable `COREML_ISA`
+    /// names.
+    package static var current: InstructionSet {
+        InstructionSet(rawValue: Int(cml_isa_identifier(cml_isa_current()))) ?? .sse2
+    }
+
+    /// Selects this instruction set; false when the processor lacks it.
+    ///
+    /// For tests and benchmarks only: weights that are already packed keep theirs.
+    @discardableResult
+    package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
+
+    /// The floating-point operations per second that `threads` threads of this process achieve in registers alone,
+    /// measured now with the current instruction set.
+    package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
+
+    /// Counts, for the rest of the process, the calls of the kernels of every set that is selected from now on.
+    ///
+    /// For tests.
+    package static func watch() { cml_isa_watch() }
+
+    /// The kernels that every set has, by name.
+    package static var kernelNames: [String] {
+        (0..<cml_isa_row_count()).map { String(cString: cml_isa_row_name($0)) }
+    }
+
+    /// How often each kernel of this set was called since sets are watched, in the order of `kernelNames`.
+    package var kernelCalls: [Int] { (0..<cml_isa_row_count()).map { cml_isa_row_calls(Int32(rawValue), $0) } }
+
+    package var description: String {
+        switch self {
+        case .sse2: "sse2"
+        case .avx2: "avx2"
+        case .avx512: "avx512"
+        case .neon: "neon"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// What was made for the keys that were asked for last; the key that was not asked for longest goes first.
+package struct RecentCache<Key: Equatable & Sendable, Value: Sendable>: Sendable {
+    private let limit: Int
+    /// The key that was asked for last at the end.
+    private var entries: [(key: Key, value: Value)] = []
+
+    package init(limit: Int) { self.limit = limit }
+
+    package var count: Int { entries.count }
+
+    package mutating func find(_ key: Key) -> Value? {
+        guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
+        if index != entries.count - 1 { entries.append(entries.remove(at: index)) }
+        return entries[entries.count - 1].value
+    }
+
+    /// Keeps `value` and gives it back, or what another thread has kept for the key meanwhile.
+    package mutating func keep(_ value: Value, for key: Key) -> Value {
+        if let known = find(key) { return known }
+        if entries.count == limit { entries.removeFirst() }
+        entries.append((key, value))
+        return value
+    }
+}

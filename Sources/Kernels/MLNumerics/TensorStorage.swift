@@ -1,0 +1,197 @@
+import CMappedFiles
+import Glibc
+import Synchronization
+
+/// Retained bytes: an allocation of ours, a mapped file, or memory lent by a caller.
+///
+/// `@unchecked Sendable`: the bytes of a shared storage are never written; a writer (a kernel, an initialiser) holds
+/// the only reference at that time.
+package final class TensorStorage: @unchecked Sendable {
+    /// The first byte; aligned as in `TensorMemory` when allocated here.
+    package var address: UnsafeMutableRawPointer { known ?? copiedAddress() }
+    /// `nil` for a region of another storage.
+    private let known: UnsafeMutableRawPointer?
+    package let byteCount: Int
+    /// The elements of a string tensor, which has no bytes.
+    package let strings: [String]
+    private let owner: Owner
+
+    /// Bytes in another storage, at any alignment, and an aligned copy once it was needed.
+    private final class Region: Sendable {
+        let source: TensorStorage
+        let offset: Int
+        let byteCount: Int
+        private let copy = Atomic<UInt>(0)
+        private static let piece = 8 << 20
+
+        init(_ source: TensorStorage, offset: Int, byteCount: Int) {
+            self.source = source
+            self.offset = offset
+            self.byteCount = byteCount
+        }
+
+        deinit { UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))?.deallocate() }
+
+        var copied: UnsafeMutableRawPointer? {
+            UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))
+        }
+
+        /// The copy, made on first use.
+        ///
+        /// When two threads make one at the same time, one of them is kept.
+        func address() -> UnsafeMutableRawPointer {
+            if let copied { return copied }
+            let made = TensorMemory.allocate(byteCount)
+            // Piece by piece, so that the file's pages are not in memory together with the whole copy.
+            for start in stride(from: 0, to: byteCount, by: Self.piece) {
+                let count = min(Self.piece, byteCount - start)
+                (made + start).copyMemory(from: source.address + offset + start, byteCount: count)
+                source.letGo(from: offset + start, count: count)
+            }
+            let (exchanged, present) = copy.compareExchange(
+                expected: 0,
+                desired: UInt(bitPattern: made),
+                ordering: .acquiringAndReleasing
+            )
+            if exchanged { return made }
+            made.deallocate()
+            return UnsafeMutableRawPointer(bitPattern: present) ?? made
+        }
+    }
+
+    private enum Owner {
+        /// The memory was allocated here.
+        case storage
+        case lender
+        case releasing(@Sendable () -> Void)
+        /// The bytes are those of a mapped file, whose mapping is monitored under a number.
+        case mapping(path: String, watch: Int32)
+        case absent
+        case region(Region)
+    }
+
+    /// Allocates `byteCount` bytes, zeroed when `zeroed`.
+    package init(byteCount: Int, zeroed: Bool = false) {
+        let memory = TensorMemory.allocate(byteCount)
+        if zeroed { memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
+        known = memory
+        self.byteCount = byteCount
+        strings = []
+        owner = .storage
+    }
+
+    /// Wraps bytes that `release` frees.
+    package init(borrowing address: UnsafeMutableRawPointer, byteCount: Int, release: (@Sendable () -> Void)?) {
+        known = address
+        self.byteCount = byteCount
+        strings = []
+        owner = release.map { .releasing($0) } ?? .lender
+    }
+
+    /// Takes ownership of the mapping of a whole file, which is never written, from a page boundary.
+    package init(mapping address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
+        known = address
+        self.byteCount = byteCount
+        strings = []
+        owner = .mapping(path: path, watch: cmf_watch(address, byteCount))
+    }
+
+    /// Whether any file was truncated while it was mapped; readers of mapped bytes then check `shortenedFile`.
+    package static var someFileWasShortened: Bool { cmf_damages() > 0 }
+
+    /// The file that the bytes come from, when it was truncated while they were read: missing bytes read as zeros.
+    package var shortenedFile: String? {
+        switch owner {
+        case .mapping(let path, let watch): cmf_is_damaged(watch) != 0 ? path : nil
+        case .region(let region): region.source.shortenedFile
+        default: nil
+        }
+    }
+
+    /// Represents bytes that are absent, because something derived from them replaces them; they read as zeros and use
+    /// no memory.
+    ///
+    /// `nil` when there is no address space for so many.
+    package init?(absent byteCount: Int) {
+        let count = max(byteCount, 1)
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let address = mmap(nil, count, PROT_READ, flags, -1, 0), address != MAP_FAILED else { return nil }
+        known = address
+        self.byteCount = byteCount
+        strings = []
+        owner = .absent
+    }
+
+    /// Represents bytes of another storage, which need not be aligned there: they are copied when their address is
+    /// requested, and only for the duration of the call in `withPassingBytes`.
+    package init(regionOf source: TensorStorage, offset: Int, byteCount: Int) {
+        precondition(offset >= 0 && byteCount >= 0 && byteCount <= source.byteCount - offset)
+        known = nil
+        self.byteCount = byteCount
+        strings = []
+        owner = .region(Region(source, offset: offset, byteCount: byteCount))
+    }
+
+    private func copiedAddress() -> UnsafeMutableRawPointer {
+        guard case .region(let region) = owner else { preconditionFailure("every other storage knows its address") }
+        return region.address()
+    }
+
+    /// Gives `body` access to some bytes, aligned; a copy that is made for it is not kept.
+    package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
+        defer { withExtendedLifetime(self) {} }
+        guard case .region(let region) = owner, region.copied == nil else { return body(address + offset) }
+        let source = region.source.address + region.offset + offset
+        // Large copies do not come from the heap, which would retain their memory.
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS
+        if count >= 1 << 20, !TensorMemory.leavesOutOfDumps,
+            let copy = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), copy != MAP_FAILED
+        {
+            defer { munmap(copy, count) }
+            copy.copyMemory(from: source, byteCount: count)
+            return body(copy)
+        }
+        let copy = TensorMemory.allocate(count)
+        defer { copy.deallocate() }
+        copy.copyMemory(from: source, byteCount: count)
+        return body(copy)
+    }
+
+    /// Whether the bytes are absent; see `init(absent:)`.
+    package var isAbsent: Bool { if case .absent = owner { true } else { false } }
+
+    /// Tells the system that some bytes will not be accessed soon.
+    ///
+    /// Those of a mapped file leave the process's memory and are read from the file again on access; other bytes are
+    /// unaffected.
+    package func letGo(from offset: Int, count: Int) {
+        if case .region(let region) = owner { region.source.letGo(from: region.offset + offset, count: count) }
+        guard case .mapping = owner else { return }
+        let page = 4 << 10
+        let start = (offset + page - 1) / page * page
+        let end = (offset + count) / page * page
+        guard start < end, end <= byteCount else { return }
+        // Only advice: a system that ignores it keeps the pages.
+        _ = madvise(address + start, end - start, MADV_DONTNEED)
+    }
+
+    package init(strings: [String]) {
+        self.strings = strings
+        known = TensorMemory.allocate(0)
+        byteCount = 0
+        owner = .storage
+    }
+
+    deinit {
+        switch owner {
+        case .storage: address.deallocate()
+        case .lender: break
+        case .releasing(let release): release()
+        case .mapping(_, let watch):
+            cmf_unwatch(watch)
+            munmap(address, byteCount)
+        case .absent: munmap(address, max(byteCount, 1))
+        case .region: break
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import MLEncryption
+import MLNumerics
+import MLPackaging
+
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Upload the Core ML model of a Hugging Face folder, an MLflow model or an OCI artifact on disk.",
+        discussion: """
+            A folder with a model and a card (README.md), as Hugging Face has it; a folder with MLmodel that has the flavour \
+            coreml; or a folder in the OCI image layout, as oras and ModelPack write it.  With --collection the model becomes a \
+            release, whose note is what the folder says of it: the collection then has this model alone.
+
+            Examples:
+              coreml deploy import ./flower-classifier --team acme --encrypt Flowers.mlmodelkey
+              coreml deploy import ./mlruns/0/8f…/artifacts/model --team acme
+              coreml deploy import ./layout --team acme --app shop --collection FlowerModels --model FlowerClassifier
+            """
+    )
+
+    @Argument(help: "The folder.") var folder: String
+    @OptionGroup var team: TeamOptions
+    @Option(help: "Which model, when there are several: its path in the folder.") var path: String?
+    @Option(help: "A key to encrypt the model with.") var encrypt: String?
+    @Option(help: "The app, for a release.") var app: String?
+    @Option(help: "The collection, for a release.") var collection: String?
+    @Option(help: "The model's name in the collection; the model's own name by default.") var model: String?
+    @OptionGroup var server: ServerOptions
+
+    private struct ReleaseBody: Encodable {
+        struct Model: Encodable { let archive: String }
+
+        let models: [String: Model]
+        let note: String?
+    }
+
+    private struct Made: Decodable { let number: Int }
+
+    func validate() throws {
+        guard (app == nil) == (collection == nil) else {
+            throw ValidationError("a release takes --app and --collection")
+        }
+    }
+
+    func run() throws {
+        let client = try server.client()
+        let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: scratch.appendingPathComponent("unpacked"),
+            withIntermediateDirectories: true
+        )
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let root = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        let found = try FoundModel.find(in: root, path, scratch: scratch.path + "/unpacked")
+        let archive = scratch.path + "/\(found.name).mlarchive"
+        do throws(ModelError) {
+            let key = try encrypt.map { (path) throws(ModelError) in try KeyFiles.read(path) }
+            try ArchivePackaging.archive(found.path, to: archive, key: key, signer: nil)
+        } catch { throw Failure("\(error)") }
+        let data = try client.uploadFile(archive, team: team.team, kind: "archives")
+        let stored = try ServerClient.decode(StoredFile.self, data)
+        guard let app, let collection else {
+            try server.show(data, as: StoredFile.self) {
+                print("\(found.kind): \(found.name)\n\($0.sha256)\t\($0.byteCount) bytes")
+            }
+            return
+        }
+        let body = ReleaseBody(models: [model ?? found.name: .init(archive: stored.sha256)], note: found.note)
+        let release = try client.post("apps/\(app)/collections/\(collection)/releases", body)
+        try server.show(release, as: Made.self) {
+            print("\(found.kind): \(found.name)\nrelease \($0.number)\t\(stored.sha256)")
+        }
+    }
+}

@@ -1,0 +1,255 @@
+/// A part of a shaped array, which shares the array's memory until either of them is changed.
+///
+/// Its indices count from 0, not from the position in the array.
+public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where Scalar: MLShapedArrayScalar {
+    /// The type of parts of the array: a slice.
+    public typealias SubSequence = MLShapedArraySlice<Scalar>
+
+    @usableFromInline var view: ShapedView<Scalar>
+
+    init(view: ShapedView<Scalar>) { self.view = view }
+
+    /// Makes an array over memory of the caller, without copying it.
+    ///
+    /// The memory is only read: the first change of the array copies the elements. Strides that do not fit the shape
+    /// trap.
+    ///
+    /// - Parameters:
+    ///   - bytes: The first element; aligned for `Scalar`, and not written to by anyone else while the array uses it.
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
+    ///   - deallocator: How to free the memory when nothing uses it any more.
+    public init(bytesNoCopy bytes: UnsafeRawPointer, shape: [Int], strides: [Int], deallocator: Data.Deallocator) {
+        let memory = UnsafeMutableRawPointer(mutating: bytes)
+        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
+        let release: () -> Void =
+            switch deallocator {
+            case .free: { free(memory) }
+            case .unmap: { munmap(memory, size) }
+            case .none: {}
+            case .custom(let function): { function(memory, size) }
+            @unknown default: {}
+            }
+        let storage = ShapedStorage(address: memory, isWritable: false, release: release)
+        view = ShapedView(storage: storage, shape: shape, strides: strides)
+    }
+
+    /// Makes a row-major array whose elements a closure writes.
+    ///
+    /// - Parameters:
+    ///   - shape: The extent of each axis, outermost first.
+    ///   - initializer: Receives the uninitialized memory and the strides in elements; it must initialize every
+    ///     element.
+    /// - Throws: Whatever `initializer` throws.
+    public init(
+        unsafeUninitializedShape shape: [Int],
+        initializingWith initializer: (inout UnsafeMutableBufferPointer<Scalar>, [Int]) throws -> Void
+    ) rethrows {
+        view = ShapedView(uninitialized: shape)
+        var buffer = UnsafeMutableBufferPointer(start: view.start, count: view.scalarCount)
+        try initializer(&buffer, view.strides)
+    }
+
+    /// Copies a multi-array of the same element type.
+    ///
+    /// - Parameter multiArray: An array whose `dataType` is that of `Scalar`; any other type traps. `init(converting:)`
+    ///   converts the elements.
+    public init(_ multiArray: MLMultiArray) {
+        precondition(
+            multiArray.dataType == Scalar.multiArrayDataType,
+            "the elements are \(multiArray.dataType.name), not \(Scalar.self); use init(converting:)"
+        )
+        view = ShapedView(multiArray)
+    }
+
+    /// Copies row-major elements out of `data`, which must hold at least as many bytes as the shape needs.
+    public init(data: Data, shape: [Int]) { self.init(data: data, shape: shape, strides: contiguousStrides(of: shape)) }
+
+    /// Copies elements out of `data`, where neighbours along each axis lie `strides` elements apart.
+    ///
+    /// The array keeps these strides. It traps when they do not fit the shape or `data` is too short.
+    public init(data: Data, shape: [Int], strides: [Int]) {
+        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
+        guard data.count >= size else {
+            fatalError("\(data.count) bytes are not enough for shape \(shape), strides \(strides): give \(size)")
+        }
+        let storage = ShapedStorage(byteCount: size)
+        data.withUnsafeBytes { source in
+            if let start = source.baseAddress { storage.address.copyMemory(from: start, byteCount: size) }
+        }
+        view = ShapedView(storage: storage, shape: shape, strides: strides)
+    }
+
+    /// Makes an array over the half-precision pixels of a pixel buffer, sharing its memory.
+    ///
+    /// Changing the array writes to the buffer as long as no other array shares the memory; otherwise the array copies
+    /// the elements first and leaves the buffer.
+    ///
+    /// - Parameters:
+    ///   - pixelBuffer: A buffer of the format `kCVPixelFormatType_OneComponent16Half`; `Scalar` must be `Float16`.
+    ///   - shape: The last extent is the buffer's width, the product of the others its height.
+    public init(mutating pixelBuffer: CVPixelBuffer, shape: [Int]) {
+        let array = MLMultiArray(pixelBuffer: pixelBuffer, shape: shape.map { NSNumber(value: $0) })
+        precondition(Scalar.multiArrayDataType == .float16, "a pixel buffer holds Float16, not \(Scalar.self)")
+        let storage = ShapedStorage(address: array.address, pixelBuffer: pixelBuffer, release: {})
+        view = ShapedView(storage: storage, shape: shape, strides: array.steps)
+    }
+
+    /// Makes an array of rank 0, which holds one element.
+    public init(scalar: Scalar) { view = ShapedView(scalars: CollectionOfOne(scalar), shape: []) }
+
+    /// Makes an array from its elements in row-major order; it traps unless they are as many as the shape has.
+    public init<S>(scalars: S, shape: [Int]) where Scalar == S.Element, S: Sequence {
+        view = ShapedView(scalars: scalars, shape: shape)
+    }
+
+    /// Joins arrays along an axis.
+    ///
+    /// - Parameters:
+    ///   - shapedArrays: The arrays, whose extents along all other axes must agree; without any, the result has the
+    ///     shape [0].
+    ///   - alongAxis: The axis to join along; a negative one counts from the last axis.
+    public init<S>(concatenating shapedArrays: S, alongAxis: Int)
+    where Scalar == S.Element.Scalar, S: Sequence, S.Element: MLShapedArrayProtocol {
+        view = ShapedView.concatenating(shapedArrays.map { $0.view }, axis: alongAxis)
+    }
+
+    /// The extent of each axis, outermost first; empty for a scalar.
+    public var shape: [Int] { view.shape }
+    /// The distance between neighbours along each axis, in elements.
+    public var strides: [Int] { view.strides }
+
+    /// The part at fixed indices of the leading axes; its rank is that of the remaining axes.
+    public subscript<C>(indices: C) -> MLShapedArraySlice<Scalar> where C: Collection, C.Element == Int {
+        get { MLShapedArraySlice(view: view.part(at: indices)) }
+        set { view.replace({ $0.part(at: indices) }, by: newValue.view) }
+    }
+
+    /// The element at one index per axis; an index outside the shape traps.
+    @inlinable
+    public subscript<C>(scalarAt indices: C) -> Scalar where C: Collection, C.Element == Int {
+        get { withExtendedLifetime(view.storage) { view.start[view.position(indices)] } }
+        set {
+            view.makeUnique()
+            view.start[view.position(indices)] = newValue
+        }
+    }
+
+    /// The part within ranges of the leading axes; it has the rank of the whole.
+    public subscript<C>(sliceRanges: C) -> MLShapedArraySlice<Scalar> where C: Collection, C.Element == Range<Int> {
+        get { MLShapedArraySlice(view: view.part(in: sliceRanges.map { $0 as any MLShapedArrayRangeExpression })) }
+        set {
+            let ranges = sliceRanges.map { $0 as any MLShapedArrayRangeExpression }
+            view.replace({ $0.part(in: ranges) }, by: newValue.view)
+        }
+    }
+
+    /// Calls a closure with the array's memory for reading.
+    ///
+    /// - Parameter body: Receives the memory from the first to the last element, gaps included, the shape and the
+    ///   strides in elements. The pointer is valid only during the call.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
+    @inlinable
+    public func withUnsafeShapedBufferPointer<R>(
+        _ body: (UnsafeBufferPointer<Scalar>, [Int], [Int]) throws -> R
+    ) rethrows -> R {
+        try withExtendedLifetime(view.storage) {
+            let span = spanCount(shape: view.shape, strides: view.strides)
+            return try body(UnsafeBufferPointer(start: view.start, count: span), view.shape, view.strides)
+        }
+    }
+
+    /// Calls a closure with the array's memory for writing.
+    ///
+    /// Memory that other arrays share is copied first, row-major.
+    ///
+    /// - Parameter body: Receives the memory from the first to the last element, gaps included, the shape and the
+    ///   strides in elements. The pointer is valid only during the call.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
+    @inlinable
+    public mutating func withUnsafeMutableShapedBufferPointer<R>(
+        _ body: (inout UnsafeMutableBufferPointer<Scalar>, [Int], [Int]) throws -> R
+    ) rethrows -> R {
+        view.makeUnique()
+        let span = spanCount(shape: view.shape, strides: view.strides)
+        var buffer = UnsafeMutableBufferPointer(start: view.start, count: span)
+        return try body(&buffer, view.shape, view.strides)
+    }
+
+    /// Calls a closure with the array's memory for writing, after moving the elements to the given layout.
+    ///
+    /// - Parameters:
+    ///   - bufferLayout: The layout that the memory has during the call and keeps afterwards.
+    ///   - body: Receives the memory from the first to the last element, gaps included, the shape and the strides in
+    ///     elements.
+    /// - Returns: The result of `body`.
+    /// - Throws: Whatever `body` throws.
+    public mutating func withUnsafeMutableShapedBufferPointer<R>(
+        using bufferLayout: MLShapedArrayBufferLayout,
+        _ body: (inout UnsafeMutableBufferPointer<Scalar>, [Int], [Int]) throws -> R
+    ) rethrows -> R {
+        if view.strides != bufferLayout.strides(of: view.shape) { view = view.copied(bufferLayout) }
+        return try withUnsafeMutableShapedBufferPointer(body)
+    }
+
+    /// The same elements in the given memory layout; memory is copied only when the layout differs.
+    public func changingLayout(to bufferLayout: MLShapedArrayBufferLayout) -> Self {
+        Self(view: view.strides == bufferLayout.strides(of: view.shape) ? view : view.copied(bufferLayout))
+    }
+
+    /// The same elements with an additional axis of extent 1.
+    ///
+    /// - Parameter axis: The position of the new axis; a negative one counts from the end, −1 appending the axis.
+    /// - Returns: The array, whose rank is one higher.
+    public func expandingShape(at axis: Int) -> Self { Self(view: view.expanded(at: axis)) }
+    /// The same elements, in row-major order, in another shape with the same number of elements.
+    public func reshaped(to newShape: [Int]) -> Self { Self(view: view.reshaped(newShape)) }
+    /// The same elements without the axes of extent 1.
+    public func squeezingShape() -> Self { Self(view: view.squeezed()) }
+    /// The array with its axes in reverse order.
+    public func transposed() -> Self { Self(view: view.transposed(shape.indices.reversed())) }
+    /// The array with its axes permuted: axis `i` of the result is axis `axes[i]` of this array.
+    public func transposed(permutation axes: [Int]) -> Self { Self(view: view.transposed(axes)) }
+
+    /// Whether two arrays have the same shape and elements; their memory layouts may differ.
+    public static func == (a: Self, b: Self) -> Bool { a.view == b.view }
+
+    private enum CodingKeys: String, CodingKey { case dataType, shape, scalars }
+
+    /// Encodes the element type, the shape and the row-major elements.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Scalar.multiArrayDataType.rawValue, forKey: .dataType)
+        try container.encode(shape, forKey: .shape)
+        try container.encode(view.scalars.withUnsafeBytes { Data($0) }, forKey: .scalars)
+    }
+
+    /// Decodes a slice that `encode(to:)` wrote.
+    ///
+    /// - Parameter decoder: The decoder to read from.
+    /// - Throws: `DecodingError.dataCorrupted` when the element type is not `Scalar` or the data do not fit the shape.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let type = try container.decode(Int.self, forKey: .dataType)
+        let shape = try container.decode([Int].self, forKey: .shape)
+        let data = try container.decode(Data.self, forKey: .scalars)
+        guard type == Scalar.multiArrayDataType.rawValue, let count = checkedCount(of: shape),
+            data.count == count * MemoryLayout<Scalar>.stride
+        else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "not a shaped array of \(Scalar.self)"
+                )
+            )
+        }
+        self.init(data: data, shape: shape)
+    }
+}
+
+extension MLShapedArraySlice: Equatable, Codable, CustomStringConvertible {
+    /// The element type and shape, and the elements of arrays of rank 2 and less.
+    public var description: String { (MLMultiArray(self) as NSObject).description }
+}

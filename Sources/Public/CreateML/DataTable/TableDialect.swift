@@ -1,0 +1,151 @@
+import Foundation
+
+/// The dialect of a CSV file as bytes; rewrites files of other dialects for TabularData's reader.
+struct TableDialect {
+    private let delimiter: [UInt8]
+    private let comment: [UInt8]
+    let escape: [UInt8]
+    private let quote: [UInt8]
+    private let terminator: [UInt8]
+    private let options: MLDataTable.ParsingOptions
+
+    private static let newline = UInt8(ascii: "\n")
+    private static let space = UInt8(ascii: " ")
+    private static let plainQuote = UInt8(ascii: "\"")
+
+    /// Checks the options and converts them to bytes.
+    /// - Throws: `MLCreateError.io` naming an option that is out of range.
+    init(_ options: MLDataTable.ParsingOptions) throws {
+        func check(_ condition: Bool, _ reason: String) throws {
+            if !condition { throw MLCreateError.io(reason: reason) }
+        }
+        try check(!options.delimiter.isEmpty, "the delimiter is empty; give the text between cells")
+        try check(!options.lineTerminator.isEmpty, "the line terminator is empty; give the text that ends lines")
+        try check(options.quote.count <= 1, "the quote '\(options.quote)' is longer than a character")
+        try check(options.escape.count <= 1, "the escape '\(options.escape)' is longer than a character")
+        try check(options.skipRows >= 0, "skipRows is \(options.skipRows); it must be 0 or more")
+        delimiter = Array(options.delimiter.utf8)
+        comment = Array(options.comment.utf8)
+        escape = Array(options.escape.utf8)
+        quote = Array(options.quote.utf8)
+        terminator = Array(options.lineTerminator.utf8)
+        self.options = options
+    }
+
+    /// The text without the lines to be skipped, rewritten if the reader does not understand the dialect.
+    /// - Parameter data: The file's contents.
+    /// - Returns: The text as it is, or, with `isPlain`, cells in double quotes separated by commas, without comments
+    ///   and escapes.
+    /// - Throws: `MLCreateError.io` naming the line with a quote that has no end or is not allowed.
+    func plain(_ data: Data) throws -> (text: Data, isPlain: Bool) {
+        var start = data.startIndex
+        for _ in 0..<options.skipRows {
+            guard let end = data.range(of: Data(terminator), in: start..<data.endIndex) else { return (Data(), false) }
+            start = end.upperBound
+        }
+        let text = data[start...]
+        let isKnown =
+            options.delimiter.count == 1 && comment.isEmpty && options.doubleQuote
+            && (quote.isEmpty || quote == [Self.plainQuote]) && terminator == [Self.newline]
+        if isKnown, !options.skipInitialSpaces || !hasInitialSpaces(text) { return (text, false) }
+        return (try rewritten(text), true)
+    }
+
+    private func hasInitialSpaces(_ text: Data) -> Bool {
+        text.first == Self.space || text.range(of: Data(delimiter + [Self.space])) != nil
+            || text.range(of: Data(terminator + [Self.space])) != nil
+    }
+
+    /// The text with every cell in quotes.
+    private func rewritten(_ data: Data) throws -> Data {
+        let isSpaceSkipped = options.skipInitialSpaces && delimiter.first != Self.space
+        return try data.withUnsafeBytes { bytes in
+            var out: [UInt8] = []
+            out.reserveCapacity(bytes.count + bytes.count / 4)
+            var (place, line, quoteLine) = (0, 1 + options.skipRows, 0)
+            var (isInQuotes, isInCell, lineIsEmpty) = (false, false, true)
+            func matches(_ pattern: [UInt8], at place: Int) -> Bool {
+                guard !pattern.isEmpty, place + pattern.count <= bytes.count else { return false }
+                for (offset, byte) in pattern.enumerated() where bytes[place + offset] != byte { return false }
+                return true
+            }
+            func append(_ byte: UInt8) {
+                if byte == Self.plainQuote { out.append(byte) }
+                out.append(byte)
+            }
+            func begin() {
+                guard !isInCell else { return }
+                out.append(Self.plainQuote)
+                (isInCell, lineIsEmpty) = (true, false)
+            }
+            func end() {
+                begin()
+                out.append(Self.plainQuote)
+                isInCell = false
+            }
+            func endLine() {
+                if !lineIsEmpty { end() }
+                out.append(Self.newline)
+                (isInCell, lineIsEmpty) = (false, true)
+                line += 1
+            }
+            while place < bytes.count {
+                if matches(escape, at: place), place + escape.count < bytes.count {
+                    begin()
+                    place += escape.count
+                    append(bytes[place])
+                    place += 1
+                } else if isInQuotes {
+                    if matches(quote, at: place) {
+                        place += quote.count
+                        guard matches(quote, at: place) else {
+                            isInQuotes = false
+                            continue
+                        }
+                        guard options.doubleQuote else {
+                            throw MLCreateError.io(
+                                reason: "line \(line) has two quotes in a quoted cell, and doubleQuote is false; write "
+                                    + "an escape before quotes, or set doubleQuote to true"
+                            )
+                        }
+                        for byte in quote { append(byte) }
+                        place += quote.count
+                    } else {
+                        if matches(terminator, at: place) { line += 1 }
+                        append(bytes[place])
+                        place += 1
+                    }
+                } else if matches(comment, at: place) {
+                    while place < bytes.count, !matches(terminator, at: place) { place += 1 }
+                } else if matches(delimiter, at: place) {
+                    end()
+                    out.append(UInt8(ascii: ","))
+                    (isInCell, lineIsEmpty) = (false, false)
+                    place += delimiter.count
+                } else if matches(terminator, at: place) {
+                    endLine()
+                    place += terminator.count
+                } else if terminator == [Self.newline], bytes[place] == UInt8(ascii: "\r"),
+                    matches(terminator, at: place + 1)
+                {
+                    place += 1
+                } else if !isInCell, isSpaceSkipped, bytes[place] == Self.space {
+                    place += 1
+                } else if !isInCell, matches(quote, at: place) {
+                    begin()
+                    (isInQuotes, quoteLine) = (true, line)
+                    place += quote.count
+                } else {
+                    begin()
+                    append(bytes[place])
+                    place += 1
+                }
+            }
+            guard !isInQuotes else {
+                throw MLCreateError.io(reason: "the quote in line \(quoteLine) has no end")
+            }
+            endLine()
+            return Data(out)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+public import Foundation
+import MLSeriesTraining
+public import TabularData
+
+extension MLHandActionClassifier {
+    /// Labelled actions for training and evaluation.
+    ///
+    /// Tables of key points can be read; videos cannot, and give an error that names the alternatives.
+    public enum DataSource {
+        /// A folder of videos and a file that labels them, with optional start and end times; not supported here.
+        case directoryWithVideosAndAnnotation(
+            at: URL,
+            annotationFile: URL,
+            videoColumn: String,
+            labelColumn: String,
+            startTimeColumn: String? = nil,
+            endTimeColumn: String? = nil
+        )
+        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV), one for each session.
+        case labeledDirectories(at: URL)
+        /// A folder of tables of key points (JSON, CSV), one for each session, named like `label.1.json`.
+        case labeledFiles(at: URL)
+        /// A table of key points; the same as `labeledKeypointsDataFrame` for an `MLDataTable`.
+        case labeledKeypointsData(
+            table: MLDataTable,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
+        )
+        /// A data frame of key points with a session and a label in every row.
+        ///
+        /// A row holds the poses of one or more frames, 3 × 21 numbers each: all x, all y, all confidences.  The rows
+        /// of a session are in the order of time and have the same label.
+        case labeledKeypointsDataFrame(
+            DataFrame,
+            sessionIdColumn: String = __Defaults.sessionIdColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            featureColumn: String = __Defaults.featureColumnName
+        )
+        /// A table of videos and labels, with optional start and end times; not supported here.
+        case labeledVideoData(
+            table: MLDataTable,
+            videoColumn: String = __Defaults.videoColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            startTimeColumn: String? = nil,
+            endTimeColumn: String? = nil
+        )
+        /// A data frame of videos and labels, with optional start and end times; not supported here.
+        case labeledVideoDataFrame(
+            DataFrame,
+            videoColumn: String = __Defaults.videoColumnName,
+            labelColumn: String = __Defaults.labelColumnName,
+            startTimeColumn: String? = nil,
+            endTimeColumn: String? = nil
+        )
+
+        /// Returns the key points as a data frame with the columns `session_id`, `label` and `keypoints`, a row for
+        /// each frame.
+        /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
+        /// - Returns: The poses of all sessions.
+        /// - Throws: `MLCreateError` for videos and data that cannot be used.
+        public func extractKeypoints(
+            targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
+        ) throws -> DataFrame {
+            try KeypointTable.table(sessions())
+        }
+
+        /// Returns the paths of the files and their labels; `nil` for key points in memory.
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
+
+        /// Returns the files of each label; throws an error for anything but labelled folders and files.
+        public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
+    }
+
+    /// The prediction for a window of frames.
+    public struct Prediction: Sendable {
+        /// The frames of the window, which may be fewer than its size at the end of a session.
+        public var frameRange: Range<Int>
+        /// The classes and their probabilities, the most probable first.
+        public var results: [(label: String, confidence: Double)]
+
+        init(frameRange: Range<Int>, results: [(label: String, confidence: Double)]) {
+            self.frameRange = frameRange
+            self.results = results
+        }
+    }
+
+    /// Augmentations, each of which adds a changed copy of every training window.
+    public struct VideoAugmentationOptions: OptionSet, Codable, Sendable {
+        /// The bits of the options.
+        public let rawValue: Int
+
+        /// Creates options of bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Replaces frames, each with the probability 0.1, by the frame before.
+        public static let dropFrames = VideoAugmentationOptions(rawValue: 1 << 0)
+        /// Mirrors poses horizontally.
+        public static let horizontallyFlip = VideoAugmentationOptions(rawValue: 1 << 1)
+        /// Slows the motion down by up to a quarter, interpolating linearly.
+        public static let interpolateFrames = VideoAugmentationOptions(rawValue: 1 << 2)
+        /// Rotates poses by up to 20 degrees either way.
+        public static let rotate = VideoAugmentationOptions(rawValue: 1 << 3)
+        /// Scales poses by a factor from 0.8 to 1.2.
+        public static let scale = VideoAugmentationOptions(rawValue: 1 << 4)
+        /// Moves poses by up to 0.1 of the picture in each direction.
+        public static let translate = VideoAugmentationOptions(rawValue: 1 << 5)
+    }
+
+    /// The parameters of training.
+    public struct ModelParameters {
+        /// The algorithm.
+        public enum ModelAlgorithmType: Hashable, Sendable {
+            /// MiniRocket features of normalised poses with a linear classifier, in place of Apple's graph network.
+            case gcn
+        }
+
+        /// The choice of validation data.
+        public enum ValidationData {
+            /// No validation.
+            case none
+            /// Other labelled sessions.
+            case dataSource(MLHandActionClassifier.DataSource)
+            /// A part of the training sessions.
+            case split(strategy: MLSplitStrategy)
+        }
+
+        /// The algorithm; `.gcn` is the only one.
+        public var algorithm: ModelAlgorithmType
+        /// The augmentations of training windows; none by default.
+        public var augmentationOptions: VideoAugmentationOptions
+        /// The number of windows in an optimisation step, at least 1; 32 by default.
+        public var batchSize: Int
+        /// The maximum number of iterations, at least 1; 80 by default.
+        ///
+        /// An iteration is as many passes over the data as 50 steps need, at least one.
+        public var maximumIterations: Int
+        /// The number of frames in a window, at least 9; 60 by default.
+        public var predictionWindowSize: Int
+        /// The frame rate, in frames per second, at which videos are sampled; 30 by default.
+        ///
+        /// Key points in tables are taken as they are.
+        public var targetFrameRate: Double
+        /// The validation data; the automatic split of the training sessions by default.
+        public var validation: ValidationData
+
+        /// Creates training parameters; see the properties of the same names.
+        public init(
+            validation: ValidationData = .split(strategy: .automatic),
+            batchSize: Int = MLHandActionClassifier.__Defaults.batchSize,
+            maximumIterations: Int = MLHandActionClassifier.__Defaults.maximumIterations,
+            predictionWindowSize: Int = MLHandActionClassifier.__Defaults.predictionWindowSize,
+            augmentationOptions: VideoAugmentationOptions = [],
+            algorithm: ModelAlgorithmType = .gcn,
+            targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
+        ) {
+            self.validation = validation
+            self.batchSize = batchSize
+            self.maximumIterations = maximumIterations
+            self.predictionWindowSize = predictionWindowSize
+            self.augmentationOptions = augmentationOptions
+            self.algorithm = algorithm
+            self.targetFrameRate = targetFrameRate
+        }
+    }
+}
+
+extension MLHandActionClassifier.DataSource: KeypointDataSource {
+    typealias Classifier = MLHandActionClassifier
+
+    func source() throws -> KeypointSource {
+        switch self {
+        case .labeledKeypointsDataFrame(let frame, let session, let label, let feature):
+            .keypoints(frame, session: session, label: label, feature: feature)
+        case .labeledKeypointsData(let table, let session, let label, let feature):
+            .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
+        case .labeledDirectories(let url): .directories(url)
+        case .labeledFiles(let url): .files(url)
+        case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
+            .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
+            .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+        case .labeledVideoData(let table, let video, let label, let start, let end):
+            .media(try table.dataFrame(), columns: [video, label] + [start, end].compactMap { $0 })
+        }
+    }
+}
+
+extension MLHandActionClassifier.VideoAugmentationOptions: KeypointAugmentations {
+    var augmentations: [PoseAugmentation] {
+        var result: [PoseAugmentation] = []
+        if contains(.dropFrames) { result.append(.dropFrames) }
+        if contains(.horizontallyFlip) { result.append(.flip) }
+        if contains(.interpolateFrames) { result.append(.interpolateFrames) }
+        if contains(.rotate) { result.append(.rotate) }
+        if contains(.scale) { result.append(.scale) }
+        if contains(.translate) { result.append(.translate) }
+        return result
+    }
+}
+
+extension MLHandActionClassifier.ModelParameters: ActionParameters {
+    var validating: KeypointValidation<MLHandActionClassifier.DataSource> {
+        switch validation {
+        case .none: .none
+        case .dataSource(let other): .source(other)
+        case .split(let strategy): .split(strategy)
+        }
+    }
+}
+
+extension MLHandActionClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The parameters, one a line.
+    public var description: String {
+        """
+        Batch size: \(batchSize)
+        Maximum iterations: \(maximumIterations)
+        Prediction window size: \(predictionWindowSize)
+        Target frame rate: \(targetFrameRate)
+        """
+    }
+
+    /// The same text as `description`.
+    public var debugDescription: String { description }
+}

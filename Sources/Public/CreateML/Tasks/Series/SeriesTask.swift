@@ -1,0 +1,96 @@
+import CoreML
+import Foundation
+import MLSeriesTraining
+import MLSpecification
+
+/// A public type that is a trained classifier of time series.
+protocol SeriesTask {
+    /// The name in session folders.
+    static var taskName: String { get }
+
+    init(_ outcome: SeriesOutcome)
+}
+
+/// The public parameters of a task, kept with a session for models that are made of its checkpoints.
+///
+/// A task uses those that it has.
+struct SeriesOptions: Codable, Hashable, Sendable {
+    var batchSize: Int?
+    var iterations: Int?
+    var window: Int?
+    var frameRate: Double?
+    var overlap: Double?
+    var windowSeconds: Double?
+    var augmentation: Int?
+    var layerSizes: [Int]?
+    var featureColumns: [String]?
+    var labelColumn: String?
+    var recordingColumn: String?
+    /// The number of recordings without rows, which were left out.
+    var emptyRecordings: Int?
+}
+
+/// The result of training.
+struct SeriesOutcome: Sendable {
+    var task: TaskModel
+    let training: MLClassifierMetrics
+    let validation: MLClassifierMetrics
+    let options: SeriesOptions
+    let labels: [String]
+    /// The number of recordings that were padded to a window.
+    let shortRecordings: Int
+
+    /// The metrics of true and predicted classes.
+    func metrics(_ truth: [String], _ predictions: [String]) -> MLClassifierMetrics {
+        MLClassifierMetrics(counted(truth, predictions, labels: labels))
+    }
+
+    var specification: SpecModel { task.specification }
+    var model: MLModel {
+        get { task.model }
+        set { task.model = newValue }
+    }
+
+    func write(to url: URL, _ metadata: MLModelMetadata?) throws {
+        try task.write(to: url, metadata ?? MLModelMetadata())
+    }
+
+    func write(toFile path: String, _ metadata: MLModelMetadata?) throws {
+        try task.write(toFile: path, metadata ?? MLModelMetadata())
+    }
+
+    /// The description of a classifier.
+    func text(_ title: String, _ parameters: String) -> String {
+        """
+        \(title)
+
+        Parameters
+        \(parameters)
+
+        Performance on Training Data
+        \(training)
+        Performance on Validation Data
+        \(validation)
+        """
+    }
+}
+
+extension SeriesOutcome {
+    /// The model's prediction for an example, the most probable class first.
+    static func results(
+        of model: MLModel,
+        _ input: String,
+        _ values: [Float],
+        _ shape: [Int]
+    ) throws -> [(label: String, confidence: Double)] {
+        let array = MLMultiArray(MLShapedArray<Float>(scalars: values, shape: shape))
+        let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: [input: array]))
+        guard let name = model.modelDescription.predictedProbabilitiesName,
+            let probabilities = output.featureValue(for: name)?.dictionaryValue
+        else {
+            throw MLCreateError.generic(reason: "the model gives no probabilities; it is not a classifier of this task")
+        }
+        return probabilities.map { (label: "\($0.key)", confidence: $0.value.doubleValue) }
+            .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }
+    }
+}

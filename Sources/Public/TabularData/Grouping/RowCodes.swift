@@ -1,0 +1,397 @@
+import CTabular
+import Foundation
+
+/// Codes that number the distinct elements of a selection of rows.
+///
+/// Equal elements have equal codes, counted from 0 in the order in which they first appear. All missing elements share
+/// one code.
+struct RowCodes {
+    /// A code for each row, in the order of the rows.
+    var codes: [UInt32]
+    /// The row where each code first appears.
+    var firstRows: [UInt32]
+
+    var count: Int { firstRows.count }
+
+    /// Returns the number of rows with each code.
+    func counts() -> [Int] {
+        var counts = [Int](repeating: 0, count: firstRows.count)
+        for code in codes { counts[Int(code)] += 1 }
+        return counts
+    }
+
+    /// Returns the rows ordered by code: those of code c are rows[offsets[c]..<offsets[c + 1]], ascending.
+    func lists(_ selection: RowSelection) -> (rows: [UInt32], offsets: [Int]) {
+        var offsets = [Int](repeating: 0, count: count + 1)
+        for code in codes { offsets[Int(code) + 1] += 1 }
+        for code in 0..<count { offsets[code + 1] += offsets[code] }
+        var next = offsets
+        let rows = [UInt32](unsafeUninitializedCapacity: codes.count) { buffer, filled in
+            for (code, row) in zip(codes, selection) {
+                buffer[next[Int(code)]] = UInt32(row)
+                next[Int(code)] += 1
+            }
+            filled = codes.count
+        }
+        return (rows, offsets)
+    }
+
+    init(codes: [UInt32], firstRows: [UInt32]) {
+        self.codes = codes
+        self.firstRows = firstRows
+    }
+
+    init<T: Hashable>(_ values: _ColumnValues<T>) {
+        var encoder = ElementEncoder(values)
+        codes = encoder.encode(values)
+        firstRows = encoder.firstRows
+    }
+
+    /// Numbers the distinct combinations of elements in several columns.
+    init(_ columns: [RowCodes], _ selection: RowSelection) {
+        guard var combined = columns.first else {
+            self.init(codes: [UInt32](repeating: 0, count: selection.count), firstRows: [])
+            if let first = selection.first(where: { _ in true }) { firstRows = [UInt32(first)] }
+            return
+        }
+        for next in columns.dropFirst() {
+            let width = UInt64(next.count)
+            let keys = zip(combined.codes, next.codes).lazy.map { UInt64($0) * width + UInt64($1) }
+            let buffer = PlainBuffer<UInt64>(capacity: combined.codes.count)
+            for key in keys {
+                buffer.values[buffer.count] = key
+                buffer.count += 1
+            }
+            let places = _ColumnValues(
+                storage: ColumnStorage<UInt64>(plain: buffer),
+                selection: .range(0..<buffer.count)
+            )
+            combined = RowCodes(places)
+            combined.firstRows = combined.firstRows.map { UInt32(selection.row(at: Int($0))) }
+        }
+        self = combined
+    }
+}
+
+/// Assigns codes to distinct elements, and looks up the codes of further elements.
+struct ElementEncoder<Element: Hashable> {
+    /// The row where each code first appeared.
+    private(set) var firstRows: [UInt32] = []
+    private var table: Table
+    private var missingCode = missingRow
+
+    private enum Table {
+        /// Codes in an array, indexed by the distance from the least value.
+        case direct(least: Int64, codes: [UInt32])
+        case bits(BitTable)
+        case text(StringInterner)
+        case any([Element: UInt32])
+    }
+
+    /// Chooses the lookup table that suits `values`, which must be the first to be encoded.
+    init(_ values: _ColumnValues<Element>) {
+        if values.storage.text != nil {
+            table = .text(StringInterner())
+        } else if let range = values.integerRange() {
+            // A place in the table for each possible value, when there are not many more than rows.
+            let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+            if width < UInt64(Swift.max(values.selection.count * 4, 1024)), width < 1 << 28 {
+                table = .direct(
+                    least: range.lowerBound,
+                    codes: [UInt32](repeating: missingRow, count: Int(width) + 1)
+                )
+            } else {
+                table = .bits(BitTable())
+            }
+        } else if values.hasBits {
+            table = .bits(BitTable())
+        } else {
+            table = .any([:])
+        }
+    }
+
+    /// Returns the code of every element, giving new codes to elements that have none.
+    mutating func encode(_ values: _ColumnValues<Element>) -> [UInt32] {
+        let selection = values.selection
+        return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
+            let codes = buffer.baseAddress!
+            var first = firstRows
+            var absent = missingCode
+            func missing(_ row: Int) -> UInt32 {
+                if absent == missingRow {
+                    absent = UInt32(first.count)
+                    first.append(UInt32(row))
+                }
+                return absent
+            }
+            switch table {
+            case .direct(let least, var table):
+                self.table = .any([:])
+                table.withUnsafeMutableBufferPointer { table in
+                    values.forEachInteger { place, row, value in
+                        guard let value else {
+                            codes[place] = missing(row)
+                            return
+                        }
+                        let slot = Int(truncatingIfNeeded: value &- least)
+                        if table[slot] == missingRow {
+                            table[slot] = UInt32(first.count)
+                            first.append(UInt32(row))
+                        }
+                        codes[place] = table[slot]
+                    }
+                }
+                self.table = .direct(least: least, codes: table)
+            case .bits(var table):
+                self.table = .any([:])
+                values.forEachBits { place, row, bits in
+                    guard let bits else {
+                        codes[place] = missing(row)
+                        return
+                    }
+                    let code = table.code(bits, new: UInt32(first.count))
+                    if code == first.count { first.append(UInt32(row)) }
+                    codes[place] = code
+                }
+                self.table = .bits(table)
+            case .text(let table):
+                // The first elements of all: strings have no codes yet.
+                precondition(first.isEmpty && absent == missingRow)
+                if table.encode(values.storage.text!, selection, into: codes) {
+                    first = table.firstRows
+                    absent = table.missingCode
+                } else {
+                    self.table = .any([:])
+                    encodeAny(values, codes, &first, &absent)
+                }
+            case .any: encodeAny(values, codes, &first, &absent)
+            }
+            firstRows = first
+            missingCode = absent
+            filled = selection.count
+        }
+    }
+
+    private mutating func encodeAny(
+        _ values: _ColumnValues<Element>,
+        _ codes: UnsafeMutablePointer<UInt32>,
+        _ first: inout [UInt32],
+        _ absent: inout UInt32
+    ) {
+        guard case .any(var table) = table else { return }
+        self.table = .any([:])
+        for (place, row) in values.selection.enumerated() {
+            guard let element = values.storage[row] else {
+                if absent == missingRow {
+                    absent = UInt32(first.count)
+                    first.append(UInt32(row))
+                }
+                codes[place] = absent
+                continue
+            }
+            if let code = table[element] {
+                codes[place] = code
+            } else {
+                table[element] = UInt32(first.count)
+                codes[place] = UInt32(first.count)
+                first.append(UInt32(row))
+            }
+        }
+        self.table = .any(table)
+    }
+
+    /// Writes the codes of elements among those of `known`, which were encoded before, and counts those without.
+    ///
+    /// The code is `missingRow` where the element has none or is missing.
+    func find(
+        _ values: _ColumnValues<Element>,
+        among known: _ColumnValues<Element>,
+        into codes: UnsafeMutablePointer<UInt32>
+    ) -> Int {
+        // Elements' own equality may not be meant for several threads.
+        let least = if case .any = table { values.selection.count } else { 1 << 16 }
+        return Parallel.ranges(values.selection.count, least: Swift.max(least, 1)) { range in
+            let part = _ColumnValues(storage: values.storage, selection: values.selection.part(range))
+            find(part, known, codes + range.lowerBound)
+            var absent = 0
+            for place in range where codes[place] == missingRow { absent += 1 }
+            return absent
+        }.reduce(0, +)
+    }
+
+    private func find(
+        _ values: _ColumnValues<Element>,
+        _ known: _ColumnValues<Element>,
+        _ codes: UnsafeMutablePointer<UInt32>
+    ) {
+        switch table {
+        case .direct(let least, let table):
+            table.withUnsafeBufferPointer { table in
+                values.forEachInteger { place, _, value in
+                    guard let value else {
+                        codes[place] = missingRow
+                        return
+                    }
+                    let slot = UInt64(bitPattern: value &- least)
+                    codes[place] = value >= least && slot < UInt64(table.count) ? table[Int(slot)] : missingRow
+                }
+            }
+        case .bits(let table):
+            values.forEachBits { place, _, bits in
+                codes[place] = bits.map { table.find($0) } ?? missingRow
+            }
+        case .text(let table):
+            table.find(values.storage.text!, values.selection, among: known.storage.text!, into: codes)
+        case .any(let table):
+            for (place, row) in values.selection.enumerated() {
+                codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
+            }
+        }
+    }
+
+    /// Whether elements of `values` can be looked up in a table made for others.
+    func fits(_ values: _ColumnValues<Element>) -> Bool {
+        if case .text = table, let text = values.storage.text { return !text.needsNormalisation(values.selection) }
+        return true
+    }
+
+    /// Switches to a dictionary that compares elements by their own equality.
+    mutating func useEquality() { table = .any([:]) }
+}
+
+/// Codes of 64-bit patterns, in a hash table with open addressing.
+///
+/// Slots hold codes; the patterns are listed by code.
+struct BitTable {
+    private var slots: [UInt32] = .init(repeating: missingRow, count: 1 << 10)
+    private var keys: [UInt64] = []
+    private var shift: UInt64 = 64 - 10
+
+    @inline(__always)
+    private func place(_ bits: UInt64) -> Int { Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> shift) }
+
+    func find(_ bits: UInt64) -> UInt32 {
+        var place = place(bits)
+        while true {
+            let code = slots[place]
+            if code == missingRow || keys[Int(code)] == bits { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+    }
+
+    /// Returns the code of `bits`, which becomes `new` if they had none.
+    @inline(__always)
+    mutating func code(_ bits: UInt64, new: UInt32) -> UInt32 {
+        var place = place(bits)
+        while true {
+            let code = slots[place]
+            if code == missingRow { break }
+            if keys[Int(code)] == bits { return code }
+            place = (place + 1) & (slots.count - 1)
+        }
+        // Codes of missing elements have no pattern of their own.
+        while keys.count < Int(new) { keys.append(0) }
+        keys.append(bits)
+        slots[place] = new
+        if keys.count * 2 > slots.count { grow() }
+        return new
+    }
+
+    private mutating func grow() {
+        let old = slots
+        shift -= 1
+        slots = [UInt32](repeating: missingRow, count: old.count * 2)
+        for code in old where code != missingRow {
+            var place = place(keys[Int(code)])
+            while slots[place] != missingRow { place = (place + 1) & (slots.count - 1) }
+            slots[place] = code
+        }
+    }
+}
+
+/// Codes of strings by their bytes.
+///
+/// The strings stay in the column where they first appeared. Unchecked: written by `encode` only, before any other
+/// thread sees the table.
+final class StringInterner: @unchecked Sendable {
+    private var table = ctab_codes()
+
+    deinit { ctab_codes_free(&table) }
+
+    /// The row where each code first appeared.
+    var firstRows: [UInt32] { Array(UnsafeBufferPointer(start: table.first_rows, count: table.count)) }
+
+    /// The code of missing strings, or `missingRow` when none is missing.
+    var missingCode: UInt32 { table.missing }
+
+    /// Assigns codes to the strings of an empty table's first column, and writes them unless `codes` is nil.
+    ///
+    /// False, without any codes, when equal strings may have different bytes, so that bytes do not decide equality.
+    func encode(_ text: TextBuffer, _ rows: RowSelection, into codes: UnsafeMutablePointer<UInt32>?) -> Bool {
+        let result = text.withStrings(rows) { strings in
+            var strings = strings
+            return ctab_encode(&strings, &table, codes)
+        }
+        require(result >= 0, "TabularData: no memory for a table of \(rows.count) strings")
+        return result == 1
+    }
+
+    func find(
+        _ text: TextBuffer,
+        _ rows: RowSelection,
+        among known: TextBuffer,
+        into codes: UnsafeMutablePointer<UInt32>
+    ) {
+        text.withStrings(rows) { strings in
+            known.withStrings(.range(0..<0)) { known in
+                var (strings, known) = (strings, known)
+                ctab_find(&strings, &table, &known, codes)
+            }
+        }
+    }
+}
+
+extension TextBuffer {
+    /// Calls `body` with rows of the buffer in the form that the C functions take.
+    func withStrings<R>(_ rows: RowSelection, _ body: (ctab_strings) -> R) -> R {
+        let arenas: [UnsafePointer<UInt8>?] = self.arenas.map { UnsafePointer($0.bytes) }
+        defer { withExtendedLifetime(self) {} }
+        return arenas.withUnsafeBufferPointer { arenas in
+            var strings = ctab_strings()
+            strings.views = UnsafeRawPointer(views.values).assumingMemoryBound(to: ctab_view.self)
+            strings.arenas = arenas.baseAddress
+            strings.validity = views.missing > 0 ? views.validity.map { UnsafePointer($0) } : nil
+            switch rows {
+            case .range(let range):
+                strings.start = range.lowerBound
+                strings.count = range.count
+                return body(strings)
+            case .rows(let list):
+                return list.withUnsafeBufferPointer { list in
+                    strings.rows = list.baseAddress
+                    strings.count = list.count
+                    return body(strings)
+                }
+            }
+        }
+    }
+}
+
+extension TextBuffer {
+    /// Whether equal strings may have different bytes, because a character is at or above U+0300.
+    func needsNormalisation(_ selection: RowSelection) -> Bool {
+        withRows { text in
+            var answer = false
+            selection.forEachPlace { _, row in
+                let view = text.views[row]
+                if view.isShort {
+                    if (view.head >> 32 | view.tail) & 0x8080_8080_8080_8080 == 0 || answer { return }
+                    answer = withBytes(row) { bytes in bytes.contains { $0 >= 0xCC } }
+                } else if !answer {
+                    answer = ctab_has_byte_above(text.long(view), view.count, 0xCB) == 1
+                }
+            }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,490 @@
+import MLKernels
+package import MLNumerics
+
+/// Fits a linear model, one iteration at a time.
+///
+/// Below 500 coefficients an iteration is a Newton step; the first five use a Hessian computed on a sample when there
+/// are many examples (`LinearProblem.hessianSampling`). Above, an iteration is one of L-BFGS with a memory of 11, or of
+/// accelerated proximal gradients (FISTA) with an L1 penalty. The smoothed hinge is always fitted by the latter two.
+/// Every step is followed by a line search, so that the objective never rises. The same examples and settings give the
+/// same model with any number of threads.
+package struct LinearTrainer: Sendable {
+    package let objective: LinearObjective
+    package let settings: LinearTrainingSettings
+    /// The number of iterations so far.
+    package private(set) var iteration = 0
+    /// Whether the last iteration reduced the objective by no more than the threshold, or no iteration can reduce it.
+    ///
+    /// Newton's method, whose last iterations each double the number of correct digits, continues to a millionth of the
+    /// threshold. With a threshold of 0 a fit ends when rounding of the objective hides any progress five times in a
+    /// row.
+    package private(set) var isConverged = false
+    /// The objective at the current coefficients: losses of all examples and penalties.
+    package private(set) var objectiveValue: Double
+
+    private let problem: LinearProblem
+    private var coefficients: [Double]
+    private var solver: Solver
+    /// The evaluation at the current coefficients; valid when `isEvaluated`.
+    private var present: LinearProblem.Evaluation
+    private var isEvaluated = true
+    /// The number of consecutive iterations that reduced the objective by no more than the threshold.
+    private var stalls = 0
+    private var trial: LinearProblem.Evaluation
+
+    enum Solver: Sendable {
+        case newton
+        case limitedMemory(LBFGS)
+        case proximal(ProximalGradient)
+    }
+
+    /// The sampling of tiles for the Hessian of the first iterations, whose progress is limited by the shape of the
+    /// loss, not by the accuracy of the derivatives.
+    private let hessianSampling: Int
+    static let sampledIterations = 5
+
+    /// The number of coefficients from which Newton's method is too expensive.
+    package static let newtonLimit = 500
+
+    /// Prepares the training of a linear model.
+    ///
+    /// - Parameters:
+    ///   - matrix: The features.
+    ///   - targets: For each example a number, or the index of its class.
+    ///   - weights: For each example a number above 0; all 1 when `nil`.
+    ///   - objective: The kind of model and its loss.
+    ///   - settings: The hyperparameters.
+    /// - Throws: `.invalidInput` for settings out of range, and for targets that do not fit the objective.
+    package init(
+        _ matrix: LinearTrainingMatrix,
+        targets: [Double],
+        weights: [Double]? = nil,
+        objective: LinearObjective,
+        settings: LinearTrainingSettings = LinearTrainingSettings()
+    ) throws(ModelError) {
+        try settings.validate()
+        try Self.validate(targets, weights, objective, matrix.rowCount)
+        self.objective = objective
+        self.settings = settings
+        let problem = LinearProblem(
+            matrix.tiles,
+            targets: targets,
+            weights: weights,
+            objective: objective,
+            settings: settings
+        )
+        self.problem = problem
+        coefficients = problem.start
+        var hessianSampling = 1
+        if problem.coefficientCount < Self.newtonLimit, objective != .smoothedHinge {
+            solver = .newton
+            if objective != .leastSquares { hessianSampling = problem.hessianSampling }
+        } else if problem.hasL1 {
+            solver = .proximal(ProximalGradient(problem, start: coefficients, stepSize: settings.stepSize))
+        } else {
+            solver = .limitedMemory(LBFGS())
+        }
+        self.hessianSampling = hessianSampling
+        present = LinearProblem.Evaluation(problem)
+        trial = present
+        problem.score(coefficients, into: &present.scores)
+        problem.evaluate(&present)
+        objectiveValue = present.loss + problem.penalty(coefficients)
+        guard objectiveValue.isFinite else {
+            throw ModelError(
+                .invalidInput,
+                "the loss of the targets overflows; divide them, or their weights, by their largest magnitude"
+            )
+        }
+    }
+
+    private static func validate(
+        _ targets: [Double],
+        _ weights: [Double]?,
+        _ objective: LinearObjective,
+        _ count: Int
+    ) throws(ModelError) {
+        guard targets.count == count else {
+            throw ModelError(.invalidInput, "there are \(targets.count) targets for \(count) examples")
+        }
+        let classes = objective.classCount
+        if let classes, !(2...32768).contains(classes) {
+            throw ModelError(.invalidInput, "the targets have \(classes) classes; a classifier needs 2 to 32,768")
+        }
+        for (row, target) in targets.enumerated() {
+            guard target.isFinite else {
+                throw ModelError(.invalidInput, "the target of row \(row) is \(target); remove the row")
+            }
+            if let classes, target < 0 || target >= Double(classes) || target != target.rounded() {
+                throw ModelError(.invalidInput, "the target of row \(row) is \(target), not one of \(classes) classes")
+            }
+        }
+        if classes != nil, targets.allSatisfy({ $0 == targets[0] }) {
+            throw ModelError(
+                .invalidInput,
+                "every example is of class \(Int(targets[0])); a classifier learns from examples of at least two classes"
+            )
+        }
+        guard let weights else { return }
+        guard weights.count == count else {
+            throw ModelError(.invalidInput, "there are \(weights.count) weights for \(count) examples")
+        }
+        if let row = weights.firstIndex(where: { !($0 > 0 && $0.isFinite) }) {
+            throw ModelError(.invalidInput, "the weight of row \(row) is \(weights[row]); weights are above 0")
+        }
+    }
+
+    /// Whether training is finished: converged, or the maximum number of iterations is reached.
+    package var isFinished: Bool { isConverged || iteration >= settings.maxIterations }
+
+    /// The model at the current coefficients.
+    package var model: LinearModel { LinearModel(coefficients, of: problem.tiles, objective: objective) }
+
+    /// The mean of the examples' losses at the current coefficients, without penalties.
+    package var meanLoss: Double {
+        // What is not evaluated yet is known from the objective.
+        let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
+        return losses / problem.weights.reduce(0, +)
+    }
+
+    /// Iterates until training is finished.
+    ///
+    /// - Parameter isCancelled: Called before every iteration.
+    /// - Throws: `.cancelled`; the progress until then is kept.
+    package mutating func run(isCancelled: () -> Bool = { false }) throws(ModelError) {
+        while !isFinished {
+            guard !isCancelled() else {
+                throw ModelError(.cancelled, "the fit was cancelled after \(iteration) iterations")
+            }
+            step()
+        }
+    }
+
+    /// Performs one iteration; does nothing when training is finished.
+    package mutating func step() {
+        guard !isFinished else { return }
+        if !isEvaluated {
+            problem.score(coefficients, into: &present.scores)
+            problem.evaluate(&present)
+            objectiveValue = present.loss + problem.penalty(coefficients)
+            isEvaluated = true
+        }
+        let before = objectiveValue
+        var isExact = false
+        let moved: Bool
+        switch solver {
+        case .newton:
+            (moved, isExact) = newton()
+        case .limitedMemory(var memory):
+            solver = .newton  // so that the memory is not copied
+            moved = limitedMemory(&memory)
+            solver = .limitedMemory(memory)
+        case .proximal(var state):
+            solver = .newton
+            moved = proximal(&state)
+            solver = .proximal(state)
+        }
+        iteration += 1
+        var threshold = settings.convergenceThreshold
+        if case .newton = solver { threshold *= 1e-6 }
+        stalls = before - objectiveValue <= threshold ? stalls + 1 : 0
+        isConverged = isExact || !moved || stalls >= (threshold > 0 ? 1 : 5)
+    }
+
+    // MARK: Newton's method
+
+    private mutating func newton() -> (moved: Bool, isExact: Bool) {
+        let gradient = problem.gradient(present.residual, at: coefficients)
+        let hessian = problem.hessian(present, sampling: iteration < Self.sampledIterations ? hessianSampling : 1)
+        if problem.hasL1 {
+            let width = problem.width
+            let l1 = problem.l1
+            let step = NewtonStep.solve(hessian, gradient, penalty: { l1[$0 % width] }, at: coefficients)
+            return (compositeSearch(step, gradient), false)
+        }
+        let step = NewtonStep.solve(hessian, gradient)
+        if objective == .leastSquares, settings.stepSize == 1 {
+            // The quadratic model is the objective itself: its minimum needs no line search.
+            for place in step.indices { coefficients[place] += step[place] }
+            objectiveValue = Swift.max(0, objectiveValue + zip(step, gradient).reduce(0) { $0 + $1.0 * $1.1 } / 2)
+            isEvaluated = false
+            return (true, true)
+        }
+        return (search(step, gradient), false)
+    }
+
+    /// Halves the step of a problem with an L1 penalty until it satisfies the sufficient decrease condition.
+    private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
+        let width = problem.width
+        var promised = 0.0
+        for (place, change) in step.enumerated() {
+            promised += gradient[place] * change
+            promised +=
+                problem.l1[place % width] * ((coefficients[place] + change).magnitude - coefficients[place].magnitude)
+        }
+        guard promised < 0 else { return false }
+        var length = settings.stepSize
+        for _ in 0..<50 {
+            let candidate = zip(coefficients, step).map { $0 + length * $1 }
+            problem.score(candidate, into: &trial.scores)
+            problem.evaluate(&trial)
+            let value = trial.loss + problem.penalty(candidate)
+            if value <= objectiveValue + 1e-4 * length * promised {
+                accept(candidate, value)
+                return true
+            }
+            length /= 2
+        }
+        return false
+    }
+
+    private mutating func accept(_ candidate: [Double], _ value: Double) {
+        coefficients = candidate
+        swap(&present, &trial)
+        objectiveValue = value
+    }
+
+    // MARK: L-BFGS
+
+    private mutating func limitedMemory(_ memory: inout LBFGS) -> Bool {
+        let gradient = memory.gradient ?? problem.gradient(present.residual, at: coefficients)
+        let curvatures = problem.typicalCurvatures
+        var step = memory.direction(gradient, curvatures)
+        if !memory.isEmpty, zip(step, gradient).reduce(0, { $0 + $1.0 * $1.1 }) >= 0 {
+            memory.forget()
+            step = memory.direction(gradient, curvatures)
+        }
+        let old = coefficients
+        guard search(step, gradient) else { return false }
+        let next = problem.gradient(present.residual, at: coefficients)
+        memory.learn(
+            change: zip(coefficients, old).map { $0 - $1 },
+            gradientChange: zip(next, gradient).map { $0 - $1 }
+        )
+        memory.gradient = next
+        return true
+    }
+
+    /// Line search for the strong Wolfe conditions; false when rounding hides any descent.
+    ///
+    /// Scores are linear in the coefficients: the first trial costs a pass over the examples, later ones only the
+    /// losses.
+    private mutating func search(_ direction: [Double], _ gradient: [Double]) -> Bool {
+        let first = zip(direction, gradient).reduce(0) { $0 + $1.0 * $1.1 }
+        guard first < 0 else { return false }
+        let initial = settings.stepSize
+        func moved(_ length: Double) -> [Double] { zip(coefficients, direction).map { $0 + length * $1 } }
+        /// The penalty's slope along the direction.
+        func penaltySlope(_ candidate: [Double]) -> Double {
+            var sum = 0.0
+            for place in direction.indices {
+                sum += 2 * problem.l2[place % problem.width] * candidate[place] * direction[place]
+            }
+            return sum
+        }
+        var candidate = moved(initial)
+        problem.score(candidate, into: &trial.scores)
+        problem.evaluate(&trial)
+        let full = trial.scores
+        var (low, high, length) = (0.0, Double.infinity, initial)
+        var (lowSlope, highSlope) = (first, Double.nan)
+        let noise = 1e-13 * objectiveValue.magnitude
+        for turn in 0..<60 {
+            let value = trial.loss + problem.penalty(candidate)
+            let slope =
+                problem.slope(trial.residual, from: present.scores, to: full) / initial + penaltySlope(candidate)
+            let descends =
+                value <= objectiveValue + 1e-4 * length * first
+                || value <= objectiveValue + noise && slope <= -0.8 * first && slope.isFinite
+            if descends, slope.magnitude <= -0.9 * first {
+                if turn > 0 {
+                    // Recomputed from the coefficients, so that a resumed fit is identical bit for bit.
+                    problem.score(candidate, into: &trial.scores)
+                    problem.evaluate(&trial)
+                }
+                // A step so small that only rounding makes it look like a descent is rejected.
+                let exact = trial.loss + problem.penalty(candidate)
+                guard candidate != coefficients, exact <= objectiveValue + noise else { return false }
+                accept(candidate, exact)
+                return true
+            }
+            if !descends || slope > 0 {
+                (high, highSlope) = (length, slope)
+            } else {
+                (low, lowSlope) = (length, slope)
+            }
+            if high == .infinity {
+                length *= 2
+            } else {
+                // The zero of the secant of the slopes, kept away from both ends.
+                let crossing = low + (high - low) * lowSlope / (lowSlope - highSlope)
+                let (least, most) = (low + 0.1 * (high - low), high - 0.1 * (high - low))
+                length = crossing.isFinite ? Swift.min(Swift.max(crossing, least), most) : (low + high) / 2
+            }
+            candidate = moved(length)
+            let share = length / initial
+            for place in full.indices {
+                trial.scores[place] = present.scores[place] + share * (full[place] - present.scores[place])
+            }
+            problem.evaluate(&trial)
+        }
+        return false
+    }
+
+    // MARK: Proximal gradients
+
+    private mutating func proximal(_ state: inout ProximalGradient) -> Bool {
+        let (width, l1) = (problem.width, problem.l1)
+        let old = coefficients
+        var momentum = (1 + (1 + 4 * state.momentum * state.momentum).squareRoot()) / 2
+        let share = (state.momentum - 1) / momentum
+        var origin = coefficients
+        if share > 0 { for place in old.indices { origin[place] += share * (old[place] - state.previous[place]) } }
+        for attempt in 0..<2 {
+            if attempt > 0 || share <= 0 { origin = old }
+            problem.score(origin, into: &trial.scores)
+            problem.evaluate(&trial)
+            let gradient = problem.gradient(trial.residual, at: origin)
+            let smooth = trial.loss + problem.penalty(origin) - l1Penalty(origin)
+            for _ in 0..<60 {
+                let candidate = origin.indices.map { place in
+                    NewtonStep.softened(
+                        origin[place] - gradient[place] / state.curvature,
+                        l1[place % width] / state.curvature
+                    )
+                }
+                var bound = smooth
+                var turns = 0.0
+                for place in candidate.indices {
+                    let change = candidate[place] - origin[place]
+                    bound += change * (gradient[place] + change * state.curvature / 2)
+                    turns -= change * (candidate[place] - old[place])
+                }
+                problem.score(candidate, into: &trial.scores)
+                problem.evaluate(&trial)
+                let value = trial.loss + problem.penalty(candidate)
+                guard value - l1Penalty(candidate) <= bound + 1e-14 * bound.magnitude else {
+                    state.curvature *= 2
+                    continue
+                }
+                if value > objectiveValue { break }
+                // A step against the momentum resets it (O'Donoghue and Candès, 2015).
+                if turns > 0 { momentum = 1 }
+                state.momentum = momentum
+                state.previous = old
+                state.curvature *= 0.95
+                let moved = candidate != old
+                accept(candidate, value)
+                return moved
+            }
+            momentum = 1
+        }
+        return false
+    }
+
+    private func l1Penalty(_ coefficients: [Double]) -> Double {
+        var sum = 0.0
+        for place in coefficients.indices { sum += problem.l1[place % problem.width] * coefficients[place].magnitude }
+        return sum
+    }
+}
+
+// MARK: - State
+
+extension LinearTrainer {
+    /// The state from which a fit of the same examples continues exactly as if it had not been interrupted.
+    package var state: [UInt8] {
+        var writer = StateWriter()
+        writer.add(Self.mark)
+        writer.add(fingerprint)
+        writer.add(UInt64(iteration))
+        writer.add(UInt64(isConverged ? 1 : 0))
+        writer.add(UInt64(stalls))
+        writer.add(objectiveValue)
+        writer.add(coefficients)
+        switch solver {
+        case .newton: writer.add(UInt64(0))
+        case .limitedMemory(let memory):
+            writer.add(UInt64(1))
+            writer.add(UInt64(memory.pairs.count))
+            for pair in memory.pairs {
+                writer.add(pair.change)
+                writer.add(pair.gradientChange)
+            }
+        case .proximal(let state):
+            writer.add(UInt64(2))
+            writer.add(state.momentum)
+            writer.add(state.curvature)
+            writer.add(state.previous)
+        }
+        return writer.bytes
+    }
+
+    /// Continues from the state of a fit of the same examples, objective and penalties.
+    ///
+    /// - Throws: `.malformed` for bytes that are not a state, `.invalidInput` for the state of another fit.
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = StateReader(state)
+        guard try reader.integer() == Self.mark else {
+            throw ModelError(.malformed, "the bytes are not the state of a linear fit")
+        }
+        guard try reader.integer() == fingerprint else {
+            throw ModelError(.invalidInput, "the state belongs to a fit of other examples or other settings")
+        }
+        let count = problem.coefficientCount
+        let (iteration, flag, stalls) = (try reader.integer(), try reader.integer(), try reader.integer())
+        let value = try reader.number()
+        let coefficients = try reader.numbers(count)
+        let kind = try reader.integer()
+        let solver: Solver
+        switch (kind, self.solver) {
+        case (0, .newton): solver = .newton
+        case (1, .limitedMemory):
+            var memory = LBFGS()
+            let pairs = try reader.integer()
+            guard pairs <= LBFGS.capacity else { throw StateReader.malformed }
+            for _ in 0..<pairs {
+                let (change, gradientChange) = (try reader.numbers(count), try reader.numbers(count))
+                memory.learn(change: change, gradientChange: gradientChange)
+            }
+            solver = .limitedMemory(memory)
+        case (2, .proximal(var proximal)):
+            proximal.momentum = try reader.number()
+            proximal.curvature = try reader.number()
+            proximal.previous = try reader.numbers(count)
+            guard proximal.momentum >= 1, proximal.curvature > 0 else { throw StateReader.malformed }
+            solver = .proximal(proximal)
+        default: throw StateReader.malformed
+        }
+        guard reader.isAtEnd, flag <= 1, stalls <= 5, iteration <= UInt64(Int32.max)
+        else { throw StateReader.malformed }
+        self.iteration = Int(iteration)
+        self.stalls = Int(stalls)
+        self.coefficients = coefficients
+        self.solver = solver
+        isConverged = flag == 1
+        objectiveValue = value
+        isEvaluated = false
+    }
+
+    private static var mark: UInt64 { 0x31_544946_4c4d4c }
+
+    /// A fingerprint of the examples and of everything that determines the optimum and the path to it.
+    private var fingerprint: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func mix(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01b3 }
+        mix(UInt64(problem.tiles.rowCount))
+        mix(UInt64(problem.width))
+        switch objective {
+        case .leastSquares: mix(1)
+        case .logistic(let classes): mix(UInt64(classes) << 8 | 2)
+        case .smoothedHinge: mix(3)
+        }
+        let numbers = [settings.l1Penalty, settings.l2Penalty, settings.stepSize, settings.featureRescaling ? 1 : 0]
+        for list in [numbers, problem.tiles.scales, problem.tiles.means, problem.targets, problem.weights] {
+            for value in list { mix(value.bitPattern) }
+        }
+        for column in problem.tiles.columns { mix(UInt64(bitPattern: Int64(column))) }
+        return hash
+    }
+}

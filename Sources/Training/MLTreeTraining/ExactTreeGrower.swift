@@ -1,0 +1,188 @@
+import MLKernels
+
+/// Grows trees level by level, trying every boundary between two values that occur in a node.
+///
+/// Sums are in double precision and gains in single; columns are scanned from the highest value down (and also from the
+/// lowest up when values are missing), so that splits and ties come out as in XGBoost's exact method.
+struct ExactTreeGrower: Sendable {
+    private let table: TreeTrainingTable
+    private let settings: TreeTrainingSettings
+    /// For each feature the examples that have a value, sorted by it.
+    private let order: [[Int32]]
+
+    init(_ table: TreeTrainingTable, _ settings: TreeTrainingSettings) {
+        self.table = table
+        self.settings = settings
+        var order = [[Int32]](repeating: [], count: table.columnCount)
+        order.withUnsafeMutableBufferPointer { buffer in
+            // Each column has an entry of its own.
+            nonisolated(unsafe) let order = buffer
+            Workers.parallelFor(table.columnCount) { feature, _ in
+                table.columns[feature].withUnsafeBufferPointer { column in
+                    var rows: [Int32] = []
+                    rows.reserveCapacity(column.count)
+                    for row in column.indices where !column[row].isNaN { rows.append(Int32(row)) }
+                    rows.sort { (column[Int($0)], $0) < (column[Int($1)], $1) }
+                    order[feature] = rows
+                }
+            }
+        }
+        self.order = order
+    }
+
+    func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
+        let rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
+        var tree = RegressionTree()
+        var sums = [GradientSum()]
+        // For each example its node's place in the level, or -1 when it is not in the sample or already in a leaf.
+        var places = [Int32](repeating: -1, count: table.rowCount)
+        var leaves = [Int32](repeating: -1, count: table.rowCount)
+        for row in rows { places[Int(row)] = 0 }
+        var level: [Int32] = [0]
+        var depth = 0
+        while !level.isEmpty {
+            var levelSums = [GradientSum](repeating: GradientSum(), count: level.count)
+            for row in rows where places[Int(row)] >= 0 {
+                levelSums[Int(places[Int(row)])] += GradientSum(gradients[Int(row)])
+            }
+            for (place, node) in level.enumerated() { sums[Int(node)] = levelSums[place] }
+            var best = [SplitCandidate](repeating: SplitCandidate(), count: level.count)
+            if depth < settings.maxDepth { best = search(places, levelSums, gradients, features, rule) }
+            var next: [Int32] = []
+            var firstChild = [Int32](repeating: -1, count: level.count)
+            for (place, node) in level.enumerated() {
+                tree.nodes[Int(node)].value = rule.weight(levelSums[place]) * Float(settings.stepSize)
+                guard best[place].isWorthwhile else { continue }
+                firstChild[place] = Int32(next.count)
+                let left = Int32(tree.nodes.count)
+                tree.nodes += [RegressionTree.Node(), RegressionTree.Node()]
+                sums += [best[place].left, best[place].right]
+                next += [left, left + 1]
+                tree.nodes[Int(node)].split(best[place], left: left)
+            }
+            for row in rows {
+                let place = Int(places[Int(row)])
+                guard place >= 0 else { continue }
+                guard firstChild[place] >= 0 else {
+                    leaves[Int(row)] = level[place]
+                    places[Int(row)] = -1
+                    continue
+                }
+                let value = table.columns[Int(best[place].feature)][Int(row)]
+                let goesLeft = value.isNaN ? best[place].missingGoesLeft : value < best[place].threshold
+                places[Int(row)] = firstChild[place] + (goesLeft ? 0 : 1)
+            }
+            level = next
+            depth += 1
+        }
+        return GrownTree(tree: tree, sums: sums, leaves: leaves)
+    }
+
+    /// The best split of each node of a level.
+    private func search(
+        _ places: [Int32],
+        _ sums: [GradientSum],
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ features: [Int32],
+        _ rule: SplitRule
+    ) -> [SplitCandidate] {
+        let width = sums.count
+        var found = [SplitCandidate](repeating: SplitCandidate(), count: features.count * width)
+        // Only read.
+        nonisolated(unsafe) let gradients = gradients
+        found.withUnsafeMutableBufferPointer { buffer in
+            // Each feature has entries of its own.
+            nonisolated(unsafe) let found = buffer
+            Workers.parallelFor(features.count) { index, _ in
+                let feature = features[index]
+                let results = UnsafeMutableBufferPointer(rebasing: found[index * width..<(index + 1) * width])
+                let rows = order[Int(feature)]
+                let isComplete = rows.count == table.rowCount
+                if let first = rows.first, let last = rows.last, !isComplete,
+                    table.columns[Int(feature)][Int(first)] != table.columns[Int(feature)][Int(last)]
+                {
+                    scan(feature, ascending: true, places, sums, gradients, rule, results)
+                }
+                scan(feature, ascending: false, places, sums, gradients, rule, results)
+            }
+        }
+        var best = Array(found.prefix(width))
+        for index in 1..<Swift.max(features.count, 1) {
+            for place in 0..<width { best[place].replace(with: found[index * width + place]) }
+        }
+        return best
+    }
+
+    private struct Side {
+        var sum = GradientSum()
+        var last: Float = 0
+        var isEmpty = true
+    }
+
+    private func scan(
+        _ feature: Int32,
+        ascending: Bool,
+        _ places: [Int32],
+        _ sums: [GradientSum],
+        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ rule: SplitRule,
+        _ results: UnsafeMutableBufferPointer<SplitCandidate>
+    ) {
+        let rootGains = sums.map { Float(rule.gain($0)) }
+        var sides = [Side](repeating: Side(), count: sums.count)
+        let rows = order[Int(feature)]
+        let count = rows.count
+
+        func consider(_ place: Int, _ threshold: Float, _ seen: GradientSum, _ rest: GradientSum) {
+            let gain = Float(rule.gain(seen) + rule.gain(rest) - Double(rootGains[place]))
+            guard gain > results[place].gain else { return }
+            results[place].replace(
+                with: SplitCandidate(
+                    gain: gain,
+                    feature: feature,
+                    threshold: threshold,
+                    missingGoesLeft: !ascending,
+                    left: ascending ? seen : rest,
+                    right: ascending ? rest : seen
+                )
+            )
+        }
+
+        table.columns[Int(feature)].withUnsafeBufferPointer { column in
+            places.withUnsafeBufferPointer { places in
+                rows.withUnsafeBufferPointer { rows in
+                    sides.withUnsafeMutableBufferPointer { sides in
+                        for index in 0..<count {
+                            let row = Int(rows[ascending ? index : count - 1 - index])
+                            let place = Int(places[row])
+                            guard place >= 0 else { continue }
+                            let value = column[row]
+                            if sides[place].isEmpty {
+                                sides[place].isEmpty = false
+                            } else if value != sides[place].last, sides[place].sum.y >= rule.minChildWeight {
+                                let rest = sums[place] - sides[place].sum
+                                if rest.y >= rule.minChildWeight {
+                                    let last = sides[place].last
+                                    let middle = (value + last) * 0.5
+                                    let threshold =
+                                        middle == (ascending ? last : value)
+                                        ? (ascending ? value : last) : middle
+                                    consider(place, threshold, sides[place].sum, rest)
+                                }
+                            }
+                            sides[place].sum += GradientSum(gradients[row])
+                            sides[place].last = value
+                        }
+                    }
+                }
+            }
+        }
+        // All values on one side, missing values on the other.
+        for place in sides.indices where !sides[place].isEmpty {
+            let rest = sums[place] - sides[place].sum
+            guard sides[place].sum.y >= rule.minChildWeight, rest.y >= rule.minChildWeight else { continue }
+            let beyond = sides[place].last.magnitude + SplitCandidate.leastGain
+            consider(place, sides[place].last + (ascending ? beyond : -beyond), sides[place].sum, rest)
+        }
+    }
+}
