@@ -54,6 +54,7 @@ public enum SampleArchive {
         return Array(vector.delta)
     }
 
+    /// The bytes of the archive that a published vector (`Documentation/Formats/vectors/mlarchive.json`) has under a name.
     public static func bytes(_ name: String) throws -> [UInt8] {
         let vectors = try JSONDecoder().decode(Vectors.self, from: data("mlarchive"))
         guard let vector = vectors.vectors.first(where: { $0.name == name }) else { throw CocoaError(.fileNoSuchFile) }
