@@ -114,6 +114,9 @@ struct PredictionTests {
         let error = #expect(throws: ModelError.self) {
             try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": vector(0, 0, 0)])
         }
-        #expect(error?.description.contains("4 class labels for 3 probabilities") == true, "\(String(describing: error))")
+        #expect(
+            error?.description.contains("4 class labels for 3 probabilities") == true,
+            "\(String(describing: error))"
+        )
     }
 }
