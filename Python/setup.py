@@ -1,4 +1,7 @@
-"""Everything is said in pyproject.toml but the tag: any Python 3, this platform."""
+"""Everything is said in pyproject.toml but the tag: any Python 3, this processor, glibc as old as scripts/build-wheel says."""
+import os
+import platform
+
 from setuptools import setup
 from setuptools.dist import Distribution
 
@@ -10,7 +13,8 @@ except ImportError:
 
 class PlatformWheel(bdist_wheel):
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        glibc = os.environ["COREML_GLIBC"].replace(".", "_")
+        return "py3", "none", f"manylinux_{glibc}_{platform.machine()}"
 
 
 class PlatformDistribution(Distribution):
