@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """scripts/portable/old_glibc.py FILE NEWEST OUTPUT: lets FILE, a linked program or library, run with glibc NEWEST.
 
-Names the symbols of glibc that FILE asks in a version above NEWEST (for example 2.31), and writes an assembler source that
+Names the symbols of glibc that FILE asks in a version above NEWEST (for example 2.34), and writes an assembler source that
 defines each of them, hidden, as a jump to the newest older version that the machine's glibc has of the function. Linked
 with the same objects, it makes the program ask for the old versions only. A symbol without an old version is an error:
 glibc.c has to define it.
