@@ -2,12 +2,12 @@ import Foundation
 import TabularData
 
 /// The training of a tabular task.
-struct TabularRun<Product: _TabularTask>: TrainingRun {
+struct TabularRun<Product: TabularTask>: TrainingRun {
     static var taskName: String { "\(Product.self)" }
 
     private let table: PreparedTable
     private var settings: LearnerSettings
-    private let validation: _TabularValidation
+    private let validation: MLTabularValidation
     private var learner: any TabularLearner
 
     init(
@@ -20,11 +20,11 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
             frame,
             target: target,
             features: features,
-            isClassifier: Product._isClassifier,
-            allowsMissing: parameters._settings.content.allowsMissing,
+            isClassifier: Product.isClassifier,
+            allowsMissing: parameters.settings.allowsMissing,
             validation: parameters.validation
         )
-        settings = parameters._settings.content
+        settings = parameters.settings
         validation = parameters.validation
         learner = try Self.learner(table, settings)
     }
@@ -59,8 +59,8 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
 
     mutating func finish() throws -> Product {
         Product(
-            try _TrainedTable(table, try learner.predictor()),
-            Product.ModelParameters(_LearnerSettings(content: settings), validation)
+            try TrainedTable(table, try learner.predictor()),
+            Product.ModelParameters(settings, validation)
         )
     }
 
@@ -106,9 +106,12 @@ struct TabularRun<Product: _TabularTask>: TrainingRun {
             settings = try JSONDecoder().decode(LearnerSettings.self, from: Data(settingsText))
             choice = try JSONDecoder().decode(ValidationChoice.self, from: Data(choiceText))
         } catch { throw reader.damaged("the parameters: \(error)") }
+        guard settings.algorithm == Product.ModelParameters.standard.algorithm else {
+            throw reader.damaged("the algorithm")
+        }
         table = try PreparedTable(from: &reader)
         try reader.finish()
-        guard (table.labels != nil) == Product._isClassifier else { throw reader.damaged("the targets") }
+        guard (table.labels != nil) == Product.isClassifier else { throw reader.damaged("the targets") }
         validation =
             switch choice {
             case .none: .none

@@ -7,9 +7,7 @@ import MLSpecification
 import TabularData
 
 /// A trained tabular model with its metrics on the training and validation rows.
-///
-/// Opaque to clients; the tasks' members read it.
-public struct _TrainedTable: Sendable {
+package struct TrainedTable: Sendable {
     let layout: FeatureLayout
     let target: String
     let labels: LabelList?

@@ -39,7 +39,7 @@ extension MLRegressor {
     package var choice: AlgorithmChoice? { trained.choice }
 
     /// The trained model and its metrics.
-    package var trained: _TrainedTable { task._trained }
+    package var trained: TrainedTable { task.trained }
 }
 
 extension MLClassifier {
@@ -50,9 +50,9 @@ extension MLClassifier {
     package var choice: AlgorithmChoice? { trained.choice }
 
     /// The trained model and its metrics.
-    package var trained: _TrainedTable { task._trained }
+    package var trained: TrainedTable { task.trained }
 }
 
-extension _TabularTask {
-    fileprivate var algorithm: TabularAlgorithm { modelParameters._settings.content.algorithm }
+extension TabularTask {
+    fileprivate var algorithm: TabularAlgorithm { modelParameters.settings.algorithm }
 }

@@ -1,4 +1,6 @@
 import MLFeatures
+import MLLinearTraining
+import MLTreeTraining
 
 /// An algorithm with parameters that the automatic choice tries.
 struct ChoiceCandidate: Sendable {
@@ -26,7 +28,7 @@ struct ChoiceCandidate: Sendable {
 
     fileprivate func with(l2Penalty: Double) -> ChoiceCandidate {
         guard case .linear(var linear) = settings else { return self }
-        linear.l2Penalty = l2Penalty
+        linear.fitting.l2Penalty = l2Penalty
         return ChoiceCandidate(settings: .linear(linear), isVaried: true)
     }
 }
@@ -56,26 +58,17 @@ struct TableShape {
 /// The algorithms with their defaults, and the candidates that are tried.
 struct ChoiceCandidates {
     private let shape: TableShape
-    private let boosted, forest, tree, line: ChoiceCandidate
-    private let vectors = Self.standard(MLSupportVectorClassifier.self)
+    private let boosted = ChoiceCandidate(settings: .trees(TreeSettings(.boostedTree)))
+    private let forest = ChoiceCandidate(settings: .trees(TreeSettings(.randomForest)))
+    private let tree = ChoiceCandidate(settings: .trees(TreeSettings(.decisionTree)))
+    private let line: ChoiceCandidate
+    private let vectors = ChoiceCandidate(settings: .linear(LinearSettings(.supportVector)))
 
     init(_ shape: TableShape) {
         self.shape = shape
-        if shape.classes == nil {
-            boosted = Self.standard(MLBoostedTreeRegressor.self)
-            forest = Self.standard(MLRandomForestRegressor.self)
-            tree = Self.standard(MLDecisionTreeRegressor.self)
-            line = Self.standard(MLLinearRegressor.self)
-        } else {
-            boosted = Self.standard(MLBoostedTreeClassifier.self)
-            forest = Self.standard(MLRandomForestClassifier.self)
-            tree = Self.standard(MLDecisionTreeClassifier.self)
-            line = Self.standard(MLLogisticRegressionClassifier.self)
-        }
-    }
-
-    private static func standard<Task: _TabularTask>(_: Task.Type) -> ChoiceCandidate {
-        ChoiceCandidate(settings: Task.ModelParameters._automatic._settings.content)
+        line = ChoiceCandidate(
+            settings: .linear(LinearSettings(shape.classes == nil ? .linearRegression : .logisticRegression))
+        )
     }
 
     /// Turi Create's candidates.
@@ -106,21 +99,21 @@ struct ChoiceCandidates {
         for (depth, share) in [(2, 1.0), (3, 1), (6, 1), (3, 0.8)] {
             result.append(
                 boosted.with(stages: rounds) {
-                    $0.maxDepth = depth
+                    $0.growing.maxDepth = depth
                     $0.maxIterations = rounds.last ?? $0.maxIterations
-                    $0.stepSize = 0.1
-                    $0.rowSubsample = share
-                    $0.columnSubsample = share
+                    $0.growing.stepSize = 0.1
+                    $0.growing.rowSubsample = share
+                    $0.growing.columnSubsample = share
                 }
             )
         }
         result.append(
             forest.with {
-                $0.maxDepth = 10
+                $0.growing.maxDepth = 10
                 $0.maxIterations = 100
             }
         )
-        result.append(tree.with { $0.maxDepth = 3 })
+        result.append(tree.with { $0.growing.maxDepth = 3 })
         return result
     }
 }

@@ -5,7 +5,7 @@ import TabularData
 /// A type whose cases are the tasks among which `ChoiceRun` chooses.
 protocol ChosenTask: Sendable {
     static var isClassifier: Bool { get }
-    init(_ trained: _TrainedTable, _ settings: LearnerSettings, _ validation: _TabularValidation)
+    init(_ trained: TrainedTable, _ settings: LearnerSettings, _ validation: MLTabularValidation)
 }
 
 /// The choice of an algorithm; a trial is an iteration.
@@ -26,7 +26,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     private var kept: (candidate: Int, learner: any TabularLearner)?
 
     init(_ frame: DataFrame, _ target: String, _ features: [String]?) throws {
-        func table(_ validation: _TabularValidation) throws -> PreparedTable {
+        func table(_ validation: MLTabularValidation) throws -> PreparedTable {
             try PreparedTable(
                 frame,
                 target: target,
@@ -148,11 +148,11 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
             guard let kept, kept.candidate == best.candidate else {
                 throw MLCreateError.generic(reason: "the best of the algorithms is not there any more")
             }
-            let trained = try _TrainedTable(table, try kept.learner.predictor(), choice: choice(best.candidate))
+            let trained = try TrainedTable(table, try kept.learner.predictor(), choice: choice(best.candidate))
             return Product(trained, settings, .split(strategy: .automatic))
         }
         let learner = try trained(settings, on: task)
-        let trained = try _TrainedTable(
+        let trained = try TrainedTable(
             table,
             try learner.predictor(),
             crossValidated: try crossValidated(settings, folds),

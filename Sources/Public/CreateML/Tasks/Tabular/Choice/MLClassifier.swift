@@ -51,7 +51,7 @@ public enum MLClassifier: Sendable {
         return try session.resume()
     }
 
-    var task: any _TabularClassifier {
+    var task: any TabularClassifier {
         switch self {
         case .boostedTree(let task): task
         case .decisionTree(let task): task
@@ -97,15 +97,14 @@ extension MLClassifier: CustomStringConvertible, CustomDebugStringConvertible {
 extension MLClassifier: ChosenTask {
     static var isClassifier: Bool { true }
 
-    init(_ trained: _TrainedTable, _ settings: LearnerSettings, _ validation: _TabularValidation) {
-        let content = _LearnerSettings(content: settings)
+    init(_ trained: TrainedTable, _ settings: LearnerSettings, _ validation: MLTabularValidation) {
         switch settings.algorithm {
-        case .boostedTree: self = .boostedTree(MLBoostedTreeClassifier(trained, .init(content, validation)))
-        case .decisionTree: self = .decisionTree(MLDecisionTreeClassifier(trained, .init(content, validation)))
-        case .randomForest: self = .randomForest(MLRandomForestClassifier(trained, .init(content, validation)))
-        case .supportVector: self = .supportVector(MLSupportVectorClassifier(trained, .init(content, validation)))
+        case .boostedTree: self = .boostedTree(MLBoostedTreeClassifier(trained, .init(settings, validation)))
+        case .decisionTree: self = .decisionTree(MLDecisionTreeClassifier(trained, .init(settings, validation)))
+        case .randomForest: self = .randomForest(MLRandomForestClassifier(trained, .init(settings, validation)))
+        case .supportVector: self = .supportVector(MLSupportVectorClassifier(trained, .init(settings, validation)))
         case .logistic, .linear:
-            self = .logisticRegression(MLLogisticRegressionClassifier(trained, .init(content, validation)))
+            self = .logisticRegression(MLLogisticRegressionClassifier(trained, .init(settings, validation)))
         }
     }
 }

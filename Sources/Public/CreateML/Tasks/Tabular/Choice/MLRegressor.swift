@@ -48,7 +48,7 @@ public enum MLRegressor: Sendable {
         return try session.resume()
     }
 
-    var task: any _TabularRegressor {
+    var task: any TabularRegressor {
         switch self {
         case .boostedTree(let task): task
         case .decisionTree(let task): task
@@ -93,14 +93,13 @@ extension MLRegressor: CustomStringConvertible, CustomDebugStringConvertible {
 extension MLRegressor: ChosenTask {
     static var isClassifier: Bool { false }
 
-    init(_ trained: _TrainedTable, _ settings: LearnerSettings, _ validation: _TabularValidation) {
-        let content = _LearnerSettings(content: settings)
+    init(_ trained: TrainedTable, _ settings: LearnerSettings, _ validation: MLTabularValidation) {
         switch settings.algorithm {
-        case .boostedTree: self = .boostedTree(MLBoostedTreeRegressor(trained, .init(content, validation)))
-        case .decisionTree: self = .decisionTree(MLDecisionTreeRegressor(trained, .init(content, validation)))
-        case .randomForest: self = .randomForest(MLRandomForestRegressor(trained, .init(content, validation)))
+        case .boostedTree: self = .boostedTree(MLBoostedTreeRegressor(trained, .init(settings, validation)))
+        case .decisionTree: self = .decisionTree(MLDecisionTreeRegressor(trained, .init(settings, validation)))
+        case .randomForest: self = .randomForest(MLRandomForestRegressor(trained, .init(settings, validation)))
         case .linear, .logistic, .supportVector:
-            self = .linear(MLLinearRegressor(trained, .init(content, validation)))
+            self = .linear(MLLinearRegressor(trained, .init(settings, validation)))
         }
     }
 }

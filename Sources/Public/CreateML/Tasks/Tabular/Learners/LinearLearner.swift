@@ -18,11 +18,9 @@ struct LinearLearner: TabularLearner {
     init(_ task: LearnerTask, _ settings: LinearSettings) throws {
         self.settings = settings
         labels = task.labels
-        maxIterations = settings.maxIterations
-        guard settings.maxIterations >= 1 else {
-            throw MLCreateError.generic(reason: "maxIterations is \(settings.maxIterations); it must be at least 1")
-        }
-        var fitting = LinearTrainingSettings()
+        maxIterations = settings.fitting.maxIterations
+        try LearnerSettings.linear(settings).validate()
+        var fitting = settings.fitting
         switch settings.kind {
         case .linearRegression: objective = .leastSquares
         case .logisticRegression: objective = .logistic(classes: task.labels?.count ?? 0)
@@ -34,17 +32,10 @@ struct LinearLearner: TabularLearner {
                 )
             }
             objective = .smoothedHinge
-            fitting = try LinearTrainingSettings.supportVector(penalty: settings.penalty)
-        }
-        if settings.kind != .supportVector {
-            fitting.l1Penalty = settings.l1Penalty
-            fitting.l2Penalty = settings.l2Penalty
-            fitting.stepSize = settings.stepSize
+            fitting.l2Penalty = try LinearTrainingSettings.supportVector(penalty: settings.penalty).l2Penalty
         }
         // This learner limits the iterations itself, as the limit may be raised.
         fitting.maxIterations = .max
-        fitting.convergenceThreshold = settings.convergenceThreshold
-        fitting.featureRescaling = settings.featureRescaling
         trainer = try LinearTrainer(
             try task.training.linearMatrix(),
             targets: task.targets,

@@ -26,31 +26,16 @@ struct TreeLearner: TabularLearner {
             case 2: .logistic
             case let count?: .softmax(classes: count)
             }
-        var growing = TreeTrainingSettings()
-        growing.maxDepth = settings.maxDepth
-        growing.minLossReduction = settings.minLossReduction
-        growing.minChildWeight = settings.minChildWeight
-        growing.stepSize = settings.stepSize
-        growing.rowSubsample = settings.rowSubsample
-        growing.columnSubsample = settings.columnSubsample
-        growing.randomSeed = UInt64(bitPattern: Int64(settings.randomSeed))
-        guard settings.rounds >= 1 else {
-            throw MLCreateError.generic(reason: "maxIterations is \(settings.maxIterations); it must be at least 1")
-        }
-        if let rounds = settings.earlyStoppingRounds {
-            guard rounds >= 1 else {
-                throw MLCreateError.generic(reason: "earlyStoppingRounds is \(rounds); it must be at least 1")
-            }
-            guard task.validation != nil else {
-                throw MLCreateError.generic(
-                    reason: "earlyStoppingRounds needs validation data, and there are none: pass some, or a split by a "
-                        + "fixed ratio (the automatic one sets no rows aside when there are fewer than 50)"
-                )
-            }
+        try LearnerSettings.trees(settings).validate()
+        guard settings.earlyStoppingRounds == nil || task.validation != nil else {
+            throw MLCreateError.generic(
+                reason: "earlyStoppingRounds needs validation data, and there are none: pass some, or a split by a "
+                    + "fixed ratio (the automatic one sets no rows aside when there are fewer than 50)"
+            )
         }
         let (table, targets, objective) = (try task.training.treeTable(task.layout), task.targets, self.objective)
         trainer = try MLCreateError.translating {
-            try TreeTrainer(table, targets: targets.map { Float($0) }, objective: objective, settings: growing)
+            try TreeTrainer(table, targets: targets.map { Float($0) }, objective: objective, settings: settings.growing)
         }
         measures = RunningMetrics(labels, task.targets)
         validation = try task.validation?.treeTable(task.layout)

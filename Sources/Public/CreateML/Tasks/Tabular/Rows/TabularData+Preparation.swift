@@ -179,7 +179,7 @@ struct PreparedTable: Sendable {
         features: [String]?,
         isClassifier: Bool,
         allowsMissing: Bool,
-        validation strategy: _TabularValidation
+        validation strategy: MLTabularValidation
     ) throws {
         let features = features ?? frame.columns.map(\.name).filter { $0 != target }
         self.target = target
