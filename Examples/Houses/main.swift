@@ -33,7 +33,7 @@ defer { try? FileManager.default.removeItem(at: folder) }
 
 /// Trains, writes, loads, and measures what the loaded model predicts.
 @MainActor
-func measure<T: _TabularRegressor>(_ type: T.Type, _ parameters: T.ModelParameters) throws -> (Double, Double) {
+func measure<T: MLTabularRegressor>(_ type: T.Type, _ parameters: T.ModelParameters) throws -> (Double, Double) {
     var trained: T?
     let time = try ContinuousClock().measure {
         trained = try T(
