@@ -265,7 +265,7 @@ struct TextClassifierLearner: TextLearner {
         )
     }
 
-    var passes: Int { trainer.passes }
+    var passes: Int { trainer.iteration }
     var isFinished: Bool { trainer.isFinished }
 
     func limit(passes: Int) { trainer.limit(passes: passes) }
@@ -289,7 +289,7 @@ struct TextClassifierLearner: TextLearner {
 
     var state: [UInt8] { trainer.state }
 
-    func resume(_ state: [UInt8]) throws { try trainer.resume(state) }
+    func resume(_ state: [UInt8]) throws { try trainer.restore(state) }
 }
 
 extension MLTextClassifier.Examples: TextExamples {
@@ -360,7 +360,7 @@ struct WordTaggerLearner: TextLearner {
         trainer = try CRFTrainer(SequenceTable(training.sentences, features), settings: settings)
     }
 
-    var passes: Int { trainer.passes }
+    var passes: Int { trainer.iteration }
     var isFinished: Bool { trainer.isFinished }
 
     func limit(passes: Int) { trainer.limit(passes: passes) }
@@ -384,7 +384,7 @@ struct WordTaggerLearner: TextLearner {
 
     var state: [UInt8] { trainer.state }
 
-    func resume(_ state: [UInt8]) throws { try trainer.resume(state) }
+    func resume(_ state: [UInt8]) throws { try trainer.restore(state) }
 }
 
 /// Sentences: their tokens, and as many labels.
