@@ -102,7 +102,7 @@ import Testing
             var trainer = try NetworkTrainer(specification, settings: settings)
             let examples = try trainer.examples(UpdatableModel.examples([6], count: 8))
             for _ in 0..<3 { _ = try trainer.step(examples, [0, 1, 2, 3]) }
-            let stored = TrainerCheckpoint(bytes: trainer.checkpoint().bytes)
+            let stored = trainer.state
             for _ in 0..<3 { _ = try trainer.step(examples, [4, 5, 6, 7]) }
             var other = try NetworkTrainer(specification, settings: settings)
             try other.restore(stored)

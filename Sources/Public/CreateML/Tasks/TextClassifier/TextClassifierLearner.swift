@@ -27,7 +27,7 @@ struct TextClassifierLearner: TextLearner {
         )
     }
 
-    var passes: Int { trainer.passes }
+    var passes: Int { trainer.iteration }
     var isFinished: Bool { trainer.isFinished }
 
     func limit(passes: Int) { trainer.limit(passes: passes) }
@@ -51,7 +51,7 @@ struct TextClassifierLearner: TextLearner {
 
     var state: [UInt8] { trainer.state }
 
-    func resume(_ state: [UInt8]) throws { try trainer.resume(state) }
+    func resume(_ state: [UInt8]) throws { try trainer.restore(state) }
 }
 
 extension MLTextClassifier.Examples: TextExamples {

@@ -23,7 +23,7 @@ struct WordTaggerLearner: TextLearner {
         trainer = try CRFTrainer(SequenceTable(training.sentences, features), settings: settings)
     }
 
-    var passes: Int { trainer.passes }
+    var passes: Int { trainer.iteration }
     var isFinished: Bool { trainer.isFinished }
 
     func limit(passes: Int) { trainer.limit(passes: passes) }
@@ -47,7 +47,7 @@ struct WordTaggerLearner: TextLearner {
 
     var state: [UInt8] { trainer.state }
 
-    func resume(_ state: [UInt8]) throws { try trainer.resume(state) }
+    func resume(_ state: [UInt8]) throws { try trainer.restore(state) }
 }
 
 /// Sentences: their tokens, and as many labels.
