@@ -38,6 +38,14 @@ package struct Tensor: Sendable {
     /// Valid as long as the tensor is.
     package var address: UnsafeMutableRawPointer { storage.address + byteOffset }
 
+    /// The elements of a float32 tensor.
+    ///
+    /// Valid as long as the tensor is.
+    package var floats: UnsafePointer<Float> {
+        precondition(scalarType == .float32, "a \(scalarType) tensor has no float32 elements")
+        return UnsafePointer(address.assumingMemoryBound(to: Float.self))
+    }
+
     /// Tells the system that the elements will not be accessed soon; see `TensorStorage.letGo`.
     package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
 
@@ -61,6 +69,17 @@ extension Tensor {
         precondition(MemoryLayout<T>.size * 8 == scalarType.bitWidth)
         return withExtendedLifetime(storage) {
             body(UnsafeBufferPointer(start: UnsafePointer(address.assumingMemoryBound(to: T.self)), count: count))
+        }
+    }
+
+    /// Calls `single` or `half` with the elements of a float32 or float16 tensor.
+    package func withFloatStorage<R>(
+        single: (UnsafePointer<Float>) -> R,
+        half: (UnsafePointer<UInt16>) -> R
+    ) -> R {
+        storage.withPassingBytes(from: byteOffset, count: byteCount) { bytes in
+            scalarType == .float16
+                ? half(bytes.assumingMemoryBound(to: UInt16.self)) : single(bytes.assumingMemoryBound(to: Float.self))
         }
     }
 

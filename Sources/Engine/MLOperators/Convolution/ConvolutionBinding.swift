@@ -94,7 +94,7 @@ struct ConvolutionBinding: Sendable {
             return { context in
                 let epilogue = Epilogue(
                     bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                    residual: context.optionalFloats(3),
                     function: function
                 )
                 ConvolutionKernel.convolve(
@@ -161,7 +161,7 @@ struct ConvolutionBinding: Sendable {
             return { context in
                 let epilogue = Epilogue(
                     bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                    residual: context.optionalFloats(3),
                     function: function
                 )
                 weights.run(context.floats(0), geometry, into: context.resultFloats(), epilogue: epilogue)
@@ -175,7 +175,7 @@ struct ConvolutionBinding: Sendable {
             return Kernel("\(name), packing") { context in
                 let epilogue = Epilogue(
                     bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                    residual: context.optionalFloats(3),
                     function: function
                 )
                 ConvolutionKernel.convolve(
@@ -199,7 +199,7 @@ struct ConvolutionBinding: Sendable {
         _ space: TransposedSpace,
         _ context: KernelContext
     ) {
-        let x = context.scratch.assumingMemoryBound(to: Float.self)
+        let x = context.scratchFloats
         let y = (context.scratch + space.resultOffset).assumingMemoryBound(to: Float.self)
         Transposition.run(
             context.floats(0),
@@ -209,7 +209,7 @@ struct ConvolutionBinding: Sendable {
             columns: space.inputCount
         )
         let turned = (context.scratch + space.residualOffset).assumingMemoryBound(to: Float.self)
-        let residual = context.optionalOperand(3)?.assumingMemoryBound(to: Float.self)
+        let residual = context.optionalFloats(3)
         if let residual {
             Transposition.run(
                 residual,

@@ -149,7 +149,7 @@ private struct PatchProduct: Sendable {
     func run(_ context: KernelContext) {
         let x = context.floats(0)
         let dy = context.floats(1)
-        let sums = context.scratch.assumingMemoryBound(to: Float.self)
+        let sums = context.scratchFloats
         let patches = sums + parts * sumCount
         let blocks = batch * blocksPerImage
         Workers.parallelFor(parts) { index, _ in

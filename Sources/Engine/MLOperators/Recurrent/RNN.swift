@@ -122,7 +122,7 @@ extension RNN {
                     let recurrent = packedMatrix(weightH, terms: states, columns: states, layout: .columnsByTerms)
                 else { return nil }
                 return { context in
-                    let projected = context.scratch.assumingMemoryBound(to: Float.self)
+                    let projected = context.scratchFloats
                     MatMulKernel.multiply(
                         context.floats(0),
                         rows: steps * batch,
@@ -161,7 +161,7 @@ extension RNN {
         let isReverse = direction == .reverse
         let returnsSequence = returnsSequence
         return Kernel("rnn, packing", scratchByteCount: (sums + 2 * batch * states) * 4) { context in
-            let projected = context.scratch.assumingMemoryBound(to: Float.self)
+            let projected = context.scratchFloats
             MatMulKernel.multiply(
                 context.floats(0),
                 MatMulKernel.RightHandSide(address: context.floats(2), termStride: 1, columnStride: x[2]),

@@ -92,7 +92,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
         return [
             Kernel("backwards", scratchByteCount: recurrence.backwardScratchCount(shapes) * 4) { context in
                 func pointer(_ index: Int) -> UnsafePointer<Float>? {
-                    context.optionalOperand(index)?.assumingMemoryBound(to: Float.self)
+                    context.optionalFloats(index)
                 }
                 var gradients: [UnsafeMutablePointer<Float>?] = []
                 var place = 0
@@ -109,7 +109,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
                         operands: (0..<count).map(pointer),
                         flows: (count..<count + Recurrence.resultCount).map(pointer),
                         gradients: gradients,
-                        scratch: context.scratch.assumingMemoryBound(to: Float.self)
+                        scratch: context.scratchFloats
                     )
                 )
             }

@@ -187,7 +187,7 @@ struct RecurrentRun: Sendable {
         _ context: KernelContext,
         _ configure: (inout RecurrentKernel.Layer) -> Void
     ) {
-        let scratch = context.scratch.assumingMemoryBound(to: Float.self)
+        let scratch = context.scratchFloats
         let width = ways * states
         var layers: [RecurrentKernel.Layer] = []
         for way in 0..<ways {
