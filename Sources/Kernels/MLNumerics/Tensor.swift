@@ -107,6 +107,22 @@ extension Tensor {
         }
     }
 
+    /// A tensor that shares the storage of an array and retains it.
+    package init(sharing values: [Float], shape: [Int]) {
+        guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {
+            self.init(values, shape: shape)
+            return
+        }
+        // The elements of a native array of trivial values do not move while the array is retained and not written;
+        // `release` holds the reference.
+        let storage = TensorStorage(
+            reading: address,
+            byteCount: values.count * 4,
+            release: { withExtendedLifetime(values) {} }
+        )
+        self.init(scalarType: .float32, shape: shape, storage: storage)
+    }
+
     package init(_ values: [Float], shape: [Int]) { self.init(elements: values, scalarType: .float32, shape: shape) }
     package init(_ values: [Int32], shape: [Int]) { self.init(elements: values, scalarType: .int32, shape: shape) }
 }

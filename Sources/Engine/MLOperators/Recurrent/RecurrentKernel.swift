@@ -13,7 +13,7 @@ struct RecurrentSource: Sendable {
         func tensor(_ context: KernelContext) -> Tensor {
             if let constant { return constant }
             let storage = TensorStorage(
-                borrowing: UnsafeMutableRawPointer(mutating: context.operand(operand)),
+                reading: context.operand(operand),
                 byteCount: shape.elementCount * 4,
                 release: nil
             )
