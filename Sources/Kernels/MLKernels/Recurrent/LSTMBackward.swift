@@ -1,11 +1,51 @@
-import MLGraph
-import MLNumerics
+/// The attributes of an LSTM that its backward pass depends on.
+package struct LSTMForm: Sendable {
+    let isReverse: Bool
+    let isBidirectional: Bool
+    let returnsSequence: Bool
+    let gateActivation: GateFunction
+    let cellActivation: GateFunction
+    let activation: GateFunction
+    let clip: Double?
+    let couplesInputAndForget: Bool
+
+    /// An LSTM.
+    ///
+    /// - Parameters:
+    ///   - isReverse: Whether the last step is processed first.
+    ///   - isBidirectional: Whether there are two directions, the reverse one behind the other in rows of states.
+    ///   - returnsSequence: Whether result 0 has the states of every step.
+    ///   - gateActivation: The function of the input, forget and output gates.
+    ///   - cellActivation: The function of the cell gate.
+    ///   - activation: The function of the cell state in the output.
+    ///   - clip: The bound of the cell state; `nil` for none.
+    ///   - couplesInputAndForget: Whether the forget gate is 1 − the input gate.
+    package init(
+        isReverse: Bool,
+        isBidirectional: Bool,
+        returnsSequence: Bool,
+        gateActivation: GateFunction,
+        cellActivation: GateFunction,
+        activation: GateFunction,
+        clip: Double?,
+        couplesInputAndForget: Bool
+    ) {
+        self.isReverse = isReverse
+        self.isBidirectional = isBidirectional
+        self.returnsSequence = returnsSequence
+        self.gateActivation = gateActivation
+        self.cellActivation = cellActivation
+        self.activation = activation
+        self.clip = clip
+        self.couplesInputAndForget = couplesInputAndForget
+    }
+}
 
 /// The backward pass of one direction of an LSTM.
 ///
 /// Everything kept from the forward pass is in time order.
 struct LSTMBackward<Scalar: BackwardScalar> {
-    private let op: LSTM
+    private let op: LSTMForm
     private let memory: BackwardRun<Scalar>
     /// The index of the input weight among the operands; state weight, bias and peephole follow.
     private let first: Int
@@ -34,7 +74,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         return rows * states * (4 * 4 + 5) + 2 * (x.count > 1 ? x[1] : 0) * states
     }
 
-    init(_ op: LSTM, _ memory: BackwardRun<Scalar>, first: Int, column: Int, isReverse: Bool) {
+    init(_ op: LSTMForm, _ memory: BackwardRun<Scalar>, first: Int, column: Int, isReverse: Bool) {
         self.op = op
         self.memory = memory
         self.first = first
@@ -43,7 +83,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         let x = memory.shape(0)
         (length, batch) = (x[0], x[1])
         states = memory.shape(4)[1]
-        width = op.direction == .bidirectional ? 2 * states : states
+        width = op.isBidirectional ? 2 * states : states
         var next = memory.scratch
         func take(_ count: Int) -> UnsafeMutablePointer<Scalar> {
             defer { next += count }
@@ -128,7 +168,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             var value = gate[states + unit] * before[unit] + gate[unit] * gate[3 * states + unit]
             var clipped: Scalar = 0
             if let bound, value > bound || value < -bound {
-                value = Swift.min(Swift.max(value, -bound), bound)
+                value = min(max(value, -bound), bound)
                 clipped = 1
             }
             isClipped[row * states + unit] = clipped
@@ -161,7 +201,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         for index in (0..<length).reversed() {
             let start = time(index) * batch
             if op.returnsSequence, let steps = memory.flows[0] {
-                let step = op.direction == .bidirectional ? time(index) : index
+                let step = op.isBidirectional ? time(index) : index
                 for item in 0..<batch {
                     let source = steps + (step * batch + item) * width + column
                     for unit in 0..<states { hidden[item * states + unit] += source[unit] }

@@ -13,7 +13,7 @@ struct RecurrentSource: Sendable {
         func tensor(_ context: KernelContext) -> Tensor {
             if let constant { return constant }
             let storage = TensorStorage(
-                borrowing: UnsafeMutableRawPointer(mutating: context.operand(operand)),
+                reading: context.operand(operand),
                 byteCount: shape.elementCount * 4,
                 release: nil
             )
@@ -167,85 +167,4 @@ struct RecurrentSource: Sendable {
     }
 
     private func numbers(_ tensor: Tensor?) -> [Float] { tensor?.values.map { Float($0) } ?? [] }
-}
-
-/// The memory of a recurrent operator while it runs: initial and final states are [batch, directions · states].
-struct RecurrentRun: Sendable {
-    let steps: Int
-    let batch: Int
-    let states: Int
-    let ways: Int
-    let isReverse: Bool
-    let returnsSequence: Bool
-    let hasCell: Bool
-
-    private var stateCount: Int { (batch * states + 15) / 16 * 16 }
-    var scratchByteCount: Int { 2 * ways * stateCount * 4 }
-
-    func run(
-        _ weights: [RecurrentWeights],
-        _ context: KernelContext,
-        _ configure: (inout RecurrentKernel.Layer) -> Void
-    ) {
-        let scratch = context.scratch.assumingMemoryBound(to: Float.self)
-        let width = ways * states
-        var layers: [RecurrentKernel.Layer] = []
-        for way in 0..<ways {
-            let h = scratch + 2 * way * stateCount
-            let c = h + stateCount
-            for item in 0..<batch {
-                (h + item * states).update(
-                    from: context.floats(1) + item * width + way * states,
-                    count: states
-                )
-                guard hasCell else { continue }
-                (c + item * states).update(
-                    from: context.floats(2) + item * width + way * states,
-                    count: states
-                )
-            }
-            var layer = RecurrentKernel.Layer(
-                weights[way],
-                steps: steps,
-                batch: batch,
-                x: context.floats(0),
-                h: h,
-                c: hasCell ? c : nil,
-                y: returnsSequence ? context.resultFloats() + way * states : nil,
-                yStride: width
-            )
-            layer.isReverse = isReverse || way == 1
-            configure(&layer)
-            layers.append(layer)
-        }
-        RecurrentKernel.run(layers)
-        if isReverse, returnsSequence { reverseSteps(context.resultFloats()) }
-        for way in 0..<ways {
-            let h = scratch + 2 * way * stateCount
-            for item in 0..<batch {
-                let place = item * width + way * states
-                if !returnsSequence {
-                    (context.resultFloats(0) + place).update(from: h + item * states, count: states)
-                }
-                (context.resultFloats(1) + place).update(from: h + item * states, count: states)
-                guard hasCell else { continue }
-                (context.resultFloats(2) + place).update(
-                    from: h + stateCount + item * states,
-                    count: states
-                )
-            }
-        }
-    }
-
-    /// Steps of the direction `reverse` are returned in processing order; the kernel writes them in time order.
-    private func reverseSteps(_ rows: UnsafeMutablePointer<Float>) {
-        let count = batch * states
-        for (early, late) in zip(0..<steps / 2, (0..<steps).reversed()) {
-            for index in 0..<count {
-                let kept = rows[early * count + index]
-                rows[early * count + index] = rows[late * count + index]
-                rows[late * count + index] = kept
-            }
-        }
-    }
 }

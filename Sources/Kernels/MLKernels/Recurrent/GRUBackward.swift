@@ -1,11 +1,39 @@
-import MLGraph
-import MLNumerics
+/// The attributes of a GRU that its backward pass depends on.
+package struct GRUForm: Sendable {
+    let isReverse: Bool
+    let returnsSequence: Bool
+    let gateActivation: GateFunction
+    let activation: GateFunction
+    let resetsAfter: Bool
+
+    /// A GRU.
+    ///
+    /// - Parameters:
+    ///   - isReverse: Whether the last step is processed first.
+    ///   - returnsSequence: Whether result 0 has the states of every step.
+    ///   - gateActivation: The function of the update and reset gates.
+    ///   - activation: The function of the output gate.
+    ///   - resetsAfter: Whether the reset gate multiplies the product of state weights and state.
+    package init(
+        isReverse: Bool,
+        returnsSequence: Bool,
+        gateActivation: GateFunction,
+        activation: GateFunction,
+        resetsAfter: Bool
+    ) {
+        self.isReverse = isReverse
+        self.returnsSequence = returnsSequence
+        self.gateActivation = gateActivation
+        self.activation = activation
+        self.resetsAfter = resetsAfter
+    }
+}
 
 /// The backward pass of a GRU.
 ///
 /// Everything kept from the forward pass is in time order; gates have the order r, o, z.
 struct GRUBackward<Scalar: BackwardScalar> {
-    private let op: GRU
+    private let op: GRUForm
     private let memory: BackwardRun<Scalar>
     private let length: Int
     private let batch: Int
@@ -29,7 +57,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         return rows * states * (4 * 3 + 2) + 5 * (x.count > 1 ? x[1] : 0) * states
     }
 
-    init(_ op: GRU, _ memory: BackwardRun<Scalar>) {
+    init(_ op: GRUForm, _ memory: BackwardRun<Scalar>) {
         self.op = op
         self.memory = memory
         let x = memory.shape(0)
@@ -52,7 +80,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         spare = take(batch * states)
     }
 
-    private func time(_ index: Int) -> Int { op.direction == .reverse ? length - 1 - index : index }
+    private func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
 
     func run() {
         guard length * batch * states > 0, let recursion = memory.operands[3], let h = memory.operands[1] else {
