@@ -333,7 +333,10 @@ let checks: [[Target]] = [
         [
             module(
                 "TestSupport",
-                ["BackgroundTasks", "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime"]
+                [
+                    "BackgroundTasks", "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators",
+                    "MLRuntime",
+                ]
             ),
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
         ]
@@ -377,18 +380,19 @@ let checks: [[Target]] = [
             tests(
                 "MLOperatorsTests",
                 [
-                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining",
+                    "TestSupport",
                 ]
             ),
             tests("MLGraphTests", ["MLNumerics", "MLGraph"]),
             tests(
                 "MLEngineTests",
                 [
-                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels", "MLEngine",
-                    protobuf,
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels",
+                    "MLEngine", protobuf,
                 ]
             ),
-            tests("MLRuntimeTests", ["MLNumerics", "MLGraph", "MLRuntime"]),
+            tests("MLRuntimeTests", ["MLNumerics", "MLKernels", "MLGraph", "MLRuntime"]),
             tests(
                 "MLLoweringTests",
                 [
@@ -502,8 +506,8 @@ let checks: [[Target]] = [
             tests(
                 "CreateMLTests",
                 [
-                    "MLKernels", "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML",
+                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "CreateML",
                 ]
             ),
         ]
