@@ -506,7 +506,8 @@ let checks: [[Target]] = [
             tests(
                 "CreateMLTests",
                 [
-                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
+                    "NaturalLanguage",
                     "CreateML",
                 ]
             ),
