@@ -34,8 +34,12 @@ struct TreeLearner: TabularLearner {
             )
         }
         let (table, targets, objective) = (try task.training.treeTable(task.layout), task.targets, self.objective)
-        trainer = try MLCreateError.translating {
-            try TreeTrainer(table, targets: targets.map { Float($0) }, objective: objective, settings: settings.growing)
+        var growing = settings.growing
+        growing.ensemble = settings.kind == .randomForest ? .forest : .boosted
+        // This learner limits the iterations itself, as the limit may be raised.
+        growing.maxIterations = .max
+        trainer = try MLCreateError.translating { [growing] in
+            try TreeTrainer(table, targets: targets.map { Float($0) }, objective: objective, settings: growing)
         }
         measures = RunningMetrics(labels, task.targets)
         validation = try task.validation?.treeTable(task.layout)
@@ -46,7 +50,7 @@ struct TreeLearner: TabularLearner {
         )
     }
 
-    var iteration: Int { trainer.trees.count / objective.outputCount }
+    var iteration: Int { trainer.iteration }
 
     var isFinished: Bool {
         if iteration >= settings.rounds { return true }
@@ -59,11 +63,7 @@ struct TreeLearner: TabularLearner {
     }
 
     mutating func iterate() throws -> [MLProgress.Metric: Double] {
-        if settings.kind == .randomForest {
-            trainer.growForestTree()
-        } else {
-            trainer.boost()
-        }
+        trainer.step()
         let validationMetrics = try validate(trainer.trees.suffix(objective.outputCount))
         let (sums, scale) = (trainer.sums, scale(iteration))
         var result = measures.metrics(
@@ -151,72 +151,16 @@ struct TreeLearner: TabularLearner {
 
     // MARK: Checkpoints
 
-    func encodedState() throws -> [UInt8] {
-        var writer = ArchiveWriter()
-        writer.write(UInt64(trainer.trees.count))
-        for tree in trainer.trees {
-            writer.write(tree.nodes.map(\.feature))
-            writer.write(tree.nodes.map(\.threshold))
-            writer.write(tree.nodes.map(\.left))
-            writer.write(tree.nodes.map(\.right))
-            writer.write(tree.nodes.map { UInt8($0.missingGoesLeft ? 1 : 0) })
-            writer.write(tree.nodes.map(\.value))
-            writer.write(tree.nodes.map(\.gain))
-        }
-        return writer.bytes
-    }
+    func encodedState() throws -> [UInt8] { trainer.state }
 
     mutating func restore(state: [UInt8]) throws {
-        var reader = ArchiveReader(state, "the checkpoint's trees")
-        let count = try reader.readInt(in: 0...1 << 24, "the number of trees")
-        var trees: [RegressionTree] = []
-        for _ in 0..<count { trees.append(try Self.readTree(&reader, columns: trainer.columnCount)) }
-        try reader.finish()
-        guard count % objective.outputCount == 0 else { throw reader.damaged("a round is not whole") }
-        var fresh = trainer.restarted
-        try MLCreateError.translating { try fresh.resume(trees) }
-        trainer = fresh
+        try MLCreateError.translating { try trainer.restore(state) }
         best = (.infinity, 0)
         for place in validationSums.indices { validationSums[place] = objective.baseScore }
-        for start in stride(from: 0, to: count, by: objective.outputCount) {
+        let trees = trainer.trees
+        for start in stride(from: 0, to: trees.count, by: objective.outputCount) {
             _ = try validate(trees[start..<start + objective.outputCount])
         }
-    }
-
-    private static func readTree(_ reader: inout ArchiveReader, columns: Int) throws -> RegressionTree {
-        let features: [Int32] = try reader.readArray()
-        let thresholds: [Float] = try reader.readArray()
-        let lefts: [Int32] = try reader.readArray()
-        let rights: [Int32] = try reader.readArray()
-        let missing: [UInt8] = try reader.readArray()
-        let values: [Float] = try reader.readArray()
-        let gains: [Float] = try reader.readArray()
-        let count = features.count
-        guard count > 0,
-            [thresholds.count, lefts.count, rights.count, missing.count, values.count, gains.count]
-                .allSatisfy({ $0 == count })
-        else { throw reader.damaged("a tree") }
-        var tree = RegressionTree()
-        tree.nodes = []
-        for place in 0..<count {
-            var node = RegressionTree.Node.empty
-            node.feature = features[place]
-            node.threshold = thresholds[place]
-            node.left = lefts[place]
-            node.right = rights[place]
-            node.missingGoesLeft = missing[place] != 0
-            node.value = values[place]
-            node.gain = gains[place]
-            if !node.isLeaf {
-                // Children come after their parent, so that no path through the tree is endless.
-                guard Int(node.feature) < columns, Int(node.left) > place, Int(node.left) < count,
-                    Int(node.right) > place, Int(node.right) < count, !node.threshold.isNaN
-                else { throw reader.damaged("a branch") }
-            }
-            guard node.value.isFinite else { throw reader.damaged("a leaf") }
-            tree.nodes.append(node)
-        }
-        return tree
     }
 
     // MARK: Model
