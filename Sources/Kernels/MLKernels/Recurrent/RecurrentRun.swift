@@ -34,8 +34,8 @@ package struct RecurrentRun: Sendable {
     /// - Parameters:
     ///   - weights: The weights of each direction.
     ///   - x: The inputs [steps, batch, inputs].
-    ///   - h: The initial state.
-    ///   - c: The initial cell state of an LSTM, `nil` for other cells.
+    ///   - initialH: The initial state.
+    ///   - initialC: The initial cell state of an LSTM, `nil` for other cells.
     ///   - y: The states [steps, batch, directions · states], those of a single reverse direction in the order of
     ///     processing; or the last state.
     ///   - lastH: The last state.
