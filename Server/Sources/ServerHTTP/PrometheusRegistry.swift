@@ -104,6 +104,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     /// All metrics in Prometheus' text format, sorted by name and labels within their types.
     ///
     /// - Parameter gauges: values, by name, that are read when they are written.
+    /// - Returns: the lines, each ended.
     public func text(gauges: [String: Double] = [:]) -> String {
         var state = state.withLock { $0 }
         for (name, value) in gauges {
