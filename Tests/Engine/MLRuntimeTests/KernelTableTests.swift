@@ -32,7 +32,8 @@ struct KernelTableTests {
     @Test func theThreadsKernelsAreTheDefault() throws {
         var builder = GraphBuilder()
         let x = builder.input("x", ValueType(.float32, [1]))
-        let graph = builder.finished(outputs: [("y", try builder.add(ToyTable(), x))])
+        let y = try builder.add(ToyTable(), x)
+        let graph = builder.finished(outputs: [("y", y)])
         for table in KernelTable.available {
             let executable = try table.perform { try GraphExecutable(graph, pipeline: .none) }
             let number = Double(table.instructionSet.rawValue)
@@ -44,7 +45,8 @@ struct KernelTableTests {
     @Test func aRunThatFailsLeavesTheThreadsKernels() throws {
         var builder = GraphBuilder()
         let x = builder.input("x", ValueType(.float32, [1]))
-        let graph = builder.finished(outputs: [("y", try builder.add(ToyRefusal(), x))])
+        let y = try builder.add(ToyRefusal(), x)
+        let graph = builder.finished(outputs: [("y", y)])
         for table in KernelTable.available {
             let executable = try GraphExecutable(graph, pipeline: .none, kernels: table)
             #expect(throws: ModelError.self) { try executable.run([Tensor([0] as [Float], shape: [1])]) }
