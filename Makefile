@@ -3,6 +3,9 @@
 # A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
 export COREML_WITHOUT_PLUGINS = 1
 
+# ARGS is the input of a demo: each one ends with an example.
+ARGS =
+
 setup:
 	@scripts/setup
 
@@ -13,13 +16,13 @@ demo: setup
 	@scripts/demo
 
 demo-stickers: setup
-	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers
+	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers $(ARGS)
 
 demo-adapt demo-extractor demo-orders demo-topics demo-digits: setup
-	@swift run -c release $@
+	@swift run -c release $@ $(ARGS)
 
 demo-houses: setup
-	@table=$$(scripts/houses-table) && swift run -c release $@ "$$table"
+	@$(if $(ARGS),,table=$$(scripts/houses-table) &&) swift run -c release $@ $(if $(ARGS),$(ARGS),"$$table")
 
 demo-deployment: setup
 	@scripts/demo-deployment

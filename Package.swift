@@ -163,24 +163,28 @@ let sources: [[Target]] = [
     room(
         "Sources/Training",
         [
+            module("MLTrainingCore", ["MLNumerics", "MLFeatures"]),
             module(
                 "MLTraining",
                 [
                     "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine",
+                    "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine", "MLTrainingCore",
                 ]
             ),
-            module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification"]),
-            module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification"]),
+            module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
+            module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module(
                 "MLTextTraining",
-                ["CTextSegmentation", "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels"]
+                [
+                    "CTextSegmentation", "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels",
+                    "MLTrainingCore",
+                ]
             ),
             module(
                 "MLSeriesTraining",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLModels", "MLEngine", "MLTraining",
+                    "MLModels", "MLEngine", "MLTrainingCore", "MLTraining",
                 ]
             ),
         ]
@@ -237,8 +241,8 @@ let sources: [[Target]] = [
                 "CreateML",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
-                    "MLTraining", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "Combine",
-                    "TabularData", "CoreML", "NaturalLanguage",
+                    "MLTrainingCore", "MLTraining", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
+                    "MLSeriesTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
                 ]
             ),
         ]
@@ -329,7 +333,10 @@ let checks: [[Target]] = [
         [
             module(
                 "TestSupport",
-                ["BackgroundTasks", "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime"]
+                [
+                    "BackgroundTasks", "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators",
+                    "MLRuntime",
+                ]
             ),
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
         ]
@@ -373,18 +380,19 @@ let checks: [[Target]] = [
             tests(
                 "MLOperatorsTests",
                 [
-                    "MLNumerics", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining", "TestSupport",
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining",
+                    "TestSupport",
                 ]
             ),
             tests("MLGraphTests", ["MLNumerics", "MLGraph"]),
             tests(
                 "MLEngineTests",
                 [
-                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels", "MLEngine",
-                    protobuf,
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLRuntime", "MLModels",
+                    "MLEngine", protobuf,
                 ]
             ),
-            tests("MLRuntimeTests", ["MLNumerics", "MLGraph", "MLRuntime"]),
+            tests("MLRuntimeTests", ["MLNumerics", "MLKernels", "MLGraph", "MLRuntime"]),
             tests(
                 "MLLoweringTests",
                 [
@@ -407,30 +415,41 @@ let checks: [[Target]] = [
     room(
         "Tests/Training",
         [
+            tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
             tests(
                 "MLTrainingTests",
                 [
                     "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLRuntime", "MLLowering", "MLPasses", "MLEngine", "MLTraining", "TestSupport", protobuf,
+                    "MLRuntime", "MLLowering", "MLPasses", "MLEngine", "MLTrainingCore", "MLTraining", "TestSupport",
+                    protobuf,
                 ]
             ),
             tests(
                 "MLTreeTrainingTests",
-                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTreeTraining"]
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTrainingCore",
+                    "MLTreeTraining",
+                ]
             ),
             tests(
                 "MLLinearTrainingTests",
-                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLLinearTraining"]
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTrainingCore",
+                    "MLLinearTraining",
+                ]
             ),
             tests(
                 "MLTextTrainingTests",
-                ["MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTextTraining"]
+                [
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFeatures", "MLModels", "MLTrainingCore",
+                    "MLTextTraining",
+                ]
             ),
             tests(
                 "MLSeriesTrainingTests",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
-                    "MLSeriesTraining",
+                    "MLTrainingCore", "MLSeriesTraining",
                 ]
             ),
         ]
@@ -480,11 +499,15 @@ let checks: [[Target]] = [
                 ]
             ),
             tests("VisionTests", ["MLImages", "CoreML", "Vision"]),
-            tests("NaturalLanguageTests", ["MLFiles", "MLModels", "MLTextTraining", "CoreML", "NaturalLanguage"]),
+            tests(
+                "NaturalLanguageTests",
+                ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
+            ),
             tests(
                 "CreateMLTests",
                 [
-                    "MLKernels", "MLSpecification", "MLFiles", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
+                    "NaturalLanguage",
                     "CreateML",
                 ]
             ),
@@ -567,10 +590,18 @@ let checks: [[Target]] = [
     ),
     // Programs that independent implementations are compared with.
     room("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
-    room("Oracles/linear-models", [program("LinearTrainingRunner", ["MLNumerics", "MLKernels", "MLLinearTraining"])]),
+    room(
+        "Oracles/linear-models",
+        [program("LinearTrainingRunner", ["MLNumerics", "MLKernels", "MLTrainingCore", "MLLinearTraining"])]
+    ),
     room(
         "Oracles/texts",
-        [program("TextTrainingRunner", ["MLNumerics", "MLKernels", "MLFeatures", "MLModels", "MLTextTraining"])]
+        [
+            program(
+                "TextTrainingRunner",
+                ["MLNumerics", "MLKernels", "MLFeatures", "MLModels", "MLTrainingCore", "MLTextTraining"]
+            )
+        ]
     ),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),

@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 
+import figures
 import sides
 
 # network → the form that we run, and the ratio to ONNX Runtime's latency that is wanted
@@ -30,6 +31,11 @@ TARGETS = {
     "lstm_tagger": ("model.fp32.mlpackage", 1.00),
     "style_transfer": ("model.fp32.mlpackage", 0.95),
     "gpt2_decode": ("model.fp16.mlpackage", 0.65),
+}
+TITLES = {
+    "resnet50": "ResNet-50", "mobilenet_v2": "MobileNetV2", "bert_128": "BERT-base, 128 tokens", "bert_16": "BERT-base, 16 tokens",
+    "distilbert": "DistilBERT", "vit_b_16": "ViT-B/16", "lstm_tagger": "LSTM tagger", "style_transfer": "style transfer",
+    "gpt2_decode": "GPT-2, one token, float16 weights",
 }
 PAUSE = 0.03        # seconds between turns: long enough for the other side's workers to stop spinning
 
@@ -240,6 +246,16 @@ def concurrent(options, scratch):
     return rows
 
 
+def record_latency(rows, load):
+    """Keeps the ratios of all networks as the table that Documentation/Performance.md shows."""
+    figures.record(
+        "networks-load" if load else "networks", "Benchmarks/run --load" if load else "Benchmarks/run",
+        ["network", "ours ÷ ONNX Runtime, medians (minima)", "our share of the processor's FMA peak"],
+        [[TITLES.get(row["network"], row["network"]), f"{row['ratio']:.2f} ({row['ratio_least']:.2f})",
+          f"{row['gflops'] / row['peak']:.0%}"] for row in rows],
+        figures.versions(["onnxruntime"]))
+
+
 QUESTIONS = {"latency": latency, "first": first, "loading": loading, "overhead": overhead, "concurrent": concurrent}
 
 
@@ -255,7 +271,10 @@ def main():
     parser.add_argument("--load", action="store_true", help="keep every processor busy with other processes meanwhile")
     parser.add_argument("--coreml", required=True, type=pathlib.Path, help="the command-line program")
     parser.add_argument("--zoo", required=True, type=pathlib.Path)
+    parser.add_argument("--record", action="store_true", help="keep the table with date and machine for the documentation")
     options = parser.parse_args()
+    if options.record and (options.question != "latency" or options.networks or options.form):
+        parser.error("--record keeps the latencies of all networks: leave out --question, --form and names of networks")
     options.networks = options.networks or (["one_layer"] if options.question == "overhead" else list(TARGETS))
     subprocess.run([sides.HERE.parent / "Oracles" / "zoo" / "make", *options.networks], check=True, stdout=sys.stderr)
     print(f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, {options.threads} threads, batch 1"
@@ -266,7 +285,9 @@ def main():
     results.mkdir(exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     (results / f"{options.question}{'-load' if options.load else ''}-{stamp}.json").write_text(
-        json.dumps(rows, indent=1))
+        json.dumps({"machine": figures.machine(), "rows": rows}, indent=1))
+    if options.record:
+        record_latency(rows, options.load)
 
 
 if __name__ == "__main__":

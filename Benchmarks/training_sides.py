@@ -1,9 +1,10 @@
-"""Seconds per epoch of on-device updates beside PyTorch: `training_sides.py RUNNER [ROUNDS]`.
+"""Seconds per epoch of on-device updates beside PyTorch: `training_sides.py RUNNER [ROUNDS] [--record]`.
 
 (a) the last two layers of a network of LeNet's size, everything in front of them frozen and computed once on both sides;
 (b) every layer of a small convolutional network.  1,000 pictures of 28 × 28, mini-batches of 32, SGD with momentum.
 Both sides run in processes of their own with COREML_THREADS threads (2), in turn; printed are medians over all epochs
 but each process's first.  On a machine with other work the processor time of one thread is the fairer measure.
+--record keeps the table with date and machine for the documentation.
 """
 import json
 import os
@@ -14,6 +15,8 @@ import tempfile
 import time
 
 import numpy as np
+
+import figures
 
 COUNT, BATCH, EPOCHS = 1000, 32, 6
 
@@ -106,8 +109,11 @@ def torch_side(name):
 
 
 def main():
-    runner, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    given = [argument for argument in sys.argv[1:] if argument != "--record"]
+    runner, rounds = given[0], int(given[1]) if len(given) > 1 else 5
     import networks
+
+    table = []
 
     for name, title in [("lenet", "(a) last two layers of LeNet"), ("cnn", "(b) all of a small CNN")]:
         with tempfile.TemporaryDirectory() as folder:
@@ -129,17 +135,23 @@ def main():
                     found[side].append(json.loads(output.splitlines()[-1]))
         assert abs(found["ours"][0]["losses"][-1] - found["PyTorch"][0]["losses"][-1]) < 1e-3, "other losses"
         medians = {"seconds": {}, "processorSeconds": {}}
+        peaks = {}
         for side, reports in found.items():
             for field, known in medians.items():
                 known[side] = statistics.median(second for report in reports for second in report[field][1:])
             first = statistics.median(report["seconds"][0] for report in reports)
             preparation = statistics.median(report["preparation"] for report in reports)
             peak = statistics.median(report["peakMegabytes"] for report in reports)
+            peaks[side] = peak
             print(f"{title}: {side:8} {medians['seconds'][side] * 1e3:8.2f} ms per epoch, {first * 1e3:8.2f} ms the first, "
                   f"{medians['processorSeconds'][side] * 1e3:8.2f} ms of processor time, preparation "
                   f"{preparation * 1e3:7.2f} ms, peak memory {peak:4.0f} MB")
         wall, processor = (known["ours"] / known["PyTorch"] for known in medians.values())
         print(f"{title}: ours / PyTorch = {wall:.2f} in time, {processor:.2f} in processor time", flush=True)
+        table.append([title[4:], f"{wall:.2f}", f"{peaks['ours']:.0f} MB, {peaks['PyTorch']:.0f} MB"])
+    if "--record" in sys.argv:
+        figures.record("training", "Benchmarks/training", ["trained parts", "ours ÷ PyTorch", "memory, PyTorch's"], table,
+                       figures.versions(["torch"]))
 
 
 if len(sys.argv) > 2 and sys.argv[1] == "--torch":

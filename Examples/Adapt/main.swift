@@ -55,12 +55,23 @@ func adaptable(_ digits: ModelSpecification) throws -> ModelSpecification {
     return try builder.finished()
 }
 
-/// How many drawings the model reads rightly.
-func right(_ model: MLModel, _ drawings: [(String, MLFeatureValue)]) throws -> Int {
-    try drawings.filter { label, drawing in
-        let answer = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["image": drawing]))
-        return answer.featureValue(for: "digit")?.stringValue == label
-    }.count
+/// A drawing of a digit.
+struct Example {
+    let digit: String
+    let drawing: Drawing
+}
+
+/// The digits that the model reads.
+func read(_ model: MLModel, _ examples: [Example]) throws -> [String] {
+    try examples.map {
+        let input = try MLDictionaryFeatureProvider(dictionary: ["image": try $0.drawing.featureValue()])
+        return try model.prediction(from: input).featureValue(for: "digit")?.stringValue ?? ""
+    }
+}
+
+/// How many answers are right.
+func right(_ answers: [String], _ examples: [Example]) -> Int {
+    zip(answers, examples).filter { $0 == $1.digit }.count
 }
 
 /// The losses so far, written by the update's queue and read when it has ended.
@@ -68,35 +79,61 @@ final class Losses: @unchecked Sendable { var plot = LossPlot() }
 
 let folder = try scratchFolder()
 defer { try? FileManager.default.removeItem(at: folder) }
-let file = folder.appendingPathComponent("Digits.mlmodel")
-try adaptable(try ModelSpecification(contentsOf: digits.appendingPathComponent("Digits.mlmodel"))).write(to: file)
-let url = try MLModel.compileModel(at: file)
+let source = folder.appendingPathComponent("Digits.mlmodel")
+try adaptable(try ModelSpecification(contentsOf: digits.appendingPathComponent("Digits.mlmodel"))).write(to: source)
+let url = try MLModel.compileModel(at: source)
 defer { try? FileManager.default.removeItem(at: url) }
 
-// Drawings that the network was not trained on; the writer turns them by 50 degrees.
-let rows = try Drawing.sheet(at: data.appendingPathComponent("digits.png"))
-let turned = try rows.enumerated().map { digit, drawings in
-    try drawings.map { ("\(digit)", try $0.rotated(by: 50).featureValue()) }
+// Drawings that the network was not trained on; the writer turns them by 50 degrees, or as much as the argument says.
+let angle = try CommandLine.arguments.dropFirst().first.map { text in
+    guard let angle = Double(text) else { throw Unexpected("'\(text)' is no angle: pass degrees, such as 35") }
+    return angle
 }
-let upright = try rows.enumerated().flatMap { digit, drawings in
-    try drawings.map { ("\(digit)", try $0.featureValue()) }
+let degrees = angle ?? 50
+let rows = try Drawing.sheet(at: data.appendingPathComponent("digits.png"))
+let upright = rows.enumerated().flatMap { digit, row in row.map { Example(digit: "\(digit)", drawing: $0) } }
+let turned = rows.enumerated().map { digit, row in
+    row.map { Example(digit: "\(digit)", drawing: $0.rotated(by: degrees)) }
 }
 let practice = turned.flatMap { $0.prefix($0.count / 2) }
 let test = turned.flatMap { $0.dropFirst($0.count / 2) }
 
 let before = try MLModel(contentsOf: url)
-print("upright digits, before: \(percent(try right(before, upright), of: upright.count)) right")
-print("turned by 50°, before:  \(percent(try right(before, test), of: test.count)) right")
+let title = String(format: "turned by %g°", degrees)
+print("upright digits, before: \(percent(right(try read(before, upright), upright), of: upright.count)) right")
+let first = try read(before, test)
+print("\(title), before:  \(percent(right(first, test), of: test.count)) right")
 let losses = Losses()
 let clock = ContinuousClock()
 let start = clock.now
 let after = try await update(
     url,
-    with: practice.map { ["image": $0.1, "digit": MLFeatureValue(string: $0.0)] },
+    with: try practice.map {
+        ["image": try $0.drawing.featureValue(), "digit": MLFeatureValue(string: $0.digit)]
+    },
     epochEnd: { _, loss in losses.plot.append(loss) }
 )
 let seconds = Double((clock.now - start).components.attoseconds) / 1e18 + Double((clock.now - start).components.seconds)
 print(String(format: "\nloss of each epoch (Adam, %d drawings, %.1f s)", practice.count, seconds))
 print(losses.plot.text())
-print("\nturned by 50°, after:   \(percent(try right(after, test), of: test.count)) right")
-guard try right(after, test) > right(before, test) else { throw Unexpected("nothing was learnt") }
+let second = try read(after, test)
+print("\n\(title), after:   \(percent(right(second, test), of: test.count)) right\n")
+
+// The first test drawing of each digit, and all of them as a picture.
+for half in [0..<5, 5..<10] {
+    show(
+        half.map { digit in
+            let place = digit * test.count / 10
+            return (test[place].drawing, "a \(digit): \(first[place]) → \(second[place])")
+        }
+    )
+}
+let file = pictures.appendingPathComponent("adapt.png")
+try write(
+    [first, second].map { answers in zip(test, answers).map { ($0.drawing, $0.digit == $1) } },
+    columns: test.count / 10,
+    to: file
+)
+print("\nall \(test.count), right ones framed green, before (left) and after: \(file.path)")
+printOwnInput("make demo-adapt ARGS=35", "adapts to a writer who turns the paper by 35 degrees")
+guard angle != nil || right(second, test) > right(first, test) else { throw Unexpected("nothing was learnt") }

@@ -93,13 +93,34 @@ print(
 let file = folder.appendingPathComponent("Digits.mlmodel")
 try forest.write(to: file, metadata: MLModelMetadata(shortDescription: "Recognises a handwritten digit"))
 let model = try MLModel(contentsOf: file)
-var features: [String: Any] = [:]
-for name in model.modelDescription.inputDescriptionsByName.keys { features[name] = testing[name, Double.self][0] ?? 0 }
-let answer = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: features))
-guard let digit = answer.featureValue(for: "digit")?.stringValue else { throw Unexpected("the model names no digit") }
-print(
-    "The written model takes the first of the drawings for a \(digit); it is a \(testing["digit", String.self][0] ?? "?")."
-)
+let names = Array(model.modelDescription.inputDescriptionsByName.keys)
+
+/// The digits that the model reads, one for each drawing.
+func read(_ drawings: [Drawing]) throws -> [String] {
+    let rows = table(drawings.map { (digit: 0, drawing: $0) })
+    return try drawings.indices.map { row in
+        let features = Dictionary(uniqueKeysWithValues: names.map { ($0, rows[$0, Double.self][row] ?? 0) })
+        let answer = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: features))
+        guard let digit = answer.featureValue(for: "digit")?.stringValue else {
+            throw Unexpected("the model names no digit")
+        }
+        return digit
+    }
+}
+
+print("\nthe written model, asked about drawings that it has not seen")
+for digits in [0..<5, 5..<10] {
+    let drawings = digits.map { sheet[$0][taught] }
+    show(
+        zip(digits, zip(drawings, try read(drawings))).map { digit, pair in (pair.0, "a \(digit), read as \(pair.1)") }
+    )
+}
+let own = try CommandLine.arguments.dropFirst().map { try Drawing(contentsOf: URL(fileURLWithPath: $0)) }
+if !own.isEmpty {
+    print("\nyour drawings")
+    show(zip(own, try read(own)).map { ($0, "read as \($1)") })
+}
+printOwnInput("make demo-digits ARGS='three.png'", "reads your drawing: one digit that fills the picture")
 
 let right = 1 - forest.evaluation(on: testing).classificationError
 guard right > 0.85 else {

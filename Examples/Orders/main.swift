@@ -75,7 +75,26 @@ func train(_ orders: [Order]) throws -> MLLinearRegressor {
     )
 }
 
-let orders = [Order(dish: menu[0], meal: .breakfast), Order(dish: menu[6], meal: .dinner)]
+/// The orders of the arguments, MEAL=DISH each.
+func parsed(_ arguments: [String]) throws -> [Order] {
+    try arguments.map { argument in
+        let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let meal = Meal(rawValue: parts[0].lowercased()),
+            let dish = menu.first(where: { $0.name.lowercased() == parts[1].lowercased() })
+        else {
+            throw Unexpected(
+                "'\(argument)' is no order: pass MEAL=DISH with a meal of "
+                    + "\(Meal.allCases.map(\.rawValue).joined(separator: ", ")) and a dish of the menu: "
+                    + menu.map(\.name).joined(separator: ", ")
+            )
+        }
+        return Order(dish: dish, meal: meal)
+    }
+}
+
+let own = try parsed(Array(CommandLine.arguments.dropFirst()))
+let orders =
+    own.isEmpty ? [Order(dish: menu[0], meal: .breakfast), Order(dish: menu[6], meal: .dinner)] : own
 for order in orders { print("ordered for \(order.meal.rawValue): \(order.dish.name)") }
 
 let clock = ContinuousClock()
@@ -96,7 +115,7 @@ defer { try? FileManager.default.removeItem(at: compiled) }
 let model = try MLModel(contentsOf: compiled)
 
 var best: [Meal: [String]] = [:]
-for meal in [Meal.breakfast, .dinner] {
+for meal in Meal.allCases where orders.contains(where: { $0.meal == meal }) {
     print("\nsuggested for \(meal.rawValue):")
     let list = try suggestions(model, for: meal)
     best[meal] = list.prefix(3).map(\.dish.name)
@@ -134,6 +153,13 @@ if let answer = peer(program, [String(decoding: request, as: UTF8.self)]) {
     guard difference < 1e-6 else { throw Unexpected("the scores differ from scikit-learn's") }
 }
 
-guard best[.breakfast]?.first == menu[0].name, best[.dinner]?.first == menu[6].name,
-    best[.dinner]?.contains("Vegetable curry") == true, best[.breakfast]?.contains("Granola with yoghurt") == true
-else { throw Unexpected("the suggestions do not follow from the orders") }
+printOwnInput(
+    "make demo-orders ARGS=\"lunch='Tomato salad' dinner=Burger dinner='Fish and chips'\"",
+    "learns from these orders; the menu: \(menu.map(\.name).joined(separator: ", "))"
+)
+// The two orders of the demo have known consequences.
+if own.isEmpty {
+    guard best[.breakfast]?.first == menu[0].name, best[.dinner]?.first == menu[6].name,
+        best[.dinner]?.contains("Vegetable curry") == true, best[.breakfast]?.contains("Granola with yoghurt") == true
+    else { throw Unexpected("the suggestions do not follow from the orders") }
+}

@@ -7,8 +7,8 @@ import CoreML
 import CoreMLExtras
 import ExampleSupport
 
-/// Grey pictures of 28 × 28 to 64 numbers, by 2.7 million weights.
-func makeExtractor() throws -> ModelSpecification {
+/// Grey pictures of 28 × 28 to 64 numbers; with a first layer of 2048 units, by 2.7 million weights.
+func makeExtractor(units: Int) throws -> ModelSpecification {
     var state: UInt64 = 7
     func weights(_ count: Int, scale: Float) -> LayerWeights {
         LayerWeights(
@@ -21,9 +21,9 @@ func makeExtractor() throws -> ModelSpecification {
     var builder = NeuralNetworkBuilder(arrays: .rank5)
     var x = builder.input("image", .image(width: 28, height: 28, color: .grayscale), .scaled(by: 1 / 255))
     x = builder.flatten("pixels", x)
-    x = builder.innerProduct("first", x, outputChannels: 2048, weights: weights(2048 * 784, scale: 0.06))
+    x = builder.innerProduct("first", x, outputChannels: units, weights: weights(units * 784, scale: 0.06))
     x = builder.activation("first_relu", .relu, x)
-    x = builder.innerProduct("second", x, outputChannels: 512, weights: weights(512 * 2048, scale: 0.04))
+    x = builder.innerProduct("second", x, outputChannels: 512, weights: weights(512 * units, scale: 0.04))
     x = builder.activation("second_relu", .relu, x)
     x = builder.innerProduct("features", x, outputChannels: 64, weights: weights(64 * 512, scale: 0.08))
     builder.output(x, .array([64]))
@@ -90,7 +90,13 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--measure" {
     exit(0)
 }
 
-let extractor = try makeExtractor()
+let units = try CommandLine.arguments.dropFirst().first.map { text in
+    guard let units = Int(text), (256...65_536).contains(units) else {
+        throw Unexpected("'\(text)' is no number of units: pass 256 to 65536")
+    }
+    return units
+}
+let extractor = try makeExtractor(units: units ?? 2048)
 let scratch = try scratchFolder()
 defer { try? FileManager.default.removeItem(at: scratch) }
 var sizes: [Int] = []
@@ -119,6 +125,7 @@ for (index, name) in ["self-contained", "linked        "].enumerated() {
         String(format: "%@     %5.1f MB      %5.1f MB", name, Double(sizes[index]) / 1e6, Double(memory[index]) / 1e3)
     )
 }
+printOwnInput("make demo-extractor ARGS=8192", "shares an extractor whose first layer has 8192 units")
 guard sizes[1] * 10 < sizes[0] * 6, memory[1] * 10 < memory[0] * 7 else {
     throw Unexpected("the link saves too little")
 }

@@ -2,6 +2,7 @@ import Foundation
 import MLKernels
 import MLLinearTraining
 import MLNumerics
+import MLTrainingCore
 
 /// Fits linear models to tables that `Oracles/linear-models/check` writes, so that scikit-learn's can be held against
 /// them, and finds similar items for `Oracles/recommenders/check`.
@@ -127,7 +128,7 @@ struct LinearTrainingRunner {
                 let (start, before) = (ContinuousClock.now, processorTime())
                 let matrix = try LinearTrainingMatrix(rowCount: request.rows, blocks: blocks)
                 var trainer = try LinearTrainer(matrix, targets: targets, objective: objective, settings: settings)
-                try trainer.run()
+                try trainer.train()
                 times.append((ContinuousClock.now - start) / .seconds(1))
                 processorTimes.append(processorTime() - before)
                 fitted = trainer

@@ -3,6 +3,7 @@ import MLKernels
 import MLModels
 import MLNumerics
 import MLTextTraining
+import MLTrainingCore
 
 /// Trains on files that `Oracles/texts/check` writes, so that scikit-learn and CRFsuite can be held against it.
 ///

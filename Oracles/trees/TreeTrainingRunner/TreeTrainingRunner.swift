@@ -35,6 +35,7 @@ struct TreeTrainingRunner {
             let (columns, rest) = try read(request.train, request.rows, request.columns)
             let table = try TreeTrainingTable(columns: columns)
             var settings = TreeTrainingSettings()
+            settings.maxIterations = request.rounds
             settings.maxDepth = request.maxDepth
             settings.stepSize = request.stepSize
             settings.rowSubsample = request.subsample
@@ -60,7 +61,7 @@ struct TreeTrainingRunner {
             if request.forest {
                 trainer.growForest(request.rounds)
             } else {
-                for _ in 0..<request.rounds { trainer.boost() }
+                for _ in 0..<request.rounds { trainer.step() }
             }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             let processor = processorTime() - before

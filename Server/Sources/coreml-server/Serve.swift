@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import Foundation
 import Hummingbird
 import Logging
@@ -131,6 +132,8 @@ struct Serve: AsyncParsableCommand {
         ]
         if let certificate { services.append(CertificateWatch(certificate, logger: logger)) }
         if let metricsPort {
+            // The libraries' metrics are collected with the server's own.
+            MetricsSystem.bootstrap(PrometheusRegistry.shared)
             let metrics = Metrics(service: service, reception: reception, certificate: certificate)
             services.append(metrics.application(port: metricsPort, logger))
         }

@@ -44,8 +44,7 @@ struct EngineBuilder {
             compiled?.finish()
             return engine
         } catch {
-            // A kernel needs weights in another form than the compiled file holds, for example because the instruction
-            // set was switched after loading began.
+            // A kernel needs weights in another form than the compiled file holds.
             guard compiled != nil, error.code == .absentConstant else { throw error }
         }
         let whole = try file.whole()

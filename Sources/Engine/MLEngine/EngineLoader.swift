@@ -1,5 +1,6 @@
 package import MLFeatures
 package import MLFiles
+import MLKernels
 package import MLLowering
 import MLModels
 package import MLNumerics
@@ -21,7 +22,9 @@ package enum EngineLoader {
         functionName: String? = nil,
         loadingOptions: LoadingOptions = LoadingOptions()
     ) throws(ModelError) -> any ModelEngine {
-        try withErrorContext(file.path) { () throws(ModelError) in
+        let previous = loadingOptions.kernels.enter()
+        defer { KernelTable.leave(to: previous) }
+        return try withErrorContext(file.path) { () throws(ModelError) in
             let engine = try EngineBuilder(file, functionName: functionName, loadingOptions: loadingOptions).load(file)
             try ModelSources(file).checkWhole()
             return engine

@@ -1,6 +1,7 @@
 import Glibc
 package import MLFeatures
 import MLFiles
+import MLKernels
 import MLModels
 import MLNumerics
 import MLSpecification
@@ -16,12 +17,12 @@ enum LinkedModels {
 
     private static let loaded = Mutex<[String: Reference]>([:])
 
-    /// The engine of the file at `path`; `load` is called unless the same file is loaded already.
+    /// The engine of the file at `path`; `load` is called unless the same file is loaded already with the same kernels.
     static func engine(
         at path: String,
         _ load: () throws(ModelError) -> any ModelEngine
     ) throws(ModelError) -> any ModelEngine {
-        let key = identity(of: path)
+        let key = "\(KernelTable.current)|" + identity(of: path)
         if let known = loaded.withLock({ $0[key]?.engine }) { return known }
         let made = SharedEngine(try load())
         return loaded.withLock { loaded in

@@ -1,4 +1,5 @@
 package import MLFeatures
+package import MLKernels
 package import MLNumerics
 package import MLOperators
 package import MLSpecification
@@ -32,15 +33,19 @@ package struct LoadingOptions: Sendable {
     /// The operators, including those of the app.
     package var catalogue: Catalogue
     package var customModels: (any CustomModelSource)?
+    /// The kernels of the model's plans: those of one instruction set.
+    package var kernels: KernelTable
 
     package init(
         parameters: [Parameter] = [],
         catalogue: Catalogue = .standard,
-        customModels: (any CustomModelSource)? = nil
+        customModels: (any CustomModelSource)? = nil,
+        kernels: KernelTable = .current
     ) {
         self.parameters = parameters
         self.catalogue = catalogue
         self.customModels = customModels
+        self.kernels = kernels
     }
 
     /// The values for the model with the name `name` in its pipeline; the scoped ones come last.

@@ -1,5 +1,6 @@
 import MLFeatures
 import MLFiles
+import MLKernels
 import MLLowering
 import MLNumerics
 import MLOperators
@@ -16,6 +17,7 @@ final class NetworkVariants: Sendable {
     private let specification: Specification
     private let catalogue: Catalogue
     private let inputs: [InputFeature]
+    private let kernels = KernelTable.current
     /// Whether the network is read again for every set of extents, because ranks inside it depend on them.
     private let dependsOnExtents: Bool
     private let engines = Mutex(RecentCache<NeuralNetworkReader.InputShapes, GraphEngine>(limit: 8))
@@ -38,8 +40,10 @@ final class NetworkVariants: Sendable {
         guard shapes != NeuralNetworkReader.InputShapes() else { return nil }
         if let known = engines.withLock({ $0.find(shapes) }) { return known }
         let network = try specification()
-        let lowered = try NeuralNetworkReader.read(network, catalogue: catalogue, shapes: shapes)
-        let engine = try GraphEngine(lowered, interface: network.description_p)
+        let engine = try kernels.perform { () throws(ModelError) in
+            let lowered = try NeuralNetworkReader.read(network, catalogue: catalogue, shapes: shapes)
+            return try GraphEngine(lowered, interface: network.description_p)
+        }
         return engines.withLock { $0.keep(engine, for: shapes) }
     }
 

@@ -1,5 +1,6 @@
 package import MLFeatures
 import MLFiles
+import MLKernels
 package import MLNumerics
 package import MLSpecification
 import Synchronization
@@ -11,6 +12,7 @@ package final class PerShapeEngine: ModelEngine {
     package let interface: SpecModelDescription
     private let file: ModelFile
     private let functionName: String?
+    private let kernels = KernelTable.current
     private let engines = Mutex(RecentCache<[String: [Int]], GraphEngine>(limit: 8))
 
     init(_ file: ModelFile, functionName: String?) {
@@ -32,7 +34,9 @@ package final class PerShapeEngine: ModelEngine {
     /// The engine for these shapes, made when there is none yet.
     private func engine(for shapes: [String: [Int]]) throws(ModelError) -> GraphEngine {
         if let known = engines.withLock({ $0.find(shapes) }) { return known }
-        let engine = try EngineLoader.programEngine(file.fixed(to: shapes), functionName: functionName)
+        let engine = try kernels.perform { () throws(ModelError) in
+            try EngineLoader.programEngine(file.fixed(to: shapes), functionName: functionName)
+        }
         return engines.withLock { $0.keep(engine, for: shapes) }
     }
 }

@@ -183,11 +183,35 @@ package struct KernelContext {
         return operand(index)
     }
 
+    /// The elements of a float32 operand that may be absent.
+    package func optionalFloats(_ index: Int) -> UnsafePointer<Float>? {
+        optionalOperand(index)?.assumingMemoryBound(to: Float.self)
+    }
+
+    /// The elements of an int32 operand.
+    package func integers(_ index: Int) -> UnsafePointer<Int32> { operand(index).assumingMemoryBound(to: Int32.self) }
+
+    /// The elements of a bool or uint8 operand.
+    package func bytes(_ index: Int) -> UnsafePointer<UInt8> { operand(index).assumingMemoryBound(to: UInt8.self) }
+
+    /// The bit patterns of a float16 operand.
+    package func halves(_ index: Int) -> UnsafePointer<UInt16> { operand(index).assumingMemoryBound(to: UInt16.self) }
+
+    /// The scratch buffer as float32.
+    package var scratchFloats: UnsafeMutablePointer<Float> { scratch.assumingMemoryBound(to: Float.self) }
+
     package func result(_ index: Int = 0) -> UnsafeMutableRawPointer {
         pointers[Int(slots[operandCount + index])].unsafelyUnwrapped
     }
 
+    /// Whether the first result is in the memory of operand `index`.
+    package func isInPlace(_ index: Int) -> Bool { operand(index) == UnsafeRawPointer(result()) }
+
     package func resultFloats(_ index: Int = 0) -> UnsafeMutablePointer<Float> {
         result(index).assumingMemoryBound(to: Float.self)
+    }
+
+    package func resultIntegers(_ index: Int = 0) -> UnsafeMutablePointer<Int32> {
+        result(index).assumingMemoryBound(to: Int32.self)
     }
 }

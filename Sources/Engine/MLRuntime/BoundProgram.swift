@@ -1,4 +1,5 @@
 import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// A graph bound to one set of input shapes: a plan, and, where extents depend on data, the rest that is bound after it
@@ -39,16 +40,18 @@ package final class BoundProgram: Sendable {
     /// - Parameters:
     ///   - graph: The bound and optimised graph, without memory layouts.
     ///   - pipeline: Chooses the memory layouts.
+    ///   - kernels: The kernels of all plans.
     ///   - overwrites: Inputs whose memory an output may reuse.
     /// - Throws: Errors of the planner, such as an operator that has no kernel for its types.
     init(
         optimized graph: Graph,
         pipeline: GraphExecutable.Pipeline,
+        kernels: KernelTable,
         overwrites: [GraphExecutable.Overwrite]
     ) throws(ModelError) {
         let operations = graph.body.operations
         guard let cut = operations.firstIndex(where: { graph.isDynamic($0) }) else {
-            plan = try Planner.plan(try pipeline.layOut(graph), overwrites: overwrites)
+            plan = try Planner.plan(try pipeline.layOut(graph), kernels: kernels, overwrites: overwrites)
             tail = nil
             outputSources = graph.body.outputs.indices.map { .plan($0) }
             return
@@ -66,7 +69,7 @@ package final class BoundProgram: Sendable {
             sources[value] = .plan(head.outputs.count)
             head.outputs.append(value)
         }
-        plan = try Planner.plan(try pipeline.layOut(graph.part(head)))
+        plan = try Planner.plan(try pipeline.layOut(graph.part(head)), kernels: kernels)
         func source(_ id: ValueID) -> Source? { graph.constant(id).map { .constant($0) } ?? sources[id] }
 
         var dynamic: DynamicOperation?
@@ -79,7 +82,13 @@ package final class BoundProgram: Sendable {
                     .sorted { $0.index < $1.index }
                 var body = block
                 body.inputs += captured
-                bodies.append(try GraphExecutable(graph.part(body).loosened(block.inputs.count), pipeline: pipeline))
+                bodies.append(
+                    try GraphExecutable(
+                        graph.part(body).loosened(block.inputs.count),
+                        pipeline: pipeline,
+                        kernels: kernels
+                    )
+                )
                 captures.append(captured.compactMap(source))
             }
             dynamic = DynamicOperation(
@@ -107,7 +116,8 @@ package final class BoundProgram: Sendable {
                 graph.part(rest),
                 pipeline: pipeline,
                 contentInputs: contentInputs,
-                overwrites: kept
+                overwrites: kept,
+                kernels: kernels
             ),
             restInputs: rest.inputs.compactMap(source)
         )
@@ -174,6 +184,8 @@ package final class BoundProgram: Sendable {
         visits: BodyVisits? = nil
     ) throws(ModelError) -> [Tensor] {
         let operands = dynamic.operands.map { $0.map { values[$0] } }
+        let previous = plan.kernels.enter()
+        defer { KernelTable.leave(to: previous) }
         return try withErrorContext(dynamic.operation.location) { () throws(ModelError) in
             guard let control = dynamic.operation.op as? any ControlFlowOperator else {
                 return try dynamic.operation.op.reference(

@@ -38,7 +38,11 @@ extension Plan {
             }
         }
         let workspace = workspaces.take(for: self)
-        defer { workspaces.give(workspace) }
+        let previous = kernels.enter()
+        defer {
+            KernelTable.leave(to: previous)
+            workspaces.give(workspace)
+        }
         workspace.bind(inputs: inputs, outputs: results)
         // A single step has no gap to check in, and the check costs as much as a small kernel.
         let cancellation = steps.count > 1 ? Cancellation.ofSteps : nil

@@ -1,4 +1,5 @@
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 import Synchronization
 
@@ -46,6 +47,7 @@ package final class GraphExecutable: Sendable {
     /// The indices of inputs whose contents determine shapes.
     private let contentInputs: Set<Int>
     private let overwrites: [Overwrite]
+    private let kernels: KernelTable
     /// The only program, when every input has a fixed shape.
     private let fixed: BoundProgram?
     private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
@@ -58,21 +60,26 @@ package final class GraphExecutable: Sendable {
     ///   - contentInputs: The inputs that bind by contents, not only by shape.
     ///   - overwrites: Inputs whose memory an output may reuse; see `Overwrite`.
     ///   - isOptimized: Whether the graph is already bound and rewritten by `pipeline`.
+    ///   - kernels: The kernels of every plan, now and later.
     /// - Throws: Errors of binding and planning, when the graph's shapes are fixed.
     package init(
         _ graph: Graph,
         pipeline: Pipeline,
         contentInputs: Set<Int> = [],
         overwrites: [Overwrite] = [],
-        isOptimized: Bool = false
+        isOptimized: Bool = false,
+        kernels: KernelTable = .current
     ) throws(ModelError) {
         self.graph = graph
         self.pipeline = pipeline
         self.contentInputs = contentInputs
         self.overwrites = overwrites
+        self.kernels = kernels
+        let previous = kernels.enter()
+        defer { KernelTable.leave(to: previous) }
         if contentInputs.isEmpty, graph.inputs.allSatisfy({ graph.type(of: $0).isBound }) {
             let bound = isOptimized ? graph : try pipeline.optimize(try graph.bound())
-            fixed = try BoundProgram(optimized: bound, pipeline: pipeline, overwrites: overwrites)
+            fixed = try BoundProgram(optimized: bound, pipeline: pipeline, kernels: kernels, overwrites: overwrites)
         } else {
             fixed = nil
         }
@@ -127,9 +134,13 @@ package final class GraphExecutable: Sendable {
             types[id] = type
             if contentInputs.contains(index) { constants[id] = tensor }
         }
+        // Constants fold with the kernels of the plan.
+        let previous = kernels.enter()
+        defer { KernelTable.leave(to: previous) }
         let program = try BoundProgram(
             optimized: try pipeline.optimize(try graph.bound(types, constants: constants)),
             pipeline: pipeline,
+            kernels: kernels,
             overwrites: overwrites
         )
         return cache.withLock { $0.keep(program, for: key) }

@@ -1,4 +1,5 @@
 package import MLGraph
+package import MLKernels
 import MLNumerics
 
 /// A graph bound to concrete shapes, kernels and memory: a flat list of steps.
@@ -46,6 +47,8 @@ package final class Plan: Sendable {
     }
 
     package let steps: [Step]
+    /// The kernels that the steps call.
+    package let kernels: KernelTable
     package let inputTypes: [ValueType]
     package let outputTypes: [ValueType]
     let inputShapes: [[Int]]
@@ -64,6 +67,7 @@ package final class Plan: Sendable {
 
     init(
         steps: [Step],
+        kernels: KernelTable,
         inputTypes: [ValueType],
         outputTypes: [ValueType],
         memory: (arena: Int, scratch: Int, unshared: Int),
@@ -73,6 +77,7 @@ package final class Plan: Sendable {
         constants: [Tensor]
     ) {
         self.steps = steps
+        self.kernels = kernels
         self.inputTypes = inputTypes
         self.outputTypes = outputTypes
         inputShapes = inputTypes.map { $0.shape.counts ?? [] }

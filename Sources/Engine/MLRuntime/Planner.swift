@@ -1,9 +1,11 @@
 import MLGraph
+import MLKernels
 package import MLNumerics
 
 /// Turns a bound graph into a plan: chooses kernels, computes lifetimes, assigns offsets.
 struct Planner {
     private let graph: Graph
+    private let kernels: KernelTable
     private var places: [(base: Plan.Base, offset: Int)?]
     private var slotOf: [ValueID: Int32] = [:]
     private var slotValues: [ValueID] = []
@@ -22,8 +24,9 @@ struct Planner {
     /// The values that may be written over such an input: one after another, each computed from the previous one.
     private var successors: Set<ValueID> = []
 
-    private init(_ graph: Graph, _ overwrites: [GraphExecutable.Overwrite]) {
+    private init(_ graph: Graph, _ kernels: KernelTable, _ overwrites: [GraphExecutable.Overwrite]) {
         self.graph = graph
+        self.kernels = kernels
         places = []
         overwritten = Dictionary(
             overwrites.map { ($0.output, graph.inputs[$0.input]) },
@@ -31,9 +34,16 @@ struct Planner {
         )
     }
 
-    /// Plans `graph`, whose values all have known extents.
-    static func plan(_ graph: Graph, overwrites: [GraphExecutable.Overwrite] = []) throws(ModelError) -> Plan {
-        var planner = Planner(graph, overwrites)
+    /// Plans `graph`, whose values all have known extents, for `kernels`.
+    static func plan(
+        _ graph: Graph,
+        kernels: KernelTable,
+        overwrites: [GraphExecutable.Overwrite] = []
+    ) throws(ModelError) -> Plan {
+        var planner = Planner(graph, kernels, overwrites)
+        // Operators choose and pack for the table that is entered.
+        let previous = kernels.enter()
+        defer { KernelTable.leave(to: previous) }
         return try planner.plan()
     }
 
@@ -244,6 +254,7 @@ struct Planner {
         if Verification.isOn { try verify(bases) }
         return Plan(
             steps: steps,
+            kernels: kernels,
             inputTypes: graph.inputs.map(graph.type(of:)),
             outputTypes: outputValues.map(graph.type(of:)),
             memory: (

@@ -13,8 +13,10 @@ package final class WeightBytes: @unchecked Sendable {
     private let data: Data
     private let copy: UnsafeMutableRawPointer?
 
-    /// A copy of bytes.
-    package convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(Data(bytes)) }
+    /// A copy of the `count` bytes at an address.
+    package convenience init(copying address: UnsafeRawPointer, count: Int) {
+        self.init(Data(UnsafeRawBufferPointer(start: address, count: count)))
+    }
 
     /// Shares the storage of `data`; data that `Data` keeps inside its own value is copied.
     init(_ data: Data) {

@@ -38,6 +38,14 @@ package struct Tensor: Sendable {
     /// Valid as long as the tensor is.
     package var address: UnsafeMutableRawPointer { storage.address + byteOffset }
 
+    /// The elements of a float32 tensor.
+    ///
+    /// Valid as long as the tensor is.
+    package var floats: UnsafePointer<Float> {
+        precondition(scalarType == .float32, "a \(scalarType) tensor has no float32 elements")
+        return UnsafePointer(address.assumingMemoryBound(to: Float.self))
+    }
+
     /// Tells the system that the elements will not be accessed soon; see `TensorStorage.letGo`.
     package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
 
@@ -64,6 +72,17 @@ extension Tensor {
         }
     }
 
+    /// Calls `single` or `half` with the elements of a float32 or float16 tensor.
+    package func withFloatStorage<R>(
+        single: (UnsafePointer<Float>) -> R,
+        half: (UnsafePointer<UInt16>) -> R
+    ) -> R {
+        storage.withPassingBytes(from: byteOffset, count: byteCount) { bytes in
+            scalarType == .float16
+                ? half(bytes.assumingMemoryBound(to: UInt16.self)) : single(bytes.assumingMemoryBound(to: Float.self))
+        }
+    }
+
     /// The elements as `T` for writing; copies first when the storage is shared.
     package mutating func withMutableElements<T: BitwiseCopyable, R>(
         of type: T.Type,
@@ -86,6 +105,22 @@ extension Tensor {
         values.withUnsafeBytes {
             address.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(address), byteCount: $0.count)
         }
+    }
+
+    /// A tensor that shares the storage of an array and retains it.
+    package init(sharing values: [Float], shape: [Int]) {
+        guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {
+            self.init(values, shape: shape)
+            return
+        }
+        // The elements of a native array of trivial values do not move while the array is retained and not written;
+        // `release` holds the reference.
+        let storage = TensorStorage(
+            reading: address,
+            byteCount: values.count * 4,
+            release: { withExtendedLifetime(values) {} }
+        )
+        self.init(scalarType: .float32, shape: shape, storage: storage)
     }
 
     package init(_ values: [Float], shape: [Int]) { self.init(elements: values, scalarType: .float32, shape: shape) }

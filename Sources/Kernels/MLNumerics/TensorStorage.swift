@@ -88,6 +88,11 @@ package final class TensorStorage: @unchecked Sendable {
         owner = release.map { .releasing($0) } ?? .lender
     }
 
+    /// Wraps bytes that `release` frees, and that are only read.
+    package convenience init(reading address: UnsafeRawPointer, byteCount: Int, release: (@Sendable () -> Void)?) {
+        self.init(borrowing: UnsafeMutableRawPointer(mutating: address), byteCount: byteCount, release: release)
+    }
+
     /// Takes ownership of the mapping of a whole file, which is never written, from a page boundary.
     package init(mapping address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
         known = address

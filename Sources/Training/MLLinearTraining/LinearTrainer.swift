@@ -22,14 +22,14 @@ package struct LinearTrainer: Sendable {
     /// The objective at the current coefficients: losses of all examples and penalties.
     package private(set) var objectiveValue: Double
 
-    private let problem: LinearProblem
-    private var coefficients: [Double]
-    private var solver: Solver
+    let problem: LinearProblem
+    private(set) var coefficients: [Double]
+    private(set) var solver: Solver
     /// The evaluation at the current coefficients; valid when `isEvaluated`.
     private var present: LinearProblem.Evaluation
     private var isEvaluated = true
     /// The number of consecutive iterations that reduced the objective by no more than the threshold.
-    private var stalls = 0
+    private(set) var stalls = 0
     private var trial: LinearProblem.Evaluation
 
     enum Solver: Sendable {
@@ -147,19 +147,6 @@ package struct LinearTrainer: Sendable {
         return losses / problem.weights.reduce(0, +)
     }
 
-    /// Iterates until training is finished.
-    ///
-    /// - Parameter isCancelled: Called before every iteration.
-    /// - Throws: `.cancelled`; the progress until then is kept.
-    package mutating func run(isCancelled: () -> Bool = { false }) throws(ModelError) {
-        while !isFinished {
-            guard !isCancelled() else {
-                throw ModelError(.cancelled, "the fit was cancelled after \(iteration) iterations")
-            }
-            step()
-        }
-    }
-
     /// Performs one iteration; does nothing when training is finished.
     package mutating func step() {
         guard !isFinished else { return }
@@ -189,6 +176,24 @@ package struct LinearTrainer: Sendable {
         if case .newton = solver { threshold *= 1e-6 }
         stalls = before - objectiveValue <= threshold ? stalls + 1 : 0
         isConverged = isExact || !moved || stalls >= (threshold > 0 ? 1 : 5)
+    }
+
+    /// Continues from there; the caller has checked that the values are those of such a fit.
+    mutating func resume(
+        iteration: Int,
+        isConverged: Bool,
+        stalls: Int,
+        objectiveValue: Double,
+        coefficients: [Double],
+        solver: Solver
+    ) {
+        self.iteration = iteration
+        self.isConverged = isConverged
+        self.stalls = stalls
+        self.objectiveValue = objectiveValue
+        self.coefficients = coefficients
+        self.solver = solver
+        isEvaluated = false
     }
 
     // MARK: Newton's method
@@ -386,105 +391,5 @@ package struct LinearTrainer: Sendable {
         var sum = 0.0
         for place in coefficients.indices { sum += problem.l1[place % problem.width] * coefficients[place].magnitude }
         return sum
-    }
-}
-
-// MARK: - State
-
-extension LinearTrainer {
-    /// The state from which a fit of the same examples continues exactly as if it had not been interrupted.
-    package var state: [UInt8] {
-        var writer = StateWriter()
-        writer.add(Self.mark)
-        writer.add(fingerprint)
-        writer.add(UInt64(iteration))
-        writer.add(UInt64(isConverged ? 1 : 0))
-        writer.add(UInt64(stalls))
-        writer.add(objectiveValue)
-        writer.add(coefficients)
-        switch solver {
-        case .newton: writer.add(UInt64(0))
-        case .limitedMemory(let memory):
-            writer.add(UInt64(1))
-            writer.add(UInt64(memory.pairs.count))
-            for pair in memory.pairs {
-                writer.add(pair.change)
-                writer.add(pair.gradientChange)
-            }
-        case .proximal(let state):
-            writer.add(UInt64(2))
-            writer.add(state.momentum)
-            writer.add(state.curvature)
-            writer.add(state.previous)
-        }
-        return writer.bytes
-    }
-
-    /// Continues from the state of a fit of the same examples, objective and penalties.
-    ///
-    /// - Throws: `.malformed` for bytes that are not a state, `.invalidInput` for the state of another fit.
-    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
-        var reader = StateReader(state)
-        guard try reader.integer() == Self.mark else {
-            throw ModelError(.malformed, "the bytes are not the state of a linear fit")
-        }
-        guard try reader.integer() == fingerprint else {
-            throw ModelError(.invalidInput, "the state belongs to a fit of other examples or other settings")
-        }
-        let count = problem.coefficientCount
-        let (iteration, flag, stalls) = (try reader.integer(), try reader.integer(), try reader.integer())
-        let value = try reader.number()
-        let coefficients = try reader.numbers(count)
-        let kind = try reader.integer()
-        let solver: Solver
-        switch (kind, self.solver) {
-        case (0, .newton): solver = .newton
-        case (1, .limitedMemory):
-            var memory = LBFGS()
-            let pairs = try reader.integer()
-            guard pairs <= LBFGS.capacity else { throw StateReader.malformed }
-            for _ in 0..<pairs {
-                let (change, gradientChange) = (try reader.numbers(count), try reader.numbers(count))
-                memory.learn(change: change, gradientChange: gradientChange)
-            }
-            solver = .limitedMemory(memory)
-        case (2, .proximal(var proximal)):
-            proximal.momentum = try reader.number()
-            proximal.curvature = try reader.number()
-            proximal.previous = try reader.numbers(count)
-            guard proximal.momentum >= 1, proximal.curvature > 0 else { throw StateReader.malformed }
-            solver = .proximal(proximal)
-        default: throw StateReader.malformed
-        }
-        guard reader.isAtEnd, flag <= 1, stalls <= 5, iteration <= UInt64(Int32.max)
-        else { throw StateReader.malformed }
-        self.iteration = Int(iteration)
-        self.stalls = Int(stalls)
-        self.coefficients = coefficients
-        self.solver = solver
-        isConverged = flag == 1
-        objectiveValue = value
-        isEvaluated = false
-    }
-
-    private static var mark: UInt64 { 0x31_544946_4c4d4c }
-
-    /// A fingerprint of the examples and of everything that determines the optimum and the path to it.
-    private var fingerprint: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func mix(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01b3 }
-        mix(UInt64(problem.tiles.rowCount))
-        mix(UInt64(problem.width))
-        switch objective {
-        case .leastSquares: mix(1)
-        case .logistic(let classes): mix(UInt64(classes) << 8 | 2)
-        case .smoothedHinge: mix(3)
-        }
-        let numbers = [settings.l1Penalty, settings.l2Penalty, settings.stepSize, settings.featureRescaling ? 1 : 0]
-        for list in [numbers, problem.tiles.scales, problem.tiles.means, problem.targets, problem.weights] {
-            for value in list { mix(value.bitPattern) }
-        }
-        for column in problem.tiles.columns { mix(UInt64(bitPattern: Int64(column))) }
-        return hash
     }
 }

@@ -2,6 +2,7 @@ import Glibc
 import MLKernels
 package import MLModels
 package import MLNumerics
+import MLTrainingCore
 
 /// The hyperparameters of a word tagger's training.
 package struct SequenceSettings: Sendable {
@@ -28,12 +29,13 @@ package struct SequenceSettings: Sendable {
 package final class CRFTrainer {
     package let tags: [String]
     package private(set) var settings: SequenceSettings
-    package private(set) var passes = 0
+    /// The number of passes over the sequences so far.
+    package private(set) var iteration = 0
     /// The sum of the negative log-likelihoods in the last pass, each computed before its sequence was learnt from.
     package private(set) var loss = 0.0
     /// The number of tokens in the training sequences.
     package var tokenCount: Int { table.tokenCount }
-    package var isFinished: Bool { passes >= settings.passes }
+    package var isFinished: Bool { iteration >= settings.passes }
 
     private let table: SequenceTable
     /// Three rows per feature: the weights, the accumulated gradients of FTRL (z), the sums of squared gradients (n).
@@ -79,19 +81,6 @@ package final class CRFTrainer {
         transitions = FloatRows(count: (tags.count + 1) * 3, width: tags.count)
     }
 
-    /// Trains until the last pass.
-    ///
-    /// - Parameter isCancelled: Called before every pass.
-    /// - Throws: `.cancelled`.
-    package func train(isCancelled: () -> Bool = { Task.isCancelled }) throws(ModelError) {
-        while !isFinished {
-            if isCancelled() {
-                throw ModelError(.cancelled, "the training was cancelled after \(passes) passes over the sequences")
-            }
-            step()
-        }
-    }
-
     /// Changes the number of passes.
     ///
     /// - Parameter passes: At least 1.
@@ -103,8 +92,8 @@ package final class CRFTrainer {
         let longest = (0..<table.count).map { table.starts[$0 + 1] - table.starts[$0] }.max() ?? 0
         let lattice = Lattice(tokens: longest, tags: tags.count)
         loss = 0
-        for sequence in order(table.count, seed: settings.seed, pass: passes) { learn(sequence, lattice) }
-        passes += 1
+        for sequence in order(table.count, seed: settings.seed, pass: iteration) { learn(sequence, lattice) }
+        iteration += 1
     }
 
     private func learn(_ sequence: Int, _ lattice: Lattice) {
@@ -188,40 +177,39 @@ package final class CRFTrainer {
             weights: weights
         )
     }
+}
 
-    private static let stateKind = "SWTAGS01"
+extension CRFTrainer: IterativeTraining {
+    private static let mark = "SWTAGS01"
 
     private var fingerprint: UInt64 {
-        var print = Fingerprint()
+        var print = Fingerprint(.splitMix)
         print.add(table.fingerprint)
         for value in [settings.rate, settings.l1, settings.l2] { print.add(UInt64(value.bitPattern)) }
         print.add(settings.seed)
         return print.value
     }
 
-    /// The state from which `resume` continues.
+    /// The state from which `restore` continues.
     package var state: [UInt8] {
-        TrainingState.bytes(
-            kind: Self.stateKind,
-            fingerprint: fingerprint,
-            passes: passes,
-            arrays: [features.values, transitions.values]
-        )
+        var writer = CheckpointWriter(mark: Self.mark, fingerprint: fingerprint, iteration: iteration)
+        writer.write(features.values)
+        writer.write(transitions.values)
+        return writer.bytes
     }
 
     /// Continues from a state of the same sequences and settings, exactly as if it had been reached here.
     ///
     /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
-    package func resume(_ state: [UInt8]) throws(ModelError) {
-        let state = try TrainingState(
-            state,
-            kind: Self.stateKind,
-            fingerprint: fingerprint,
-            lengths: [features.count * tags.count, transitions.count * tags.count]
-        )
-        features.set(state.arrays[0])
-        transitions.set(state.arrays[1])
-        passes = state.passes
+    package func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = CheckpointReader(state, "the checkpoint", remedy: "delete it and train again")
+        let iteration = try reader.readHead(mark: Self.mark, fingerprint: fingerprint)
+        let features = try reader.readFiniteFloats(self.features.count * tags.count)
+        let transitions = try reader.readFiniteFloats(self.transitions.count * tags.count)
+        try reader.finish()
+        self.features.set(features)
+        self.transitions.set(transitions)
+        self.iteration = iteration
     }
 }
 

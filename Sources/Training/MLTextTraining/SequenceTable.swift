@@ -1,10 +1,13 @@
+import MLFeatures
 import MLModels
 package import MLNumerics
+import MLTrainingCore
 
 /// Sequences of tokens with their tags; each token is represented by the keys of its features.
 package struct SequenceTable {
-    package private(set) var tags: [String]
-    private var tagPlaces: [String: UInt16]
+    /// The different tags, in the order in which they first occur.
+    package var tags: [String] { tagLabels.texts }
+    private var tagLabels = ClassLabels(.strings([]))
     /// The index of each sequence's first token, and the end of the last sequence.
     package private(set) var starts: [Int] = [0]
     /// The tag of each token.
@@ -19,10 +22,7 @@ package struct SequenceTable {
     package var count: Int { starts.count - 1 }
     package var tokenCount: Int { targets.count }
 
-    package init() {
-        tags = []
-        tagPlaces = [:]
-    }
+    package init() {}
 
     /// Adds a sequence.
     ///
@@ -51,13 +51,11 @@ package struct SequenceTable {
     }
 
     private mutating func place(of tag: String) throws(ModelError) -> UInt16 {
-        if let place = tagPlaces[tag] { return place }
-        guard tags.count < 4096 else {
+        if let place = tagLabels.index(of: tag) { return UInt16(place) }
+        guard tagLabels.count < 4096 else {
             throw ModelError(.invalidInput, "there are more than 4,096 labels; \"\(tag)\" is one too many")
         }
-        tagPlaces[tag] = UInt16(tags.count)
-        tags.append(tag)
-        return UInt16(tags.count - 1)
+        return UInt16(tagLabels.insert(tag))
     }
 
     /// Removes the features that fewer than `least` tokens have.
@@ -82,11 +80,11 @@ package struct SequenceTable {
     }
 
     var fingerprint: UInt64 {
-        var print = Fingerprint()
-        for tag in tags { print.add(FeatureKey.of(tag)) }
-        for start in starts { print.add(start) }
-        for target in targets { print.add(UInt64(target)) }
-        for key in table.keys { print.add(key) }
+        var print = Fingerprint(.splitMix)
+        print.add(tags.map { FeatureKey.of($0) })
+        print.add(starts)
+        print.add(targets.map { UInt64($0) })
+        print.add(table.keys)
         return print.value
     }
 }

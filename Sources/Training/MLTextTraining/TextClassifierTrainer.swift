@@ -2,6 +2,7 @@ import Glibc
 import MLKernels
 package import MLModels
 package import MLNumerics
+import MLTrainingCore
 
 /// The hyperparameters of a text classifier's training.
 package struct TextClassifierSettings: Sendable {
@@ -38,8 +39,9 @@ package struct TextClassifierSettings: Sendable {
 package final class TextClassifierTrainer {
     package let labels: [String]
     package private(set) var settings: TextClassifierSettings
-    package private(set) var passes = 0
-    package var isFinished: Bool { isConverged || passes >= settings.passes }
+    /// The number of passes over the texts so far.
+    package private(set) var iteration = 0
+    package var isFinished: Bool { isConverged || iteration >= settings.passes }
     /// The share of texts that were classified correctly in the last pass, each before it was learnt from.
     package private(set) var accuracy = 0.0
     /// The mean over the texts of Σ max(0, 1 − y·score)² over the labels in the last pass, each computed before it was
@@ -171,8 +173,8 @@ package final class TextClassifierTrainer {
     /// Performs one pass over the texts.
     package func step() {
         guard !isFinished else { return }
-        let result = descend(order(targets.count, seed: settings.seed, pass: passes), weights, duals)
-        passes += 1
+        let result = descend(order(targets.count, seed: settings.seed, pass: iteration), weights, duals)
+        iteration += 1
         accuracy = Double(result.right) / Double(Swift.max(targets.count, 1))
         loss = result.loss / Double(Swift.max(targets.count, 1))
         isConverged = result.furthest < settings.tolerance
@@ -239,19 +241,6 @@ package final class TextClassifierTrainer {
             }
         }
         return (right, loss, furthest)
-    }
-
-    /// Trains until the last pass or convergence.
-    ///
-    /// - Parameter isCancelled: Called before every pass.
-    /// - Throws: `.cancelled`.
-    package func train(isCancelled: () -> Bool = { Task.isCancelled }) throws(ModelError) {
-        while !isFinished {
-            if isCancelled() {
-                throw ModelError(.cancelled, "the training was cancelled after \(passes) passes over the texts")
-            }
-            step()
-        }
     }
 
     /// The softmax factor that maximises the likelihood of held-out texts.
@@ -325,44 +314,45 @@ package final class TextClassifierTrainer {
             vectorWeights: Array(values[known * width..<(known + dimensions) * width])
         )
     }
+}
 
-    private static let stateKind = "SWTEXT02"
+extension TextClassifierTrainer: IterativeTraining {
+    private static let mark = "SWTEXT02"
 
     private var fingerprint: UInt64 {
-        var print = Fingerprint()
+        var print = Fingerprint(.splitMix)
         print.add(labels.count)
         print.add(UInt64(settings.cost.bitPattern))
         print.add(settings.seed)
         print.add(dimensions)
-        for label in labels { print.add(FeatureKey.of(label)) }
-        for target in targets { print.add(target) }
-        for key in table.table.keys { print.add(key) }
+        print.add(labels.map { FeatureKey.of($0) })
+        print.add(targets)
+        print.add(table.table.keys)
         return print.value
     }
 
-    /// The state from which `resume` continues.
+    /// The state from which `restore` continues.
     package var state: [UInt8] {
-        TrainingState.bytes(
-            kind: Self.stateKind,
-            fingerprint: fingerprint,
-            passes: passes,
-            arrays: [weights.values, duals.values, [isConverged ? 1 : 0]]
-        )
+        var writer = CheckpointWriter(mark: Self.mark, fingerprint: fingerprint, iteration: iteration)
+        writer.write(weights.values)
+        writer.write(duals.values)
+        writer.write([isConverged ? 1 : 0] as [Float])
+        return writer.bytes
     }
 
     /// Continues from a state of the same texts and settings, exactly as if it had been reached here.
     ///
     /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
-    package func resume(_ state: [UInt8]) throws(ModelError) {
-        let state = try TrainingState(
-            state,
-            kind: Self.stateKind,
-            fingerprint: fingerprint,
-            lengths: [weights.count * labels.count, duals.count * labels.count, 1]
-        )
-        weights.set(state.arrays[0])
-        duals.set(state.arrays[1])
-        passes = state.passes
-        isConverged = state.arrays[2] == [1]
+    package func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = CheckpointReader(state, "the checkpoint", remedy: "delete it and train again")
+        let iteration = try reader.readHead(mark: Self.mark, fingerprint: fingerprint)
+        let weights = try reader.readFiniteFloats(self.weights.count * labels.count)
+        let duals = try reader.readFiniteFloats(self.duals.count * labels.count)
+        let isConverged = try reader.readFiniteFloats(1) == [1]
+        try reader.finish()
+        self.weights.set(weights)
+        self.duals.set(duals)
+        self.iteration = iteration
+        self.isConverged = isConverged
     }
 }

@@ -93,25 +93,33 @@ package struct TreeTrainer: Sendable {
         }
     }
 
-    /// Continues from trees that were grown with the same table and settings, as if they had been grown here.
-    package mutating func resume(_ grown: [RegressionTree]) throws(ModelError) {
-        guard trees.isEmpty, grown.count % objective.outputCount == 0 else {
-            throw ModelError(
-                .invalidInput,
-                "\(grown.count) trees cannot be continued: rounds have \(objective.outputCount) trees"
-            )
-        }
+    /// The number of rounds so far; a round has one tree for each output.
+    package var iteration: Int { trees.count / objective.outputCount }
+
+    package var isFinished: Bool { iteration >= settings.maxIterations }
+
+    /// Grows a tree for each output; does nothing when training is finished.
+    ///
+    /// The leaves of a forest's trees are not divided by their number, which is not known yet: the caller divides at
+    /// the end.
+    package mutating func step() {
+        guard !isFinished else { return }
+        let grown = sums
+        if settings.ensemble == .forest { sums = [Float](repeating: objective.baseScore, count: sums.count) }
+        let derivatives = derivatives()
+        sums = grown
+        for output in 0..<objective.outputCount { grow(derivatives, output, scale: 1) }
+    }
+
+    /// Replaces all trees by others that were grown with the same table and settings, as if they had been grown here.
+    mutating func replaceTrees(_ grown: [RegressionTree]) {
+        trees = []
+        sums = [Float](repeating: objective.baseScore, count: sums.count)
         for tree in grown {
             let output = trees.count % objective.outputCount
             tree.add(to: &sums, of: table, output: output, stride: objective.outputCount)
             trees.append(tree)
         }
-    }
-
-    /// One boosting round: grows a tree for each output, fitted to the loss's gradient.
-    package mutating func boost() {
-        let derivatives = derivatives()
-        for output in 0..<objective.outputCount { grow(derivatives, output, scale: 1) }
     }
 
     /// Grows a random forest: every tree is fitted to the same targets on its own sample, and their mean is the score.
@@ -126,26 +134,7 @@ package struct TreeTrainer: Sendable {
         }
     }
 
-    /// Grows one more tree per output of a random forest, fitted to the same targets as the first.
-    ///
-    /// Leaves are not divided by the number of trees, which is not known yet: the caller divides at the end.
-    package mutating func growForestTree() {
-        let grown = sums
-        sums = [Float](repeating: objective.baseScore, count: sums.count)
-        let derivatives = derivatives()
-        sums = grown
-        for output in 0..<objective.outputCount { grow(derivatives, output, scale: 1) }
-    }
-
-    package var columnCount: Int { table.columnCount }
-
-    /// The same training without any trees yet.
-    package var restarted: TreeTrainer {
-        var result = self
-        result.trees = []
-        result.sums = [Float](repeating: objective.baseScore, count: sums.count)
-        return result
-    }
+    var columnCount: Int { table.columnCount }
 
     private func derivatives() -> [SIMD2<Float>] {
         var pairs = [SIMD2<Float>](repeating: .zero, count: targets.count * objective.outputCount)

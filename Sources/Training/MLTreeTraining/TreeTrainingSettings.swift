@@ -16,6 +16,17 @@ package struct TreeTrainingSettings: Hashable, Sendable {
         case histogram(bins: Int)
     }
 
+    /// How trees are added to each other.
+    package enum Ensemble: Hashable, Sendable {
+        /// Every round fits the gradient of the loss of the rounds before it.
+        case boosted
+        /// Every tree fits the targets themselves, on a sample of its own.
+        case forest
+    }
+
+    package var ensemble = Ensemble.boosted
+    /// The maximum number of rounds of boosting, or of a forest's trees for each output.
+    package var maxIterations = 10
     /// The maximum depth of a tree, 1…24.
     package var maxDepth = 6
     /// The minimum loss reduction of a split (gamma); splits with less are pruned.
@@ -39,6 +50,7 @@ package struct TreeTrainingSettings: Hashable, Sendable {
         func require(_ holds: Bool, _ name: String, _ value: Any, _ range: String) throws(ModelError) {
             guard holds else { throw ModelError(.invalidInput, "\(name) is \(value); it must be \(range)") }
         }
+        try require(maxIterations >= 1, "maxIterations", maxIterations, "at least 1")
         try require((1...24).contains(maxDepth), "maxDepth", maxDepth, "between 1 and 24")
         try require(minLossReduction >= 0, "minLossReduction", minLossReduction, "0 or more")
         try require(minChildWeight >= 0, "minChildWeight", minChildWeight, "0 or more")

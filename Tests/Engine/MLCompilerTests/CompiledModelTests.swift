@@ -54,14 +54,12 @@ struct CompiledModelTests {
 
     /// A kernel may want another packed form than those that were chosen at compile time.
     @Test func aModelWhoseKernelsAskForOtherPackedFormsIsReadFromItsSpecification() throws {
-        try InstructionSet.held {
-            let model = try CompiledModels.program(columns: 256)
-            let path = try compiled(model)
-            try forgetPackedForms(in: path + "/" + CompiledModel.fileName)
-            let x = Tensor((0..<32).map { Float($0) / 7 - 2 }, shape: [1, 32])
-            let expected = try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": .tensor(x)])
-            #expect(try tensor(try answer(path, ["x": x]), "y").values == tensor(expected, "y").values)
-        }
+        let model = try CompiledModels.program(columns: 256)
+        let path = try compiled(model)
+        try forgetPackedForms(in: path + "/" + CompiledModel.fileName)
+        let x = Tensor((0..<32).map { Float($0) / 7 - 2 }, shape: [1, 32])
+        let expected = try EngineLoader.load(ModelFile(specification: model)).prediction(from: ["x": .tensor(x)])
+        #expect(try tensor(try answer(path, ["x": x]), "y").values == tensor(expected, "y").values)
     }
 
     /// Rewrites a compiled form so that its index names no packed weights.

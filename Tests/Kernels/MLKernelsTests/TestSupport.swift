@@ -18,23 +18,9 @@ struct NumberSource {
     }
 }
 
-/// The instruction sets this processor has.
-let availableInstructionSets: [InstructionSet] = {
-    InstructionSet.switching {
-        let original = InstructionSet.current
-        defer { original.select() }
-        return InstructionSet.allCases.filter { $0.select() }
-    }
-}()
-
-/// Runs `body` once for each instruction set of this processor.
+/// Runs `body` with the kernels of each instruction set of this processor.
 func forEachInstructionSet(_ body: (InstructionSet) -> Void) {
-    let sets = availableInstructionSets
-    InstructionSet.switching {
-        let original = InstructionSet.current
-        defer { original.select() }
-        for set in sets where set.select() { body(set) }
-    }
+    for table in KernelTable.available { table.perform { body(table.instructionSet) } }
 }
 
 /// The largest difference over 1 + |expected|; infinite when NaN or infinities do not match.

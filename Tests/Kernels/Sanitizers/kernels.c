@@ -471,8 +471,8 @@ static void products(void) {
 int main(int count, char **arguments) {
     const long rounds = count > 1 ? atol(arguments[1]) : 200;
     for (int set = CML_ISA_SSE2; set <= CML_ISA_NEON; set++) {
-        if (!cml_isa_select(set)) continue;
-        isa = cml_isa_current();
+        isa = cml_isa_find(set);
+        if (!isa) continue;
         state = (count > 2 ? (uint64_t)atol(arguments[2]) : 1) * 0x9e3779b97f4a7c15u + 1;
         for (long round = 0; round < rounds; round++) {
             elementwise();

@@ -73,7 +73,7 @@ import Testing
         #expect(classifier.validationMetrics.counts?.total == 165)
         #expect(classifier.trainingMetrics.counts?.total == 165)
         #expect(
-            try MLLinearRegressor(trainingData: frame, targetColumn: "price", featureColumns: features)._trained.choice
+            try MLLinearRegressor(trainingData: frame, targetColumn: "price", featureColumns: features).trained.choice
                 == nil
         )
     }

@@ -66,7 +66,7 @@ private let choiceFolder = ProcessInfo.processInfo.environment["COREML_CHOICE_TA
         let model = try timed(&entry) { try MLClassifier(trainingData: train, targetColumn: "target") }
         entry.scores["automatic"] = 1 - model.evaluation(on: test).classificationError
         entry.chosen = text(model.choice)
-        func score<T: _TabularClassifier>(_: T.Type) throws -> Double {
+        func score<T: MLTabularClassifier>(_: T.Type) throws -> Double {
             let task = try T(trainingData: train, targetColumn: "target")
             return 1 - task.evaluation(on: test).classificationError
         }
@@ -84,7 +84,7 @@ private let choiceFolder = ProcessInfo.processInfo.environment["COREML_CHOICE_TA
         let model = try timed(&entry) { try MLRegressor(trainingData: train, targetColumn: "target") }
         entry.scores["automatic"] = model.evaluation(on: test).rootMeanSquaredError
         entry.chosen = text(model.choice)
-        func score<T: _TabularRegressor>(_: T.Type) throws -> Double {
+        func score<T: MLTabularRegressor>(_: T.Type) throws -> Double {
             try T(trainingData: train, targetColumn: "target").evaluation(on: test).rootMeanSquaredError
         }
         entry.scores["boosted-tree"] = try score(MLBoostedTreeRegressor.self)

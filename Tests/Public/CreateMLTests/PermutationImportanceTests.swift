@@ -34,8 +34,8 @@ struct PermutationImportanceTests {
             featureColumns: ["nothing", "some", "much"],
             parameters: .init(validation: .split(strategy: .fixed(ratio: 0.25, seed: 1)))
         )
-        #expect(!model._trained.samplesTraining)
-        let importance = try #require(try model._trained.importance(seed: 7))
+        #expect(!model.trained.samplesTraining)
+        let importance = try #require(try model.trained.importance(seed: 7))
         #expect(importance.measure == .rootMeanSquaredError)
         #expect(importance.features.map(\.name) == ["much", "some", "nothing"])
         #expect(importance.rowCount < 150 && importance.repetitions == 5, "validation rows are held out")
@@ -44,9 +44,9 @@ struct PermutationImportanceTests {
         #expect(abs(importance.features[1].increase - 10 * (1.0 / 6).squareRoot()) < 1)
         #expect(abs(importance.features[2].increase) < 0.1)
         #expect(importance.features[0].deviation > 0)
-        let again = try #require(try model._trained.importance(seed: 7))
+        let again = try #require(try model.trained.importance(seed: 7))
         #expect(again.features.map(\.increase) == importance.features.map(\.increase), "the seed decides")
-        let other = try #require(try model._trained.importance(seed: 8))
+        let other = try #require(try model.trained.importance(seed: 8))
         #expect(other.features.map(\.increase) != importance.features.map(\.increase))
     }
 
@@ -57,8 +57,8 @@ struct PermutationImportanceTests {
             featureColumns: ["nothing", "some", "much"],
             parameters: .init(validation: .none)
         )
-        #expect(model._trained.samplesTraining)
-        let importance = try #require(try model._trained.importance(seed: 7))
+        #expect(model.trained.samplesTraining)
+        let importance = try #require(try model.trained.importance(seed: 7))
         #expect(importance.measure == .classificationError)
         #expect(importance.features[0].name == "much")
         // The kind is then that of another row: right every second time.
@@ -69,7 +69,7 @@ struct PermutationImportanceTests {
     /// One feature matters anyhow; of many rows some are looked at; more features than can be measured are not.
     @Test func theCostIsBounded() throws {
         let single = try MLLinearRegressor(trainingData: frame(), targetColumn: "y", featureColumns: ["much"])
-        #expect(try single._trained.importance(seed: 1) == nil)
+        #expect(try single.trained.importance(seed: 1) == nil)
 
         typealias Extent = PermutationImportance.Extent
         #expect(Extent(rows: 1, features: 5, width: 5) == nil)

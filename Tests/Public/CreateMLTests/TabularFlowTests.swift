@@ -10,7 +10,7 @@ import Testing
 /// From a table to a file to predictions.
 @Suite struct TabularFlowTests {
     /// Writes a task's model, loads it as an app does, and compares what it predicts row by row.
-    func checkFile<T: _TabularTask>(_ task: T, _ frame: DataFrame, _ folder: TemporaryFolder) throws {
+    func checkFile<T: MLTabularTask>(_ task: T, _ frame: DataFrame, _ folder: TemporaryFolder) throws {
         let file = folder.file("\(T.self).mlmodel")
         try task.write(to: file, metadata: MLModelMetadata(author: "A", version: "3"))
         let model = try MLModel(contentsOf: file)
@@ -32,7 +32,7 @@ import Testing
         #expect(model.modelDescription.predictedFeatureName == task.targetColumn)
     }
 
-    func regressor<T: _TabularRegressor>(_: T.Type, holes: Double, below error: Double) throws {
+    func regressor<T: MLTabularRegressor>(_: T.Type, holes: Double, below error: Double) throws {
         var maker = TableMaker()
         let (frame, test) = (maker.frame(rows: 400, holes: holes), maker.frame(rows: 60, holes: holes))
         let task = try T(trainingData: frame, targetColumn: "price", featureColumns: TableMaker.features)
@@ -59,7 +59,8 @@ import Testing
     }
     @Test func `A linear regressor`() throws { try regressor(MLLinearRegressor.self, holes: 0, below: 5) }
 
-    func classifier<T: _TabularClassifier>(_: T.Type, targets: [String], holes: Double, above accuracy: Double) throws {
+    func classifier<T: MLTabularClassifier>(_: T.Type, targets: [String], holes: Double, above accuracy: Double) throws
+    {
         var maker = TableMaker()
         let (frame, test) = (maker.frame(rows: 400, holes: holes), maker.frame(rows: 60, holes: holes))
         for target in targets {

@@ -65,7 +65,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_TABLES"]
     private func classify(_ table: Table, _ train: DataFrame, _ test: DataFrame, _ folder: URL) throws
         -> [String: [Double]]
     {
-        func score<T: _TabularClassifier>(_: T.Type, _ parameters: T.ModelParameters) throws -> Double {
+        func score<T: MLTabularClassifier>(_: T.Type, _ parameters: T.ModelParameters) throws -> Double {
             let task = try T(trainingData: train, targetColumn: "target", parameters: parameters)
             try task.write(to: folder.appendingPathComponent("\(table.name)-\(T.self).mlmodel"))
             return 1 - task.evaluation(on: test).classificationError
@@ -88,7 +88,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_TABLES"]
     private func regress(_ table: Table, _ train: DataFrame, _ test: DataFrame, _ folder: URL) throws
         -> [String: [Double]]
     {
-        func score<T: _TabularRegressor>(_: T.Type, _ parameters: T.ModelParameters) throws -> Double {
+        func score<T: MLTabularRegressor>(_: T.Type, _ parameters: T.ModelParameters) throws -> Double {
             let task = try T(trainingData: train, targetColumn: "target", parameters: parameters)
             try task.write(to: folder.appendingPathComponent("\(table.name)-\(T.self).mlmodel"))
             return task.evaluation(on: test).rootMeanSquaredError

@@ -9,14 +9,14 @@ import Testing
         return maker.frame(rows: rows, holes: 0.05)
     }
 
-    func bytes<T: _TabularTask>(_ task: T, _ folder: TemporaryFolder) throws -> Data {
+    func bytes<T: MLTabularTask>(_ task: T, _ folder: TemporaryFolder) throws -> Data {
         let file = folder.file("\(UUID().uuidString).mlmodel")
         try task.write(to: file)
         return try Data(contentsOf: file)
     }
 
     /// Trains whole, and in parts of one, three and the remaining iterations, each of a session that is restored anew.
-    func interrupted<T: _TabularJobTask>(_: T.Type, _ target: String, _ parameters: T.ModelParameters) async throws {
+    func interrupted<T: MLTabularJobTask>(_: T.Type, _ target: String, _ parameters: T.ModelParameters) async throws {
         let (folder, frame, features) = (try TemporaryFolder(), frame(), TableMaker.features)
         let whole = try T(
             trainingData: frame,

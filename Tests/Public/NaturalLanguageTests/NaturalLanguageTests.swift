@@ -3,6 +3,7 @@ import Foundation
 import MLFiles
 import MLModels
 import MLTextTraining
+import MLTrainingCore
 import NaturalLanguage
 import Testing
 

@@ -34,7 +34,39 @@ struct ContractTests {
             let column = Column(name: "age", contents: [30, 40])
             print(column[2] as Any)
         }
-        #expect(printed(typed).contains("no such row in the column"))
+        #expect(printed(typed).contains("row 2 is not one of column 'age' (2 rows)"))
+    }
+
+    @Test func rowsOfOtherColumnsAreNamed() async {
+        let names = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame: DataFrame = ["age": [30], "name": ["Ann"]]
+            let other: DataFrame = ["age": [40], "city": ["Ulm"]]
+            frame[row: 0] = other[row: 0]
+        }
+        #expect(
+            printed(names).contains("a row with the columns 'age', 'city' does not fit a frame with 'age', 'name'")
+        )
+        let types = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            var frame: DataFrame = ["age": [30]]
+            var other: DataFrame = ["age": ["forty"]]
+            swap(&frame[row: 0], &other[row: 0])
+        }
+        #expect(printed(types).contains("column 'age' holds elements of type"))
+        let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let frame: DataFrame = ["age": [30]]
+            var row = frame[row: 0]
+            row["age"] = "forty"
+            print(row)
+        }
+        #expect(printed(value).contains("column 'age' holds elements of type Int, not String"))
+    }
+
+    @Test func sortsOfElementsWithoutAnOrderAreNamed() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let frame: DataFrame = ["mixed": [1, "a"]]
+            print(frame.sorted(on: "mixed"))
+        }
+        #expect(printed(result).contains("elements of column 'mixed' (Any) have no order"))
     }
 
     @Test func columnsOfOtherLengthsAreNamed() async {

@@ -1,4 +1,5 @@
 import MLGraph
+import MLKernels
 import MLNumerics
 import MLOperators
 import MLRuntime
@@ -16,7 +17,7 @@ struct OperatorCheck {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
             let results = try op.evaluated(operands)
             CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
-            return agreement(results, types) + flexibleTypes(types) + kernels(results) + graphs(results)
+            return agreement(results, types) + flexibleTypes(types) + implementations(results)
         } catch {
             return ["throws: \(error)"]
         }
@@ -29,7 +30,7 @@ struct OperatorCheck {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
             guard let results = try? op.evaluated(operands) else { return [] }
             CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
-            return agreement(results, types) + kernels(results) + graphs(results)
+            return agreement(results, types) + implementations(results)
         } catch {
             return ["throws: \(error)"]
         }
@@ -95,6 +96,13 @@ struct OperatorCheck {
         return failures
     }
 
+    /// Kernels and plans, in every instruction set of this processor.
+    private func implementations(_ results: [Tensor]) -> [String] {
+        KernelTable.available.flatMap { table in
+            table.perform { kernels(results) + graphs(results, table) }.map { "\(table): \($0)" }
+        }
+    }
+
     // MARK: Kernels
 
     private func kernels(_ results: [Tensor]) -> [String] {
@@ -117,7 +125,7 @@ struct OperatorCheck {
     // MARK: Graphs
 
     /// A graph of this one operation, run by the runtime with fixed and with flexible inputs.
-    private func graphs(_ results: [Tensor]) -> [String] {
+    private func graphs(_ results: [Tensor], _ table: KernelTable) -> [String] {
         var failures: [String] = []
         for isFlexible in [false, true] {
             let name = isFlexible ? "graph with flexible inputs" : "graph"
@@ -143,7 +151,7 @@ struct OperatorCheck {
                 let graph = builder.finished(outputs: values.enumerated().map { ("y\($0)", $1) })
                 try graph.verify()
                 for (form, graph) in [("as built", graph)] + (try written(graph).map { [("read back", $0)] } ?? []) {
-                    let found = try GraphExecutable(graph, pipeline: .none).run(inputs)
+                    let found = try GraphExecutable(graph, pipeline: .none, kernels: table).run(inputs)
                     for (index, (tensor, wanted)) in zip(found, results).enumerated() {
                         if let text = difference(tensor, wanted, tolerance: problem.tolerance) {
                             failures.append("\(name) \(form), result \(index): \(text)")

@@ -1,5 +1,6 @@
 import MLLinearTraining
 import MLNumerics
+import MLTrainingCore
 import Testing
 
 @Suite struct LinearMinimumTests {
@@ -178,7 +179,7 @@ import Testing
             objective: .leastSquares,
             settings: settings
         )
-        try trainer.run()
+        try trainer.train()
         #expect(trainer.model.weights[0].allSatisfy { $0 == 0 })
         #expect(abs(trainer.model.offsets[0] - numbers.reduce(0, +) / 300) < 1e-9)
     }
@@ -204,8 +205,8 @@ import Testing
         )
         var plain = try LinearTrainer(examples.matrix, targets: targets, objective: objective, settings: settings)
         var trainer = try LinearTrainer(extended, targets: targets, objective: objective, settings: settings)
-        try plain.run()
-        try trainer.run()
+        try plain.train()
+        try trainer.train()
         let weights = trainer.model.weights
         #expect(weights.allSatisfy { $0[4] == 0 && $0[5] == 0 && $0[7] == 0 && $0[8] == 0 })
         #expect(weights.joined().allSatisfy { $0.isFinite })
@@ -230,7 +231,7 @@ import Testing
         var settings = LinearTrainingSettings()
         settings.l2Penalty = 0
         var trainer = try LinearTrainer(matrix, targets: targets, objective: .leastSquares, settings: settings)
-        try trainer.run()
+        try trainer.train()
         let model = trainer.model
         #expect(trainer.isConverged && trainer.iteration == 1)
         for (weight, expected) in zip(model.weights[0], [1.0, 0, -2]) {
@@ -269,8 +270,8 @@ import Testing
             objective: objective,
             settings: settings
         )
-        try weighted.run()
-        try repeated.run()
+        try weighted.train()
+        try repeated.train()
         for (left, right) in zip(weighted.model.weights.joined(), repeated.model.weights.joined()) {
             #expect(abs(left - right) < 1e-5 * (1 + abs(right)))
         }

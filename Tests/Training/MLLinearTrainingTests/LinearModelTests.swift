@@ -2,6 +2,7 @@ import MLFeatures
 import MLLinearTraining
 import MLModels
 import MLNumerics
+import MLTrainingCore
 import MLSpecification
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         let examples = Examples(&noise, rows: 60, dense: 3, sparse: 5, categories: 2)
         let targets = targets(objective, examples.rows, &noise)
         var trainer = try LinearTrainer(examples.matrix, targets: targets, objective: objective)
-        try trainer.run()
+        try trainer.train()
         let scores = try trainer.model.scores(of: examples.matrix)
         let width = examples.rows[0].count
         var description = SpecModelDescription()

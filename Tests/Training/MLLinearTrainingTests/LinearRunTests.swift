@@ -1,6 +1,7 @@
 import MLKernels
 import MLLinearTraining
 import MLNumerics
+import MLTrainingCore
 import Testing
 
 @Suite struct LinearRunTests {
@@ -18,7 +19,7 @@ import Testing
                 Workers.limit(to: threads)
                 defer { Workers.limit(to: 0) }
                 var trainer = try LinearTrainer(examples.matrix, targets: targets, objective: objective)
-                try trainer.run()
+                try trainer.train()
                 fitted.append(trainer.model)
             }
             #expect(fitted[0] == fitted[1] && fitted[1] == fitted[2])
@@ -45,7 +46,7 @@ import Testing
             for state in states {
                 var resumed = try LinearTrainer(matrix, targets: targets, objective: objective, settings: settings)
                 try resumed.restore(state)
-                try resumed.run()
+                try resumed.train()
                 #expect(resumed.model == whole.model && resumed.iteration == whole.iteration)
                 #expect(resumed.isConverged == whole.isConverged)
             }
@@ -90,7 +91,7 @@ import Testing
         )
         var asked = 0
         #expect(throws: ModelError.self) {
-            try trainer.run {
+            try trainer.train {
                 asked += 1
                 return asked > 2
             }

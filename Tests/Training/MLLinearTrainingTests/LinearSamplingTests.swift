@@ -1,4 +1,5 @@
 import MLLinearTraining
+import MLTrainingCore
 import Testing
 
 /// Newton's first steps, which look at a sample of the examples.
@@ -56,7 +57,7 @@ import Testing
         let matrix = try Self.matrix(rows)
         #expect(Self.problem(matrix, targets, classes).hessianSampling > 1)
         var trainer = try LinearTrainer(matrix, targets: targets, objective: .logistic(classes: classes))
-        try trainer.run()
+        try trainer.train()
         #expect(trainer.isConverged && trainer.iteration < 10)
         var settings = LinearTrainingSettings()
         settings.convergenceThreshold = 0
@@ -67,7 +68,7 @@ import Testing
             objective: .logistic(classes: classes),
             settings: settings
         )
-        try longer.run()
+        try longer.train()
         for (found, exact) in zip(trainer.model.weights.joined(), longer.model.weights.joined()) {
             #expect(abs(found - exact) < 1e-6 * abs(exact))
         }
@@ -79,7 +80,7 @@ import Testing
         let matrix = try Self.matrix(rows)
         #expect(Self.problem(matrix, targets, 2).hessianSampling == 1)
         var trainer = try LinearTrainer(matrix, targets: targets, objective: .logistic(classes: 2))
-        try trainer.run()
+        try trainer.train()
         #expect(trainer.isConverged)
     }
 
@@ -95,7 +96,7 @@ import Testing
         for state in states {
             var resumed = try LinearTrainer(matrix, targets: targets, objective: .logistic(classes: 2))
             try resumed.restore(state)
-            try resumed.run()
+            try resumed.train()
             #expect(resumed.model == whole.model)
         }
     }

@@ -42,7 +42,7 @@ import Testing
         problem.settings.iterations = iterations
         problem.settings.leastSteps = 4
         var learner = try SeriesLearner(problem)
-        while !learner.isDone { _ = try learner.iterate() }
+        while !learner.isFinished { _ = try learner.step() }
         return learner
     }
 

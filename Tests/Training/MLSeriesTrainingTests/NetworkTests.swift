@@ -62,7 +62,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
     @Test func activitiesAreLearned() throws {
         var trainer = try Self.trainer(iterations: 20, validation: true)
         var losses: [Double] = []
-        while !trainer.isDone { losses.append(try trainer.iterate().loss) }
+        while !trainer.isFinished { losses.append(try trainer.step().loss) }
         #expect(losses.count == 20)
         #expect(losses.last ?? 1 < 0.5 * (losses.first ?? 0))
         #expect(trainer.report?.validationAccuracy ?? 0 > 0.8)
@@ -73,24 +73,24 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         defer { Workers.limit(to: 0) }
         Workers.limit(to: 1)
         var first = try Self.trainer(validation: true)
-        for _ in 0..<3 { try first.iterate() }
+        for _ in 0..<3 { try first.step() }
         Workers.limit(to: 2)
         var second = try Self.trainer(validation: true)
-        try second.iterate()
-        let saved = second.checkpoint
+        try second.step()
+        let saved = second.state
         var third = try Self.trainer(validation: true)
         try third.restore(saved)
-        #expect(third.checkpoint == saved)
-        for _ in 0..<2 { try third.iterate() }
-        #expect(third.checkpoint == first.checkpoint)
+        #expect(third.state == saved)
+        for _ in 0..<2 { try third.step() }
+        #expect(third.state == first.state)
         #expect(third.report == first.report)
         #expect(third.iteration == 3)
     }
 
     @Test func damagedCheckpointsAreRefused() throws {
         var trainer = try Self.trainer()
-        try trainer.iterate()
-        let saved = trainer.checkpoint
+        try trainer.step()
+        let saved = trainer.state
         var state = SplitMix64(seed: 1)
         for length in [0, 1, 7, 8, 9, 40, saved.count / 2, saved.count - 1] {
             var copy = trainer
@@ -108,7 +108,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
     /// A sequence that is computed in one go has the logits of one that is computed in parts, with the state between.
     @Test func stateCarriesOver() throws {
         var trainer = try Self.trainer(iterations: 1)
-        try trainer.iterate()
+        try trainer.step()
         let long = try ActivityData(recordings(1, rows: 420, seed: 9), names: names(1), window: 10).sequences()
         #expect(long.labels[0].count == 42)
         let whole = try trainer.logits(of: long)[0]
@@ -155,7 +155,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
                 settings: settings,
                 steps: 3
             ) { _ in examples }
-            try trainer.iterate()
+            try trainer.step()
             return trainer.parameters[0].values.map { Float($0) }
         }
         #expect(try fit(examples) == fit(padded))
@@ -182,7 +182,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
             validation: other
         ) { _ in own }
         var losses: [Double] = []
-        while !trainer.isDone { losses.append(try trainer.iterate().validationLoss ?? .nan) }
+        while !trainer.isFinished { losses.append(try trainer.step().validationLoss ?? .nan) }
         let best = losses.min() ?? .nan
         #expect(losses.count == (losses.firstIndex(of: best) ?? 0) + 1 + 4)
         var loss = 0.0
@@ -272,7 +272,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
             problem.settings.leastSteps = 1
             #expect(problem.kind.shortRecordings == 2)
             var learner = try SeriesLearner(problem)
-            _ = try learner.iterate()
+            _ = try learner.step()
             // Rows are counted, each with the class of its window.
             let found = try learner.trainingPredictions()
             #expect(found.truth == all.flatMap { $0.labels ?? [] })
@@ -338,7 +338,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
                 settings: settings
             )
         )
-        while !learner.isDone { _ = try learner.iterate() }
+        while !learner.isFinished { _ = try learner.step() }
         let (truth, predictions) = try learner.trainingPredictions()
         #expect(zip(truth, predictions).count { $0 == $1 } >= 26)
         #expect(try learner.predictions(of: moved).predictions == predictions)

@@ -5,6 +5,7 @@ import MLModels
 import MLNumerics
 import MLSpecification
 import MLTextTraining
+import MLTrainingCore
 import Testing
 
 /// Small made-up corpora whose answers are known.
@@ -126,8 +127,8 @@ struct ClassifierTrainingTests {
         let first = try trained(corpus, 3)
         for _ in 0..<3 { first.step() }
         let second = try trained(corpus, 3)
-        try second.resume(first.state)
-        #expect(second.passes == 3)
+        try second.restore(first.state)
+        #expect(second.iteration == 3)
         try second.train()
         #expect(second.model().bytes == whole.model().bytes)
 
@@ -137,10 +138,10 @@ struct ClassifierTrainingTests {
             var bytes = state
             let cut = Int.random(in: 0..<state.count, using: &draw)
             bytes.removeSubrange(cut...)
-            #expect(throws: ModelError.self) { try trained(corpus, 3).resume(bytes) }
+            #expect(throws: ModelError.self) { try trained(corpus, 3).restore(bytes) }
         }
         let others = try trained(Corpus.topics(3, texts: 200, seed: 6), 3)
-        #expect(throws: ModelError.self) { try others.resume(state) }
+        #expect(throws: ModelError.self) { try others.restore(state) }
     }
 
     /// A training that came near enough to its optimum is at its end for who goes on with it, too, however many passes
@@ -149,13 +150,13 @@ struct ClassifierTrainingTests {
         let corpus = Corpus.topics(3, texts: 200, seed: 5)
         let whole = try trained(corpus, 3) { ($0.passes, $0.tolerance) = (100, 0.1) }
         try whole.train()
-        #expect(whole.passes < 100)
+        #expect(whole.iteration < 100)
         let second = try trained(corpus, 3) { ($0.passes, $0.tolerance) = (100, 0.1) }
-        try second.resume(whole.state)
+        try second.restore(whole.state)
         second.limit(passes: 200)
         #expect(second.isFinished)
         second.step()
-        #expect(second.passes == whole.passes)
+        #expect(second.iteration == whole.iteration)
 
         let short = try trained(corpus, 3) { $0.passes = 2 }
         try short.train()
@@ -164,7 +165,7 @@ struct ClassifierTrainingTests {
         #expect(!short.isFinished)
         let loss = short.loss
         short.step()
-        #expect(short.isFinished && short.passes == 3 && short.loss < loss)
+        #expect(short.isFinished && short.iteration == 3 && short.loss < loss)
     }
 
     @Test func cancels() throws {
@@ -178,7 +179,7 @@ struct ClassifierTrainingTests {
         } throws: {
             ($0 as? ModelError)?.code == .cancelled
         }
-        #expect(trainer.passes == 2)
+        #expect(trainer.iteration == 2)
     }
 
     @Test func writesWhatItPredictsWith() throws {
@@ -364,14 +365,14 @@ struct TaggerTrainingTests {
         let (first, _) = try trainer(sentences)
         for _ in 0..<3 { first.step() }
         let (second, _) = try trainer(sentences)
-        try second.resume(first.state)
+        try second.restore(first.state)
         try second.train()
         #expect(second.model(features).bytes == whole.model(features).bytes)
         #expect(second.loss == whole.loss)
         for cut in [0, 7, 20, 100, first.state.count - 1] {
-            #expect(throws: ModelError.self) { try trainer(sentences).0.resume(Array(first.state.prefix(cut))) }
+            #expect(throws: ModelError.self) { try trainer(sentences).0.restore(Array(first.state.prefix(cut))) }
         }
-        #expect(throws: ModelError.self) { try trainer(Corpus.sentences(80, seed: 4)).0.resume(first.state) }
+        #expect(throws: ModelError.self) { try trainer(Corpus.sentences(80, seed: 4)).0.restore(first.state) }
     }
 
     @Test func predictsFromItsFile() throws {

@@ -9,20 +9,20 @@ import MLTraining
     ]
 
     @Test func whatIsStoredComesBack() throws {
-        let stored = TrainerCheckpoint(stepCount: 41, tensors: Self.tensors)
+        let stored = TrainerCheckpoint.bytes(stepCount: 41, tensors: Self.tensors)
         let like = Self.tensors.map { Tensor(uninitialized: $0.scalarType, shape: $0.shape, zeroed: true) }
-        let found = try TrainerCheckpoint(bytes: stored.bytes).contents(like: like)
+        let found = try TrainerCheckpoint.contents(of: stored, like: like)
         #expect(found.stepCount == 41)
         #expect(found.tensors.map(\.values) == Self.tensors.map(\.values))
     }
 
     @Test func damagedAndForeignBytesAreErrors() throws {
-        let bytes = TrainerCheckpoint(stepCount: 1, tensors: Self.tensors).bytes
+        let bytes = TrainerCheckpoint.bytes(stepCount: 1, tensors: Self.tensors)
         for count in 0..<bytes.count {
-            let short = TrainerCheckpoint(bytes: Array(bytes.prefix(count)))
-            #expect(throws: ModelError.self) { try short.contents(like: Self.tensors) }
+            let short = Array(bytes.prefix(count))
+            #expect(throws: ModelError.self) { try TrainerCheckpoint.contents(of: short, like: Self.tensors) }
         }
-        #expect(throws: ModelError.self) { try TrainerCheckpoint(bytes: bytes).contents(like: [Self.tensors[0]]) }
-        #expect(throws: ModelError.self) { try TrainerCheckpoint(bytes: bytes + [0]).contents(like: Self.tensors) }
+        #expect(throws: ModelError.self) { try TrainerCheckpoint.contents(of: bytes, like: [Self.tensors[0]]) }
+        #expect(throws: ModelError.self) { try TrainerCheckpoint.contents(of: bytes + [0], like: Self.tensors) }
     }
 }

@@ -53,18 +53,16 @@ import Testing
     @Test(arguments: [false, true])
     func sameWeightsWithAnyNumberOfThreads(updatingAll: Bool) throws {
         let data = UpdatableModel.examples([2, 8, 8], count: 20)
-        try InstructionSet.held {
-            defer { Workers.limit(to: 0) }
-            var found: [[[Double]]] = []
-            for threads in [1, 2, 3, 8] {
-                Workers.limit(to: threads)
-                var trainer = try NetworkTrainer(UpdatableModel.pictures(updatingAll: updatingAll).specification)
-                let examples = try trainer.examples(data)
-                for start in [0, 8, 12] { _ = try trainer.step(examples, Array(start..<start + 8)) }
-                found.append(try Self.parameters(trainer))
-            }
-            #expect(found.allSatisfy { $0 == found[0] })
+        defer { Workers.limit(to: 0) }
+        var found: [[[Double]]] = []
+        for threads in [1, 2, 3, 8] {
+            Workers.limit(to: threads)
+            var trainer = try NetworkTrainer(UpdatableModel.pictures(updatingAll: updatingAll).specification)
+            let examples = try trainer.examples(data)
+            for start in [0, 8, 12] { _ = try trainer.step(examples, Array(start..<start + 8)) }
+            found.append(try Self.parameters(trainer))
         }
+        #expect(found.allSatisfy { $0 == found[0] })
     }
 
     /// What plain evaluation in double precision gives is what kernels give, up to rounding.
@@ -95,22 +93,20 @@ import Testing
     }
 
     @Test func checkpointGoesOnWhereItWas() throws {
-        try InstructionSet.held {
-            var settings = TrainingSettings(optimizer: .adam(beta1: 0.9, beta2: 0.99, eps: 1e-8))
-            settings.learningRate = 0.01
-            let specification = UpdatableModel.perceptron().specification
-            var trainer = try NetworkTrainer(specification, settings: settings)
-            let examples = try trainer.examples(UpdatableModel.examples([6], count: 8))
-            for _ in 0..<3 { _ = try trainer.step(examples, [0, 1, 2, 3]) }
-            let stored = TrainerCheckpoint(bytes: trainer.checkpoint().bytes)
-            for _ in 0..<3 { _ = try trainer.step(examples, [4, 5, 6, 7]) }
-            var other = try NetworkTrainer(specification, settings: settings)
-            try other.restore(stored)
-            for _ in 0..<3 { _ = try other.step(examples, [4, 5, 6, 7]) }
-            #expect(try Self.parameters(trainer) == Self.parameters(other))
-            var foreign = try NetworkTrainer(UpdatableModel.pictures().specification, settings: settings)
-            #expect(throws: ModelError.self) { try foreign.restore(stored) }
-        }
+        var settings = TrainingSettings(optimizer: .adam(beta1: 0.9, beta2: 0.99, eps: 1e-8))
+        settings.learningRate = 0.01
+        let specification = UpdatableModel.perceptron().specification
+        var trainer = try NetworkTrainer(specification, settings: settings)
+        let examples = try trainer.examples(UpdatableModel.examples([6], count: 8))
+        for _ in 0..<3 { _ = try trainer.step(examples, [0, 1, 2, 3]) }
+        let stored = trainer.state
+        for _ in 0..<3 { _ = try trainer.step(examples, [4, 5, 6, 7]) }
+        var other = try NetworkTrainer(specification, settings: settings)
+        try other.restore(stored)
+        for _ in 0..<3 { _ = try other.step(examples, [4, 5, 6, 7]) }
+        #expect(try Self.parameters(trainer) == Self.parameters(other))
+        var foreign = try NetworkTrainer(UpdatableModel.pictures().specification, settings: settings)
+        #expect(throws: ModelError.self) { try foreign.restore(stored) }
     }
 
     @Test func copiesGoTheirOwnWay() throws {
@@ -139,52 +135,48 @@ import Testing
     }
 
     @Test func classifierTakesLabels() throws {
-        try InstructionSet.held {
-            var model = UpdatableModel.perceptron().specification
-            let network = model.neuralNetwork
-            model.neuralNetworkClassifier.layers = network.layers
-            model.neuralNetworkClassifier.updateParams = network.updateParams
-            model.neuralNetworkClassifier.stringClassLabels.vector = ["a", "b", "c"]
-            model.description_p.predictedFeatureName = "label"
-            var trainer = try NetworkTrainer(model)
-            let data = UpdatableModel.examples([6], count: 3)
-            let named = zip(data, ["a", "b", "c"]).map { ["x": $0["x"]!, "label": FeatureData.string($1)] }
-            var other = try NetworkTrainer(model)
-            #expect(try trainer.step(named) == other.step(data))
-            #expect(throws: ModelError.self) { try trainer.step([["x": data[0]["x"]!, "label": .string("d")]]) }
-        }
+        var model = UpdatableModel.perceptron().specification
+        let network = model.neuralNetwork
+        model.neuralNetworkClassifier.layers = network.layers
+        model.neuralNetworkClassifier.updateParams = network.updateParams
+        model.neuralNetworkClassifier.stringClassLabels.vector = ["a", "b", "c"]
+        model.description_p.predictedFeatureName = "label"
+        var trainer = try NetworkTrainer(model)
+        let data = UpdatableModel.examples([6], count: 3)
+        let named = zip(data, ["a", "b", "c"]).map { ["x": $0["x"]!, "label": FeatureData.string($1)] }
+        var other = try NetworkTrainer(model)
+        #expect(try trainer.step(named) == other.step(data))
+        #expect(throws: ModelError.self) { try trainer.step([["x": data[0]["x"]!, "label": .string("d")]]) }
     }
 
     /// Pictures train as arrays of their pixels do.
     @Test func picturesAreInputs() throws {
-        try InstructionSet.held {
-            var model = UpdatableModel([1, 8, 8])
-            model.convolution("first", "x", "a", 1, 3)
-            model.relu("relu", "a", "b")
-            model.add("flatten", "b", "c") { $0.flatten = SpecFlattenLayerParams() }
-            model.innerProduct("last", "c", "y", 3 * 64, 3)
-            model.crossEntropy(of: "y")
-            var settings = try NetworkTrainer.settings(of: model.specification)
-            settings.learningRate = 1e-5
-            var arrays = try NetworkTrainer(model.specification, settings: settings)
-            var image = SpecImageFeatureType()
-            (image.width, image.height, image.colorSpace) = (8, 8, .grayscale)
-            model.specification.description_p.input[0].type.imageType = image
-            var pictures = try NetworkTrainer(model.specification, settings: settings)
-            var asArrays: [[String: FeatureData]] = []
-            var asPictures: [[String: FeatureData]] = []
-            for example in 0..<4 {
-                let buffer = ImageBuffer(width: 8, height: 8, format: .gray8)
-                let pixels = (0..<64).map { UInt8(($0 * 37 + example * 91) % 256) }
-                for (place, pixel) in pixels.enumerated() {
-                    buffer.address.storeBytes(of: pixel, toByteOffset: place, as: UInt8.self)
-                }
-                let target = FeatureData.int64(Int64(example % 3))
-                asPictures.append(["x": .image(buffer), "t": target])
-                asArrays.append(["x": .tensor(Tensor(pixels.map { Float($0) }, shape: [1, 8, 8])), "t": target])
+        var model = UpdatableModel([1, 8, 8])
+        model.convolution("first", "x", "a", 1, 3)
+        model.relu("relu", "a", "b")
+        model.add("flatten", "b", "c") { $0.flatten = SpecFlattenLayerParams() }
+        model.innerProduct("last", "c", "y", 3 * 64, 3)
+        model.crossEntropy(of: "y")
+        var settings = try NetworkTrainer.settings(of: model.specification)
+        settings.learningRate = 1e-5
+        var arrays = try NetworkTrainer(model.specification, settings: settings)
+        var image = SpecImageFeatureType()
+        (image.width, image.height, image.colorSpace) = (8, 8, .grayscale)
+        model.specification.description_p.input[0].type.imageType = image
+        var pictures = try NetworkTrainer(model.specification, settings: settings)
+        var asArrays: [[String: FeatureData]] = []
+        var asPictures: [[String: FeatureData]] = []
+        for example in 0..<4 {
+            let buffer = ImageBuffer(width: 8, height: 8, format: .gray8)
+            let pixels = (0..<64).map { UInt8(($0 * 37 + example * 91) % 256) }
+            for (place, pixel) in pixels.enumerated() {
+                buffer.address.storeBytes(of: pixel, toByteOffset: place, as: UInt8.self)
             }
-            for _ in 0..<2 { #expect(try arrays.step(asArrays) == pictures.step(asPictures)) }
-            #expect(try Self.parameters(arrays) == Self.parameters(pictures))
+            let target = FeatureData.int64(Int64(example % 3))
+            asPictures.append(["x": .image(buffer), "t": target])
+            asArrays.append(["x": .tensor(Tensor(pixels.map { Float($0) }, shape: [1, 8, 8])), "t": target])
         }
+        for _ in 0..<2 { #expect(try arrays.step(asArrays) == pictures.step(asPictures)) }
+        #expect(try Self.parameters(arrays) == Self.parameters(pictures))
     }
 }

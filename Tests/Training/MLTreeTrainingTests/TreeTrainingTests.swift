@@ -3,6 +3,7 @@ import MLKernels
 import MLModels
 import MLNumerics
 import MLSpecification
+import MLTrainingCore
 import MLTreeTraining
 import Testing
 
@@ -68,7 +69,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
                 objective: .squaredError,
                 settings: settings
             )
-            trainer.boost()
+            trainer.step()
             let expected = Self.bestSplit(columns, targets.map { (0.5 - Double($0), 1) }, minChildWeight: 2)
             let root = trainer.trees[0].nodes[0]
             #expect(!root.isLeaf)
@@ -109,7 +110,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
             let table = try TreeTrainingTable(columns: columns)
             var trainer = try TreeTrainer(table, targets: targets, objective: objective, settings: settings)
             let before = objective.loss(sums: trainer.sums, targets: targets)
-            for _ in 0..<5 { trainer.boost() }
+            for _ in 0..<5 { trainer.step() }
             #expect(objective.loss(sums: trainer.sums, targets: targets) < 0.8 * before)
             // The sums kept while growing are those of the trees.
             var again = [Float](repeating: objective.baseScore, count: trainer.sums.count)
@@ -169,7 +170,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
                     objective: objective,
                     settings: settings
                 )
-                for _ in 0..<3 { trainer.boost() }
+                for _ in 0..<3 { trainer.step() }
                 grown.append(trainer.trees)
             }
             #expect(grown[0].allSatisfy { $0.nodes.count > 60 })
@@ -203,7 +204,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
                 objective: .squaredError,
                 settings: settings
             )
-            trainer.boost()
+            trainer.step()
             losses.append(TreeObjective.squaredError.loss(sums: trainer.sums, targets: targets))
             nodes.append(trainer.trees[0].nodes.count)
         }
@@ -231,7 +232,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
                 objective: .squaredError,
                 settings: settings
             )
-            for _ in 0..<3 { trainer.boost() }
+            for _ in 0..<3 { trainer.step() }
             grown.append(trainer.trees)
         }
         #expect(grown[0] == grown[1] && grown[1] == grown[2])
@@ -260,11 +261,62 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
         settings.rowSubsample = 0.5
         let table = try TreeTrainingTable(columns: columns)
         var whole = try TreeTrainer(table, targets: targets, objective: .logistic, settings: settings)
-        for _ in 0..<6 { whole.boost() }
+        whole.step()
+        whole.step()
+        let state = whole.state
+        for _ in 0..<4 { whole.step() }
         var resumed = try TreeTrainer(table, targets: targets, objective: .logistic, settings: settings)
-        try resumed.resume(Array(whole.trees.prefix(2)))
-        for _ in 0..<4 { resumed.boost() }
+        resumed.step()
+        try resumed.restore(state)
+        #expect(resumed.state == state && resumed.iteration == 2)
+        for _ in 0..<4 { resumed.step() }
+        #expect(resumed.trees == whole.trees && resumed.state == whole.state)
+        // Damaged states are refused, and leave the trainer as it was.
+        for count in [0, 7, 8, 20, state.count / 2, state.count - 1] {
+            #expect(throws: ModelError.self) { try resumed.restore(Array(state.prefix(count))) }
+        }
+        #expect(throws: ModelError.self) { try resumed.restore(state + [0]) }
+        var looping = whole.trees[0]
+        looping.nodes[Int(looping.nodes[0].left)] = looping.nodes[0]
+        #expect(throws: ModelError.self) { try resumed.restore(Self.state(of: looping)) }
         #expect(resumed.trees == whole.trees)
+    }
+
+    /// The bytes of a list of one tree, as checkpoints have had them from the start.
+    private static func state(of tree: RegressionTree) -> [UInt8] {
+        var bytes: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+        func append<Value>(_ values: [Value]) {
+            withUnsafeBytes(of: UInt64(values.count).littleEndian) { bytes += $0 }
+            values.withUnsafeBytes { bytes += $0 }
+        }
+        append(tree.nodes.map(\.feature))
+        append(tree.nodes.map(\.threshold))
+        append(tree.nodes.map(\.left))
+        append(tree.nodes.map(\.right))
+        append(tree.nodes.map { UInt8($0.missingGoesLeft ? 1 : 0) })
+        append(tree.nodes.map(\.value))
+        append(tree.nodes.map(\.gain))
+        return bytes
+    }
+
+    @Test func statesAreTheTreesAndTrainingEndsAtItsLimit() throws {
+        var noise = Noise(state: 53)
+        let columns = table(&noise, rows: 100, columns: 3)
+        let targets = (0..<100).map { columns[0][$0] + noise.number() }
+        var settings = TreeTrainingSettings()
+        settings.maxIterations = 3
+        settings.rowSubsample = 0.7
+        let table = try TreeTrainingTable(columns: columns)
+        for ensemble in [TreeTrainingSettings.Ensemble.boosted, .forest] {
+            settings.ensemble = ensemble
+            var trainer = try TreeTrainer(table, targets: targets, objective: .squaredError, settings: settings)
+            trainer.step()
+            #expect(trainer.state == Self.state(of: trainer.trees[0]))
+            try trainer.train { false }
+            #expect(trainer.isFinished && trainer.iteration == 3 && trainer.trees.count == 3)
+            trainer.step()
+            #expect(trainer.trees.count == 3)
+        }
     }
 
     /// Splits that gain less are taken back from the leaves up.
@@ -278,7 +330,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
         for least in [0, 0.5, 5, 1e6] {
             settings.minLossReduction = least
             var trainer = try TreeTrainer(table, targets: targets, objective: .squaredError, settings: settings)
-            trainer.boost()
+            trainer.step()
             sizes.append(trainer.trees[0].nodes.count)
             for node in trainer.trees[0].nodes where !node.isLeaf {
                 let children = [node.left, node.right].map { trainer.trees[0].nodes[Int($0)] }
@@ -300,7 +352,7 @@ private func table(_ noise: inout Noise, rows: Int, columns: Int, missing: Float
             targets: targets,
             objective: objective
         )
-        for _ in 0..<3 { trainer.boost() }
+        for _ in 0..<3 { trainer.step() }
         var regressor = SpecTreeEnsembleRegressor()
         regressor.treeEnsemble = trainer.parameters
         var description = SpecModelDescription()

@@ -1,4 +1,3 @@
-import Glibc
 package import MLGraph
 import MLKernels
 package import MLNumerics
@@ -36,30 +35,15 @@ package struct ParametricSoftplus: Operator {
                 "channelwise",
                 inPlaceOperands: [0],
                 body: { context in
-                    let (source, target) = (context.floats(0), context.resultFloats())
-                    let (alpha, beta) = (context.floats(1), context.floats(2))
-                    if lines.stride >= 16 {
-                        Workers.parallelFor(lines.outer * lines.count) { row, _ in
-                            let channel = row % lines.count
-                            ElementwiseKernel.map(
-                                .scaledSoftplus(alpha: alpha[channel], beta: beta[channel]),
-                                source + row * lines.stride,
-                                into: target + row * lines.stride,
-                                count: lines.stride
-                            )
-                        }
-                        return
-                    }
-                    Workers.parallelFor(lines.outer) { block, _ in
-                        for channel in 0..<lines.count {
-                            let start = (block * lines.count + channel) * lines.stride
-                            for place in start..<(start + lines.stride) {
-                                let scaled = beta[channel] * source[place]
-                                let softplus = log1pf(expf(-Swift.abs(scaled))) + max(scaled, 0)
-                                target[place] = alpha[channel] * softplus
-                            }
-                        }
-                    }
+                    ElementwiseKernel.scaledSoftplus(
+                        context.floats(0),
+                        into: context.resultFloats(),
+                        outer: lines.outer,
+                        channels: lines.count,
+                        inner: lines.stride,
+                        alpha: context.floats(1),
+                        beta: context.floats(2)
+                    )
                 }
             )
         ]

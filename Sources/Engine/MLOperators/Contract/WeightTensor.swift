@@ -41,7 +41,7 @@ package func weightTensor(
     if let bytes = parameters.float16Bytes {
         try check(bytes.count / 2)
         let storage = TensorStorage(
-            borrowing: UnsafeMutableRawPointer(mutating: bytes.address),
+            reading: bytes.address,
             byteCount: bytes.count,
             release: { withExtendedLifetime(bytes) {} }
         )
@@ -82,9 +82,7 @@ private func placedBytes(
     guard let placed, placed.field == field else { return bytes }
     let storage = try placedStorage(of: placed)
     defer { storage.letGo(from: placed.offset, count: placed.byteCount) }
-    return WeightBytes(
-        copying: UnsafeRawBufferPointer(start: storage.address + placed.offset, count: placed.byteCount)
-    )
+    return WeightBytes(copying: storage.address + placed.offset, count: placed.byteCount)
 }
 
 /// Unsigned integers of `width` bits, stored most significant bit first without gaps.
@@ -158,21 +156,5 @@ extension Tensor {
             byteCount: placed.byteCount
         )
         self.init(scalarType: placed.field == .float ? .float32 : .float16, shape: shape, storage: storage)
-    }
-
-    /// A tensor that shares the storage of an array and retains it.
-    init(sharing values: [Float], shape: [Int]) {
-        guard let address = values.withUnsafeBufferPointer({ $0.baseAddress }), values.count > 16 else {
-            self.init(values, shape: shape)
-            return
-        }
-        // The elements of a native array of trivial values do not move while the array is retained and not written;
-        // `release` holds the reference.
-        let storage = TensorStorage(
-            borrowing: UnsafeMutableRawPointer(mutating: UnsafeRawPointer(address)),
-            byteCount: values.count * 4,
-            release: { withExtendedLifetime(values) {} }
-        )
-        self.init(scalarType: .float32, shape: shape, storage: storage)
     }
 }

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 import MLSpecification
 
@@ -113,6 +114,18 @@ package struct WindowGeometry: Hashable, Sendable, Codable {
             dilations: filled(dilations, 1),
             before: filled(before, 0),
             output: filled(output, 1)
+        )
+    }
+
+    /// The form of kernels.
+    func kernelGeometry(batch: Int) -> ConvolutionGeometry {
+        ConvolutionGeometry(
+            batch: batch,
+            inputSize: input,
+            outputSize: output,
+            strides: strides,
+            dilations: dilations,
+            paddingBefore: before
         )
     }
 

@@ -55,7 +55,17 @@ struct ConvolutionBinding: Sendable {
             )
         } make: {
             weight.withFloatStorage(
-                single: { weights($0, geometry: geometry) },
+                single: {
+                    ConvolutionWeights(
+                        $0,
+                        inputChannels: inputChannels,
+                        outputChannels: outputChannels,
+                        kernel: kernel,
+                        groups: groups,
+                        isTransposed: isTransposed,
+                        geometry: geometry
+                    )
+                },
                 half: {
                     ConvolutionWeights(
                         half: $0,
@@ -71,19 +81,21 @@ struct ConvolutionBinding: Sendable {
         }
     }
 
-    private func weights(
-        _ source: UnsafePointer<Float>,
-        geometry: ConvolutionGeometry? = nil
-    ) -> ConvolutionWeights {
+    /// The weights packed from operand 1's contents in this run.
+    private func packed(_ context: KernelContext) -> ConvolutionWeights {
         ConvolutionWeights(
-            source,
+            context.floats(1),
             inputChannels: inputChannels,
             outputChannels: outputChannels,
             kernel: kernel,
             groups: groups,
-            isTransposed: isTransposed,
-            geometry: geometry
+            isTransposed: isTransposed
         )
+    }
+
+    /// The operations on the result before it is stored.
+    private func epilogue(_ bias: FloatSource, _ context: KernelContext) -> Epilogue {
+        Epilogue(bias: bias.pointer(context), residual: context.optionalFloats(3), function: function)
     }
 
     private var name: String { isTransposed ? "transposed convolution" : "convolution" }
@@ -92,17 +104,12 @@ struct ConvolutionBinding: Sendable {
         Kernel("\(name) \(weight.scalarType.milName)", packedOperands: [1]) {
             guard let weights = packed(weight) else { return nil }
             return { context in
-                let epilogue = Epilogue(
-                    bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
-                    function: function
-                )
                 ConvolutionKernel.convolve(
                     context.floats(0),
                     weights,
                     geometry,
                     into: context.resultFloats(),
-                    epilogue: epilogue
+                    epilogue: epilogue(bias, context)
                 )
             }
         }
@@ -110,11 +117,11 @@ struct ConvolutionBinding: Sendable {
 
     private func rowMajor(_ request: KernelRequest, _ weight: Tensor, _ bias: FloatSource) -> Kernel {
         if isFasterInPlanes { return planes(weight, bias) }
-        let space = TransposedSpace(request)
+        let form = rowMajorForm(request)
         let name = "\(name) \(weight.scalarType.milName), transposing"
-        return Kernel(name, scratchByteCount: space.byteCount, packedOperands: [1]) {
+        return Kernel(name, scratchByteCount: form.scratchByteCount, packedOperands: [1]) {
             guard let weights = packed(weight) else { return nil }
-            return { context in run(weights, bias, space, context) }
+            return { context in run(weights, bias, form, context) }
         }
     }
 
@@ -142,115 +149,81 @@ struct ConvolutionBinding: Sendable {
                     groups: groups
                 )
             } make: {
-                func packed(_ source: UnsafeRawPointer, isHalf: Bool) -> PlaneConvolution {
-                    PlaneConvolution(
-                        source,
-                        isHalf: isHalf,
-                        inputChannels: inputChannels,
-                        outputChannels: outputChannels,
-                        kernel: kernel,
-                        groups: groups
-                    )
-                }
-                return weight.withFloatStorage(
-                    single: { packed($0, isHalf: false) },
-                    half: { packed($0, isHalf: true) }
+                weight.withFloatStorage(
+                    single: {
+                        PlaneConvolution(
+                            $0,
+                            isHalf: false,
+                            inputChannels: inputChannels,
+                            outputChannels: outputChannels,
+                            kernel: kernel,
+                            groups: groups
+                        )
+                    },
+                    half: {
+                        PlaneConvolution(
+                            $0,
+                            isHalf: true,
+                            inputChannels: inputChannels,
+                            outputChannels: outputChannels,
+                            kernel: kernel,
+                            groups: groups
+                        )
+                    }
                 )
             }
             guard let weights else { return nil }
             return { context in
-                let epilogue = Epilogue(
-                    bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
-                    function: function
+                weights.run(
+                    context.floats(0),
+                    geometry,
+                    into: context.resultFloats(),
+                    epilogue: epilogue(bias, context)
                 )
-                weights.run(context.floats(0), geometry, into: context.resultFloats(), epilogue: epilogue)
             }
         }
     }
 
     private func atRunTime(_ request: KernelRequest, _ bias: FloatSource) -> Kernel {
-        let space = TransposedSpace(request)
+        let form = rowMajorForm(request)
         if request.operand(0)?.layout == .channelsLast {
             return Kernel("\(name), packing") { context in
-                let epilogue = Epilogue(
-                    bias: bias.pointer(context),
-                    residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
-                    function: function
-                )
                 ConvolutionKernel.convolve(
                     context.floats(0),
-                    weights(context.floats(1)),
+                    packed(context),
                     geometry,
                     into: context.resultFloats(),
-                    epilogue: epilogue
+                    epilogue: epilogue(bias, context)
                 )
             }
         }
-        return Kernel("\(name), packing and transposing", scratchByteCount: space.byteCount) { context in
-            run(weights(context.floats(1)), bias, space, context)
+        return Kernel("\(name), packing and transposing", scratchByteCount: form.scratchByteCount) { context in
+            run(packed(context), bias, form, context)
         }
     }
 
-    /// Row-major operands and result, transposed to channels-last and back in scratch memory.
     private func run(
         _ weights: ConvolutionWeights,
         _ bias: FloatSource,
-        _ space: TransposedSpace,
+        _ form: RowMajorConvolution,
         _ context: KernelContext
     ) {
-        let x = context.scratch.assumingMemoryBound(to: Float.self)
-        let y = (context.scratch + space.resultOffset).assumingMemoryBound(to: Float.self)
-        Transposition.run(
+        form.run(
             context.floats(0),
-            x,
-            batch: geometry.batch,
-            rows: inputChannels,
-            columns: space.inputCount
-        )
-        let turned = (context.scratch + space.residualOffset).assumingMemoryBound(to: Float.self)
-        let residual = context.optionalOperand(3)?.assumingMemoryBound(to: Float.self)
-        if let residual {
-            Transposition.run(
-                residual,
-                turned,
-                batch: geometry.batch,
-                rows: outputChannels,
-                columns: space.outputCount
-            )
-        }
-        let epilogue = Epilogue(
-            bias: bias.pointer(context),
-            residual: residual == nil ? nil : UnsafePointer(turned),
-            function: function
-        )
-        ConvolutionKernel.convolve(x, weights, geometry, into: y, epilogue: epilogue)
-        Transposition.run(
-            y,
-            context.resultFloats(),
-            batch: geometry.batch,
-            rows: space.outputCount,
-            columns: outputChannels
+            weights,
+            into: context.resultFloats(),
+            epilogue: epilogue(bias, context),
+            scratch: context.scratch
         )
     }
-}
 
-/// Scratch for channels-last copies of x, the result and the residual.
-private struct TransposedSpace: Sendable {
-    let inputCount: Int
-    let outputCount: Int
-    let resultOffset: Int
-    let residualOffset: Int
-    let byteCount: Int
-
-    init(_ request: KernelRequest) {
-        let x = request.operands[0]?.logicalShape ?? []
-        let y = request.results[0].logicalShape
-        inputCount = x.dropFirst(2).reduce(1, *)
-        outputCount = y.dropFirst(2).reduce(1, *)
-        resultOffset = (x.elementCount * 4 + 63) / 64 * 64
-        residualOffset = resultOffset + (y.elementCount * 4 + 63) / 64 * 64
-        byteCount = request.operand(3) == nil ? residualOffset : residualOffset + y.elementCount * 4
+    private func rowMajorForm(_ request: KernelRequest) -> RowMajorConvolution {
+        RowMajorConvolution(
+            geometry,
+            inputChannels: inputChannels,
+            outputChannels: outputChannels,
+            hasResidual: request.operand(3) != nil
+        )
     }
 }
 
@@ -274,14 +247,7 @@ extension Convolution {
     private func binding(_ x: [Int], _ weight: [Int], _ result: [Int]) -> ConvolutionBinding {
         let window = geometry(x, weight, result)
         return ConvolutionBinding(
-            geometry: ConvolutionGeometry(
-                batch: x[0],
-                inputSize: window.input,
-                outputSize: window.output,
-                strides: strides,
-                dilations: dilations,
-                paddingBefore: window.before
-            ),
+            geometry: window.kernelGeometry(batch: x[0]),
             inputChannels: x[1],
             outputChannels: result[1],
             kernel: window.kernel,

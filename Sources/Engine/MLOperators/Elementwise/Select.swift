@@ -47,8 +47,7 @@ package struct Select: Operator {
         )
         return [
             Kernel("choose") { context in
-                let condition = context.operand(0).assumingMemoryBound(to: UInt8.self)
-                kernel.run(condition: condition, context.operand(1), context.operand(2), context.result())
+                kernel.run(condition: context.bytes(0), context.operand(1), context.operand(2), context.result())
             }
         ]
     }

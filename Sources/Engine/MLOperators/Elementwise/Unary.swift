@@ -23,11 +23,9 @@ extension ScalarFunction {
 }
 
 /// A function that is differentiable almost everywhere; elsewhere the rule picks a side.
-package protocol DifferentiableFunction: ScalarFunction {
+package protocol DifferentiableFunction: ScalarFunction, DerivableFunction {
     /// Whether the derivative follows from the function's value alone, so that the argument need not be kept.
     static var derivesFromValue: Bool { get }
-    /// The derivative at `x`, where the function is `y`; `x` is NaN when the derivative follows from `y`.
-    func derivative(at x: Double, value y: Double) -> Double
     /// A fast form of the derivative; `nil` to use the general one.
     var derivativeForm: DerivativeForm? { get }
 }
@@ -104,9 +102,12 @@ package struct Unary<Function: ScalarFunction>: Operator, LoweredFromLayers {
                     "map integers",
                     inPlaceOperands: [0],
                     body: { context in
-                        let source = context.operand(0).assumingMemoryBound(to: Int32.self)
-                        let target = context.result().assumingMemoryBound(to: Int32.self)
-                        ElementwiseKernel.map(function, source, into: target, count: count)
+                        ElementwiseKernel.map(
+                            function,
+                            context.integers(0),
+                            into: context.resultIntegers(),
+                            count: count
+                        )
                     }
                 )
             ]

@@ -39,7 +39,13 @@ package struct UnaryGradient<Function: DifferentiableFunction>: Operator {
                     "derive",
                     inPlaceOperands: inPlace,
                     body: { context in
-                        form.run(context.floats(1), context.floats(2), into: context.resultFloats(), count: count)
+                        DerivativeKernel.run(
+                            form,
+                            context.floats(1),
+                            context.floats(2),
+                            into: context.resultFloats(),
+                            count: count
+                        )
                     }
                 )
             ]
@@ -50,58 +56,18 @@ package struct UnaryGradient<Function: DifferentiableFunction>: Operator {
                 "derive plainly",
                 inPlaceOperands: inPlace,
                 body: { context in
-                    let x = context.optionalOperand(0)?.assumingMemoryBound(to: Float.self)
-                    let (y, dy, dx) = (context.floats(1), context.floats(2), context.resultFloats())
-                    DerivativeForm.inParts(count) { part in
-                        for index in part {
-                            let argument = x.map { Double($0[index]) } ?? .nan
-                            dx[index] = Float(
-                                function.derivative(at: argument, value: Double(y[index])) * Double(dy[index])
-                            )
-                        }
-                    }
+                    DerivativeKernel.run(
+                        function,
+                        context.optionalFloats(0),
+                        context.floats(1),
+                        context.floats(2),
+                        into: context.resultFloats(),
+                        count: count
+                    )
                 }
             )
         ]
     }
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { operands.areFloat32(0..<3) ? .agnostic : .rowMajor }
-}
-
-/// The derivatives that follow from values and are common enough to be computed in single precision.
-package enum DerivativeForm: Hashable, Sendable, Codable {
-    /// 1 where y > 0, else `slope`.
-    case step(slope: Float)
-    /// 1 where low < y < high, else 0.
-    case window(low: Float, high: Float)
-    /// y · (1 − y)
-    case sigmoid
-    /// 1 − y²
-    case tanh
-
-    /// `dx = f′ · dy`.
-    package func run(
-        _ y: UnsafePointer<Float>,
-        _ dy: UnsafePointer<Float>,
-        into dx: UnsafeMutablePointer<Float>,
-        count: Int
-    ) {
-        Self.inParts(count) { part in
-            switch self {
-            case .step(let slope): for index in part { dx[index] = y[index] > 0 ? dy[index] : dy[index] * slope }
-            case .window(let low, let high):
-                for index in part { dx[index] = y[index] > low && y[index] < high ? dy[index] : 0 }
-            case .sigmoid: for index in part { dx[index] = dy[index] * (y[index] * (1 - y[index])) }
-            case .tanh: for index in part { dx[index] = dy[index] * (1 - y[index] * y[index]) }
-            }
-        }
-    }
-
-    static func inParts(_ count: Int, _ body: (Range<Int>) -> Void) {
-        let size = 1 << 14
-        guard count > size else { return body(0..<count) }
-        Workers.parallelFor((count + size - 1) / size) { part, _ in
-            body(part * size..<Swift.min((part + 1) * size, count))
-        }
-    }
 }

@@ -181,7 +181,7 @@ private struct EinsumProduct: Sendable {
     }
 
     func run(_ context: KernelContext) {
-        let x = context.scratch.assumingMemoryBound(to: Float.self)
+        let x = context.scratchFloats
         let y = x + leftCount
         let z = y + rightCount
         left.run(context.operand(0), x)

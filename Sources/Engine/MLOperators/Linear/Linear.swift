@@ -232,7 +232,7 @@ extension Linear {
                         columns: columns,
                         epilogue: Epilogue(
                             bias: bias.pointer(context),
-                            residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                            residual: context.optionalFloats(3),
                             function: function
                         )
                     )
@@ -253,7 +253,7 @@ extension Linear {
                         into: context.resultFloats(),
                         epilogue: Epilogue(
                             bias: bias.pointer(context),
-                            residual: context.optionalOperand(3)?.assumingMemoryBound(to: Float.self),
+                            residual: context.optionalFloats(3),
                             function: function
                         )
                     )

@@ -126,8 +126,6 @@ package struct MatrixProduct: Sendable {
 }
 
 extension MatrixProduct {
-    private var resultOffsets: [Int] { xOffsets.indices.map { $0 * rows * columns } }
-
     /// Whether a single matrix y multiplies all rows of x, which are contiguous.
     private var isOneProduct: Bool {
         yOffsets.allSatisfy { $0 == 0 } && xOffsets.enumerated().allSatisfy { $1 == $0 * rows * depth }
@@ -137,7 +135,11 @@ extension MatrixProduct {
     fileprivate func direct(_ constant: Tensor?) -> Kernel {
         guard isOneProduct else {
             return Kernel("gemm, batched") { context in
-                run(context.floats(0), aStride: xStrides.row, aOffsets: xOffsets, context)
+                stack(aStride: xStrides.row).multiply(
+                    context.floats(0),
+                    rightHandSide(context),
+                    into: context.resultFloats()
+                )
             }
         }
         let allRows = rows * xOffsets.count
@@ -168,29 +170,21 @@ extension MatrixProduct {
     fileprivate func transposing(_ shape: [Int]) -> Kernel {
         let count = shape.elementCount
         return Kernel("gemm, transposing", scratchByteCount: count * 4) { context in
-            let x = context.scratch.assumingMemoryBound(to: Float.self)
+            let x = context.scratchFloats
             Transposition.run(context.floats(0), x, batch: count / (rows * depth), rows: depth, columns: rows)
-            run(x, aStride: depth, aOffsets: xOffsets, context)
+            stack(aStride: depth).multiply(x, rightHandSide(context), into: context.resultFloats())
         }
     }
 
-    private func run(
-        _ x: UnsafePointer<Float>,
-        aStride: Int,
-        aOffsets: [Int],
-        _ context: KernelContext
-    ) {
-        MatMulKernel.multiply(
-            x,
-            rightHandSide(context),
-            into: context.resultFloats(),
+    private func stack(aStride: Int) -> MatMulKernel.Stack {
+        MatMulKernel.Stack(
             rows: rows,
             terms: depth,
             columns: columns,
             aStride: aStride,
-            aOffsets: aOffsets,
+            aOffsets: xOffsets,
             bOffsets: yOffsets,
-            cOffsets: resultOffsets
+            cOffsets: xOffsets.indices.map { $0 * rows * columns }
         )
     }
 

@@ -147,8 +147,8 @@ extension BatchNorm {
                         outer: x.count / (channels * inner),
                         channels: channels,
                         inner: inner,
-                        scale: UnsafePointer(scale.address.assumingMemoryBound(to: Float.self)),
-                        shift: UnsafePointer(offset.address.assumingMemoryBound(to: Float.self))
+                        scale: scale.floats,
+                        shift: offset.floats
                     )
                 }
             }

@@ -83,7 +83,7 @@ extension L2Norm {
                     rows: x.count / length,
                     length: length,
                     epsilon: Float(epsilon / n),
-                    gamma: UnsafePointer(gamma.address.assumingMemoryBound(to: Float.self))
+                    gamma: gamma.floats
                 )
             }
         ]

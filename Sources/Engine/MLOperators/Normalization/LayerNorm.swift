@@ -164,7 +164,7 @@ extension LayerNorm {
         else { return [] }
         return [
             Kernel("permute and layer norm", scratchByteCount: x.byteCount, inPlaceOperands: [0]) { context in
-                let rows = context.scratch.assumingMemoryBound(to: Float.self)
+                let rows = context.scratchFloats
                 together.run(context.operand(0), rows)
                 NormalizationKernel.layerNorm(
                     rows,

@@ -100,7 +100,7 @@ extension LocalResponseNorm {
         let step = x.layout == .channelsLast ? 1 : x.logicalShape.dropFirst(axis + 1).reduce(1, *)
         let slices = x.count / (channels * step)
         let (before, after) = (size / 2, (size - 1) / 2)
-        let (factor, bias, exponent) = (Float(alpha / Double(size)), Float(k), -Float(beta))
+        let (factor, bias, exponent) = (Float(alpha / Double(size)), Float(k), Float(beta))
         return [
             Kernel("local response norm") { context in
                 if step >= 16 {
@@ -114,31 +114,22 @@ extension LocalResponseNorm {
                         after: after,
                         factor: factor,
                         bias: bias,
-                        exponent: -exponent
+                        exponent: exponent
                     )
                     return
                 }
-                let x = context.floats(0)
-                let y = context.resultFloats()
-                Workers.parallelFor(slices * step) { index, _ in
-                    let start = index / step * channels * step + index % step
-                    var energy: Float = 0
-                    for channel in 0..<Swift.min(after, channels) {
-                        energy += x[start + channel * step] * x[start + channel * step]
-                    }
-                    for channel in 0..<channels {
-                        if channel + after < channels {
-                            let entering = x[start + (channel + after) * step]
-                            energy += entering * entering
-                        }
-                        if channel > before {
-                            let leaving = x[start + (channel - before - 1) * step]
-                            energy = Swift.max(energy - leaving * leaving, 0)
-                        }
-                        let place = start + channel * step
-                        y[place] = x[place] * power(bias + factor * energy, exponent)
-                    }
-                }
+                NormalizationKernel.runningNeighbourNorm(
+                    context.floats(0),
+                    into: context.resultFloats(),
+                    outer: slices,
+                    channels: channels,
+                    inner: step,
+                    before: before,
+                    after: after,
+                    factor: factor,
+                    bias: bias,
+                    exponent: exponent
+                )
             }
         ]
     }

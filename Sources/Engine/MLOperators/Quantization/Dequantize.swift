@@ -100,8 +100,8 @@ extension Dequantize {
                     outer: line.outer,
                     channels: line.channels,
                     inner: line.inner,
-                    scale: UnsafePointer(line.scale.address.assumingMemoryBound(to: Float.self)),
-                    shift: UnsafePointer(shift.address.assumingMemoryBound(to: Float.self))
+                    scale: line.scale.floats,
+                    shift: shift.floats
                 )
             }
         ]

@@ -62,13 +62,13 @@ extension Quantize {
         let strides = sizes.rowMajorStrides
         return [
             Kernel("quantize", scratchByteCount: count * 4) { context in
-                let y = context.scratch.assumingMemoryBound(to: Float.self)
+                let y = context.scratchFloats
                 ElementwiseKernel.combine(
                     .divide,
                     sizes: sizes,
                     context.floats(0),
                     strides: strides,
-                    UnsafePointer(line.scale.address.assumingMemoryBound(to: Float.self)),
+                    line.scale.floats,
                     strides: [0, 1, 0],
                     into: y
                 )
@@ -80,7 +80,7 @@ extension Quantize {
                     channels: line.channels,
                     inner: line.inner,
                     scale: nil,
-                    shift: UnsafePointer(line.zeroPoint.address.assumingMemoryBound(to: Float.self))
+                    shift: line.zeroPoint.floats
                 )
                 Conversion.run(y, .float32, to: context.result(), number, count: count)
             }

@@ -162,12 +162,20 @@ extension GRU {
             states: states,
             ways: 1,
             isReverse: direction == .reverse,
-            returnsSequence: returnsSequence,
-            hasCell: false
+            returnsSequence: returnsSequence
         )
         let functions = (gateActivation.kernelFunction, activation.kernelFunction)
         @Sendable func run(_ weights: RecurrentWeights, _ context: KernelContext) {
-            memory.run([weights], context) { layer in
+            memory.run(
+                [weights],
+                x: context.floats(0),
+                h: context.floats(1),
+                c: nil,
+                into: context.resultFloats(0),
+                lastH: context.resultFloats(1),
+                lastC: nil,
+                scratch: context.scratchFloats
+            ) { layer in
                 layer.gateFunction = functions.0
                 layer.cellFunction = functions.1
                 layer.outputFunction = functions.1
@@ -195,9 +203,15 @@ extension GRU: BackwardRecurrence, DifferentiableOperator {
 
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
 
-    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
-        GRUBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[3]?[1] ?? 0)
+    var backward: RecurrentBackward {
+        .gru(
+            GRUForm(
+                isReverse: direction == .reverse,
+                returnsSequence: returnsSequence,
+                gateActivation: gateActivation.gateFunction,
+                activation: activation.gateFunction,
+                resetsAfter: resetsAfter
+            )
+        )
     }
-
-    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) { GRUBackward(self, run).run() }
 }

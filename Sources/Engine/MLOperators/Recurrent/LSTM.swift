@@ -297,8 +297,7 @@ extension LSTM {
             states: states,
             ways: count,
             isReverse: direction == .reverse,
-            returnsSequence: returnsSequence,
-            hasCell: true
+            returnsSequence: returnsSequence
         )
         let functions = (
             gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
@@ -306,7 +305,16 @@ extension LSTM {
         let bound = clip.map { Float($0) } ?? 0
         let final = sources
         @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
-            memory.run(weights, context) { layer in
+            memory.run(
+                weights,
+                x: context.floats(0),
+                h: context.floats(1),
+                c: context.floats(2),
+                into: context.resultFloats(0),
+                lastH: context.resultFloats(1),
+                lastC: context.resultFloats(2),
+                scratch: context.scratchFloats
+            ) { layer in
                 layer.gateFunction = functions.0
                 layer.cellFunction = functions.1
                 layer.outputFunction = functions.2
@@ -340,17 +348,18 @@ extension LSTM: BackwardRecurrence, DifferentiableOperator {
 
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
 
-    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
-        LSTMBackward<Float>.scratchCount(shapes[0] ?? [], states: shapes[4]?[1] ?? 0)
-    }
-
-    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) {
-        switch direction {
-        case .forward: LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
-        case .reverse: LSTMBackward(self, run, first: 3, column: 0, isReverse: true).run()
-        case .bidirectional:
-            LSTMBackward(self, run, first: 3, column: 0, isReverse: false).run()
-            LSTMBackward(self, run, first: 7, column: run.shape(4)[1], isReverse: true).run()
-        }
+    var backward: RecurrentBackward {
+        .lstm(
+            LSTMForm(
+                isReverse: direction == .reverse,
+                isBidirectional: direction == .bidirectional,
+                returnsSequence: returnsSequence,
+                gateActivation: gateActivation.gateFunction,
+                cellActivation: cellActivation.gateFunction,
+                activation: activation.gateFunction,
+                clip: clip,
+                couplesInputAndForget: couplesInputAndForget
+            )
+        )
     }
 }

@@ -111,90 +111,55 @@ extension RNN {
             return [atRunTime(x, states: second.logicalShape[1], bias)]
         }
         guard weightX.isPackable, weightH.isPackable else { return [] }
-        let (steps, batch, states) = (x[0], x[1], weightH.shape[1])
-        let function = activation.kernelFunction
-        let sums = steps * batch * states
-        let isReverse = direction == .reverse
-        let returnsSequence = returnsSequence
+        let states = weightH.shape[1]
+        let kernel = kernel(x, states: states)
         return [
-            Kernel("rnn", scratchByteCount: (sums + 2 * batch * states) * 4, packedOperands: [2, 3]) {
+            Kernel("rnn", scratchByteCount: kernel.scratchByteCount, packedOperands: [2, 3]) {
                 guard let input = packedMatrix(weightX, terms: x[2], columns: states, layout: .columnsByTerms),
                     let recurrent = packedMatrix(weightH, terms: states, columns: states, layout: .columnsByTerms)
                 else { return nil }
                 return { context in
-                    let projected = context.scratch.assumingMemoryBound(to: Float.self)
-                    MatMulKernel.multiply(
+                    kernel.run(
                         context.floats(0),
-                        rows: steps * batch,
                         by: input,
-                        into: projected,
-                        epilogue: Epilogue(bias: bias.pointer(context))
+                        recurrent: recurrent,
+                        bias: bias.pointer(context),
+                        h: context.floats(1),
+                        into: context.resultFloats(0),
+                        last: context.resultFloats(1),
+                        scratch: context.scratchFloats
                     )
-                    var state = context.floats(1)
-                    for index in 0..<steps {
-                        let time = isReverse ? steps - 1 - index : index
-                        let next =
-                            returnsSequence
-                            ? context.resultFloats() + index * batch * states
-                            : projected + sums + index % 2 * batch * states
-                        MatMulKernel.multiply(
-                            state,
-                            rows: batch,
-                            by: recurrent,
-                            into: next,
-                            epilogue: Epilogue(residual: projected + time * batch * states, function: function)
-                        )
-                        state = UnsafePointer(next)
-                    }
-                    context.resultFloats(1).update(from: state, count: batch * states)
-                    if !returnsSequence { context.resultFloats(0).update(from: state, count: batch * states) }
                 }
             }
         ]
     }
 
+    private func kernel(_ x: [Int], states: Int) -> RNNKernel {
+        RNNKernel(
+            steps: x[0],
+            batch: x[1],
+            inputs: x[2],
+            states: states,
+            isReverse: direction == .reverse,
+            returnsSequence: returnsSequence,
+            function: activation.kernelFunction
+        )
+    }
+
     /// The kernel for weights that are only known at run time.
     private func atRunTime(_ x: [Int], states: Int, _ bias: FloatSource) -> Kernel {
-        let (steps, batch) = (x[0], x[1])
-        let sums = steps * batch * states
-        let function = activation.kernelFunction
-        let isReverse = direction == .reverse
-        let returnsSequence = returnsSequence
-        return Kernel("rnn, packing", scratchByteCount: (sums + 2 * batch * states) * 4) { context in
-            let projected = context.scratch.assumingMemoryBound(to: Float.self)
-            MatMulKernel.multiply(
+        let kernel = kernel(x, states: states)
+        return Kernel("rnn, packing", scratchByteCount: kernel.scratchByteCount) { context in
+            kernel.run(
                 context.floats(0),
-                MatMulKernel.RightHandSide(address: context.floats(2), termStride: 1, columnStride: x[2]),
-                into: projected,
-                rows: steps * batch,
-                terms: x[2],
-                columns: states,
-                epilogue: Epilogue(bias: bias.pointer(context))
+                by: context.floats(2),
+                recurrent: context.floats(3),
+                bias: bias.pointer(context),
+                h: context.floats(1),
+                into: context.resultFloats(0),
+                last: context.resultFloats(1),
+                scratch: context.scratchFloats
             )
-            var state = context.floats(1)
-            for index in 0..<steps {
-                let time = isReverse ? steps - 1 - index : index
-                let next =
-                    returnsSequence
-                    ? context.resultFloats() + index * batch * states
-                    : projected + sums + index % 2 * batch * states
-                MatMulKernel.multiply(
-                    state,
-                    MatMulKernel.RightHandSide(
-                        address: context.floats(3),
-                        termStride: 1,
-                        columnStride: states
-                    ),
-                    into: next,
-                    rows: batch,
-                    terms: states,
-                    columns: states,
-                    epilogue: Epilogue(residual: projected + time * batch * states, function: function)
-                )
-                state = UnsafePointer(next)
-            }
-            context.resultFloats(1).update(from: state, count: batch * states)
-            if !returnsSequence { context.resultFloats(0).update(from: state, count: batch * states) }
         }
     }
 }
@@ -205,77 +170,13 @@ extension RNN: BackwardRecurrence, DifferentiableOperator {
 
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
 
-    func backwardScratchCount(_ shapes: [[Int]?]) -> Int {
-        let x = shapes[0] ?? []
-        let states = shapes[3]?[1] ?? 0
-        return (5 * x.prefix(2).reduce(1, *) + (x.count > 1 ? x[1] : 0)) * states
-    }
-
-    func runBackwards<Scalar: BackwardScalar>(_ run: BackwardRun<Scalar>) {
-        let (length, batch) = (run.shape(0)[0], run.shape(0)[1])
-        let states = run.shape(3)[1]
-        let rows = length * batch
-        guard rows * states > 0, let recursion = run.operands[3], let h = run.operands[1] else { return }
-        let sums = run.scratch
-        let values = sums + rows * states
-        let before = values + rows * states
-        let flow = before + rows * states
-        let turned = flow + rows * states
-        let hidden = turned + rows * states
-        func time(_ index: Int) -> Int { direction == .reverse ? length - 1 - index : index }
-        run.inputSums(into: sums, rows: rows, gates: states, weight: 2, bias: 4)
-        hidden.update(from: h, count: batch * states)
-        for index in 0..<length {
-            let start = time(index) * batch * states
-            (before + start).update(from: hidden, count: batch * states)
-            Scalar.multiply(
-                hidden,
-                recursion,
-                termStride: 1,
-                columnStride: states,
-                into: sums + start,
-                rows: batch,
-                terms: states,
-                columns: states,
-                adds: true
+    var backward: RecurrentBackward {
+        .rnn(
+            RNNForm(
+                isReverse: direction == .reverse,
+                returnsSequence: returnsSequence,
+                activation: activation.gateFunction
             )
-            Scalar.apply(activation, sums + start, into: values + start, count: batch * states)
-            hidden.update(from: values + start, count: batch * states)
-        }
-        // From here on the current state's buffer holds its gradient.
-        for place in 0..<batch * states {
-            var total = run.flows[1]?[place] ?? 0
-            if !returnsSequence { total += run.flows[0]?[place] ?? 0 }
-            hidden[place] = total
-        }
-        for index in (0..<length).reversed() {
-            let start = time(index) * batch * states
-            for place in 0..<batch * states {
-                if returnsSequence, let steps = run.flows[0] { hidden[place] += steps[index * batch * states + place] }
-                flow[start + place] = hidden[place] * activation.derivative(sums[start + place], values[start + place])
-            }
-            Scalar.multiply(
-                flow + start,
-                recursion,
-                termStride: states,
-                columnStride: 1,
-                into: hidden,
-                rows: batch,
-                terms: states,
-                columns: states,
-                adds: false
-            )
-        }
-        run.gradients[1]?.update(from: hidden, count: batch * states)
-        run.addWeights(
-            sums: flow,
-            turned: turned,
-            hidden: before,
-            rows: rows,
-            gates: states,
-            weight: 2,
-            stateWeight: 3,
-            bias: 4
         )
     }
 }

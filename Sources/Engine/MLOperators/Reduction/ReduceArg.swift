@@ -98,11 +98,11 @@ package struct ReduceArg<Which: Extremum>: Operator {
         let lines = Lines(shape: x.shape, axis: axis)
         return [
             Kernel("extreme position") { context in
-                let y = context.result().assumingMemoryBound(to: Int32.self)
+                let y = context.resultIntegers()
                 let smallest = Which.prefers(0, over: 1)
                 if x.scalarType == .int32 {
                     ReductionKernel.extremePosition(
-                        integers: context.operand(0).assumingMemoryBound(to: Int32.self),
+                        integers: context.integers(0),
                         into: y,
                         outer: lines.outer,
                         axis: lines.count,

@@ -89,22 +89,6 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
         let rank = x.logicalShape.count
         let result = request.results[0]
         let operation = Function.kernel
-        /// Reduces from one address to another.
-        @Sendable func reduce(
-            _ x: UnsafeRawPointer,
-            _ y: UnsafeMutableRawPointer,
-            _ outer: Int,
-            _ axis: Int,
-            _ inner: Int
-        ) {
-            if isInteger {
-                let (x, y) = (x.assumingMemoryBound(to: Int32.self), y.assumingMemoryBound(to: Int32.self))
-                ReductionKernel.reduce(operation, integers: x, into: y, outer: outer, axis: axis, inner: inner)
-            } else {
-                let (x, y) = (x.assumingMemoryBound(to: Float.self), y.assumingMemoryBound(to: Float.self))
-                ReductionKernel.reduce(operation, x, into: y, outer: outer, axis: axis, inner: inner)
-            }
-        }
         // The relevant axes, in the order of the operand's and of the result's memory.
         let order = x.layout.permutation(rank: rank).filter { x.logicalShape[$0] != 1 }
         let kept = (keepsDimensions ? result.layout.permutation(rank: rank) : Array(0..<rank))
@@ -116,7 +100,17 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
             let axis = run.reduce(1) { $0 * x.logicalShape[$1] }
             let inner = order[run.endIndex...].reduce(1) { $0 * x.logicalShape[$1] }
             return [
-                Kernel("reduce") { reduce($0.operand(0), $0.result(), outer, axis, inner) }
+                Kernel("reduce") { context in
+                    ReductionKernel.reduce(
+                        operation,
+                        context.operand(0),
+                        into: context.result(),
+                        outer: outer,
+                        axis: axis,
+                        inner: inner,
+                        isInteger: isInteger
+                    )
+                }
             ]
         }
         // The reduced axes are not adjacent: they are reduced one run after the other if partial results may be
@@ -126,9 +120,22 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
         {
             return [
                 Kernel("reduce twice", scratchByteCount: runs.middleCount * 4) { context in
-                    let (last, first) = (runs.last, runs.first)
-                    reduce(context.operand(0), context.scratch, last.outer, last.axis, last.inner)
-                    reduce(context.scratch, context.result(), first.outer, first.axis, first.inner)
+                    ReductionKernel.reduce(
+                        operation,
+                        context.floats(0),
+                        into: context.scratchFloats,
+                        outer: runs.last.outer,
+                        axis: runs.last.axis,
+                        inner: runs.last.inner
+                    )
+                    ReductionKernel.reduce(
+                        operation,
+                        context.scratchFloats,
+                        into: context.resultFloats(),
+                        outer: runs.first.outer,
+                        axis: runs.first.axis,
+                        inner: runs.first.inner
+                    )
                 }
             ]
         }
@@ -140,7 +147,15 @@ package struct Reduction<Function: ReductionFunction>: Operator, LoweredFromLaye
         return [
             Kernel("permute and reduce", scratchByteCount: x.byteCount) { context in
                 copy.run(context.operand(0), context.scratch)
-                reduce(context.scratch, context.result(), result.count, x.count / max(result.count, 1), 1)
+                ReductionKernel.reduce(
+                    operation,
+                    context.scratch,
+                    into: context.result(),
+                    outer: result.count,
+                    axis: x.count / max(result.count, 1),
+                    inner: 1,
+                    isInteger: isInteger
+                )
             }
         ]
     }

@@ -100,9 +100,9 @@ package struct Gather: Operator {
                     "gather f16",
                     scratchByteCount: source.scratchByteCount,
                     checked: { (context) throws(ModelError) in
-                        try rule.check(context.operand(1), count: all, extent: extent)
+                        try rule.check(context, operand: 1, count: all, extent: extent)
                         GatherKernel.run(
-                            half: context.operand(0).assumingMemoryBound(to: UInt16.self),
+                            half: context.halves(0),
                             batch: batch,
                             outer: outer,
                             axis: extent,
@@ -121,7 +121,7 @@ package struct Gather: Operator {
                 "gather",
                 scratchByteCount: source.scratchByteCount,
                 checked: { (context) throws(ModelError) in
-                    try rule.check(context.operand(1), count: all, extent: extent)
+                    try rule.check(context, operand: 1, count: all, extent: extent)
                     GatherKernel.run(
                         context.operand(0),
                         batch: batch,

@@ -1,4 +1,5 @@
 package import MLGraph
+import MLKernels
 package import MLNumerics
 import MLSpecification
 
@@ -24,11 +25,12 @@ package struct IndexRule: Hashable, Sendable, Codable {
         return nearest(index, extent: extent)
     }
 
-    /// Throws when indices are validated and one of `count` is out of range.
-    func check(_ indices: UnsafeRawPointer, count: Int, extent: Int) throws(ModelError) {
-        guard isValidated else { return }
-        let list = indices.assumingMemoryBound(to: Int32.self)
-        for index in 0..<count { _ = try place(Int(list[index]), extent: extent) }
+    /// Throws when indices are validated and one of `count` in the int32 operand `operand` is out of range.
+    func check(_ context: KernelContext, operand: Int, count: Int, extent: Int) throws(ModelError) {
+        guard isValidated,
+            let outside = IndexCheck.firstOutside(context.integers(operand), count: count, extent: extent)
+        else { return }
+        _ = try place(outside, extent: extent)
     }
 
     /// The same without an error: an index out of range is clamped.

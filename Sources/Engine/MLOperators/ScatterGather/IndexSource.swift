@@ -21,7 +21,7 @@ struct IndexSource: Sendable {
     }
 
     func pointer(_ context: KernelContext) -> UnsafePointer<Int32> {
-        guard number != .int32 else { return context.operand(operand).assumingMemoryBound(to: Int32.self) }
+        guard number != .int32 else { return context.integers(operand) }
         Conversion.run(context.operand(operand), number, to: context.scratch, .int32, count: count)
         return UnsafePointer(context.scratch.assumingMemoryBound(to: Int32.self))
     }

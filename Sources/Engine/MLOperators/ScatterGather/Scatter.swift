@@ -86,9 +86,9 @@ package struct Scatter: Operator {
                 scratchByteCount: ownersOffset + (replaces ? ScatterKernel.ownerByteCount(axis: lines.count) : 0),
                 inPlaceOperands: [0],
                 checked: { (context) throws(ModelError) in
-                    try rule.check(context.operand(1), count: count, extent: lines.count)
+                    try rule.check(context, operand: 1, count: count, extent: lines.count)
                     let indices = source.pointer(context)
-                    if replaces, context.operand(0) != UnsafeRawPointer(context.result()) {
+                    if replaces, !context.isInPlace(0) {
                         kernel.replaced(
                             context.operand(0),
                             into: context.result(),

@@ -64,7 +64,7 @@ extension ArgSort {
                     isInteger: isInteger,
                     isAscending: isAscending,
                     values: nil,
-                    places: context.result().assumingMemoryBound(to: Int32.self)
+                    places: context.resultIntegers()
                 )
             }
         ]

@@ -97,7 +97,7 @@ package struct Pad: Operator {
             Kernel("indexed copy") {
                 let copy = IndexedCopy(sourceShape: x.shape, selections: tables, elementByteCount: width)
                 return { context in
-                    copy.run(context.operand(0), context.result(), constant: UnsafeRawPointer(constant.address))
+                    copy.run(context.operand(0), context.result(), constant: constant.address)
                 }
             }
         ]

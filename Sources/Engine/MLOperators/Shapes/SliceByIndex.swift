@@ -67,7 +67,7 @@ package struct SliceByIndex: Rearrangement {
         let taken = (0..<rank).filter { rule.squeezes($0) && !rule.ignoresBegin($0) }
         return [
             Kernel("slice") { context in
-                let places = context.operand(1).assumingMemoryBound(to: Int32.self)
+                let places = context.integers(1)
                 var start = slice.offset
                 for axis in taken {
                     let range = rule.range(axis, extent: source.shape[axis], begin: Int(places[axis]), end: nil)

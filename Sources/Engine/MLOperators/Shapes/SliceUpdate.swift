@@ -46,7 +46,7 @@ package struct SliceUpdate: Operator {
                 inPlaceOperands: [0],
                 checked: { (context) throws(ModelError) in
                     let places = (2...3).map { operand in
-                        let list = context.operand(operand).assumingMemoryBound(to: Int32.self)
+                        let list = context.integers(operand)
                         return (0..<rank).map { Int(list[$0]) }
                     }
                     let view = rule.slice(dense, begin: places[0], end: places[1])

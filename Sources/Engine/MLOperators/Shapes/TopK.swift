@@ -134,7 +134,7 @@ extension TopK {
                     isInteger: isInteger,
                     isAscending: isAscending,
                     values: context.result(),
-                    places: givesIndices ? context.result(1).assumingMemoryBound(to: Int32.self) : nil
+                    places: givesIndices ? context.resultIntegers(1) : nil
                 )
             }
         ]

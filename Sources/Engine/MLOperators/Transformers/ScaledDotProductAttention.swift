@@ -165,9 +165,9 @@ extension ScaledDotProductAttention {
             Kernel("attention") { context in
                 AttentionKernel.attend(
                     shape,
-                    query: placed(context.floats(0), qs),
-                    key: placed(context.floats(1), ks),
-                    value: placed(context.floats(2), vs),
+                    query: AttentionKernel.Operand(context.floats(0), strides: qs),
+                    key: AttentionKernel.Operand(context.floats(1), strides: ks),
+                    value: AttentionKernel.Operand(context.floats(2), strides: vs),
                     into: context.resultFloats(),
                     strides: ys,
                     scale: factor,
@@ -226,24 +226,12 @@ private struct MaskForm: Sendable {
     func mask(_ context: KernelContext) -> AttentionKernel.Mask? {
         if isBoolean {
             return AttentionKernel.Mask(
-                .keep(context.operand(3).assumingMemoryBound(to: UInt8.self)),
+                .keep(context.bytes(3)),
                 strides: strides
             )
         }
         return source.pointer(context).map { AttentionKernel.Mask(.added($0), strides: strides) }
     }
-}
-
-private func placed(
-    _ address: UnsafePointer<Float>,
-    _ strides: (batch: Int, head: Int, position: Int)
-) -> AttentionKernel.Operand {
-    AttentionKernel.Operand(
-        address: address,
-        batchStride: strides.batch,
-        headStride: strides.head,
-        positionStride: strides.position
-    )
 }
 
 /// Where each head of an attention lies; strides and places count elements.

@@ -12,17 +12,24 @@ typedef enum { CML_ISA_SSE2 = 0, CML_ISA_AVX2 = 1, CML_ISA_AVX512 = 2, CML_ISA_N
 struct cml_isa;
 typedef struct cml_isa cml_isa;
 
-// The table of kernels in use: the best the processor has, or the one COREML_ISA names (avx512, avx2, sse2, neon).
+// Tables never change.  The machine's: the best that the processor has, or the one COREML_ISA names (avx512, avx2, sse2,
+// neon).
+const cml_isa *cml_isa_standard(void);
+// The table of a cml_isa_id; null when the processor lacks it.
+const cml_isa *cml_isa_find(int isa);
+// The table that this thread entered, or the machine's.
 const cml_isa *cml_isa_current(void);
-// Makes `isa` the one in use; false when the processor lacks it.  For tests: not to be called beside running kernels.
-bool cml_isa_select(int isa);
+// Makes `isa` this thread's table, and that of the jobs it gives to the workers; null: none.  The one before, to be
+// entered again.
+const cml_isa *cml_isa_enter(const cml_isa *isa);
 // The identity and name of a table.
 int cml_isa_identifier(const cml_isa *isa);
 const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.
 long cml_isa_panel_width(const cml_isa *isa);
 
-// For tests: from now on the tables that are selected count the calls of their rows, for the rest of the process.
+// For tests: the tables that cml_isa_find gives from now on count the calls of their rows, for the rest of the process.
+// To be called once, before other threads use this library.
 void cml_isa_watch(void);
 // The rows of every table, by number, and how often that of instruction set `isa` was called since it is watched.
 int cml_isa_row_count(void);

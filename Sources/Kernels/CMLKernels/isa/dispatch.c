@@ -22,7 +22,9 @@ static const cml_isa *available(int identifier) {
 #endif
 }
 
-static _Atomic(const cml_isa *) current;
+static _Atomic(const cml_isa *) standard;
+// The table that this thread entered, or null.
+static _Thread_local const cml_isa *entered;
 
 static const cml_isa *choose(void) {
     static const char *const names[] = {"sse2", "avx2", "avx512", "neon"};
@@ -38,19 +40,30 @@ static const cml_isa *choose(void) {
     abort();
 }
 
-const cml_isa *cml_isa_current(void) {
-    const cml_isa *isa = atomic_load_explicit(&current, memory_order_acquire);
+const cml_isa *cml_isa_standard(void) {
+    const cml_isa *isa = atomic_load_explicit(&standard, memory_order_acquire);
     if (!isa) {
+        // Threads that come first together all choose the same.
         isa = choose();
-        atomic_store_explicit(&current, isa, memory_order_release);
+        atomic_store_explicit(&standard, isa, memory_order_release);
     }
     return isa;
 }
 
-bool cml_isa_select(int identifier) {
+const cml_isa *cml_isa_find(int identifier) {
     const cml_isa *isa = available(identifier);
-    if (isa) atomic_store_explicit(&current, cml_isa_watched(isa), memory_order_release);
-    return isa != NULL;
+    return isa ? cml_isa_watched(isa) : NULL;
+}
+
+const cml_isa *cml_isa_current(void) {
+    const cml_isa *isa = entered;
+    return isa ? isa : cml_isa_standard();
+}
+
+const cml_isa *cml_isa_enter(const cml_isa *isa) {
+    const cml_isa *before = entered;
+    entered = isa;
+    return before;
 }
 
 int cml_isa_identifier(const cml_isa *isa) { return isa->identifier; }

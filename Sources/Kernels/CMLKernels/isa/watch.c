@@ -81,10 +81,8 @@ static void *entry(void *target, int set, int row) {
     return (void *)(cml_watch_entries + ENTRY_BYTES * used++);
 }
 
-const cml_isa *cml_isa_watched(const cml_isa *isa) {
+static void watch(const cml_isa *isa) {
     const int set = isa->identifier;
-    if (!is_watching || isa == &tables[set]) return isa;
-    if (tables[set].name) return &tables[set];
     tables[set] = *isa;
     for (int number = 0; number < ROWS; number++) {
         void **member = (void **)((char *)&tables[set] + all_rows[number].offset);
@@ -100,10 +98,18 @@ const cml_isa *cml_isa_watched(const cml_isa *isa) {
             arrays[set][number][place] = entry(functions[place], set, number);
         *member = arrays[set][number];
     }
-    return &tables[set];
 }
 
-void cml_isa_watch(void) { is_watching = 1; }
+const cml_isa *cml_isa_watched(const cml_isa *isa) { return is_watching ? &tables[isa->identifier] : isa; }
+
+void cml_isa_watch(void) {
+    if (is_watching) return;
+    for (int set = 0; set < SETS; set++) {
+        const cml_isa *isa = cml_isa_find(set);
+        if (isa) watch(isa);
+    }
+    is_watching = 1;
+}
 int cml_isa_row_count(void) { return ROWS; }
 const char *cml_isa_row_name(int row) { return all_rows[row].name; }
 

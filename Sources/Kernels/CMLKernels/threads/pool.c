@@ -42,6 +42,7 @@ static struct {
     _Alignas(64) atomic_flag busy;
     cml_task task;
     void *context;
+    const cml_isa *isa;     // the caller's
     int participants;
     _Atomic int processor;  // where the caller of the newest job was when it opened it
     int threads;
@@ -131,7 +132,10 @@ static void *work(void *argument) {
         int active = atomic_load(&pool.active), joined = 0;
         while (active > 0 && !joined) joined = atomic_compare_exchange_weak(&pool.active, &active, active + 1);
         if (!joined) continue;
-        if (worker < pool.participants) drain(worker, pool.participants);
+        if (worker < pool.participants) {
+            cml_isa_enter(pool.isa);
+            drain(worker, pool.participants);
+        }
         atomic_fetch_sub_explicit(&pool.active, 1, memory_order_release);
     }
     return NULL;
@@ -218,6 +222,7 @@ void cml_parallel_for(long count, cml_task task, void *context) {
     }
     pool.task = task;
     pool.context = context;
+    pool.isa = cml_isa_current();
     pool.participants = participants;
     for (int worker = 0; worker < participants; worker++) {
         pool.slices[worker].end = count * (worker + 1) / participants;

@@ -18,6 +18,15 @@ package enum AttentionKernel {
             self.positionStride = positionStride
         }
 
+        package init(_ address: UnsafePointer<Float>, strides: (batch: Int, head: Int, position: Int)) {
+            self.init(
+                address: address,
+                batchStride: strides.batch,
+                headStride: strides.head,
+                positionStride: strides.position
+            )
+        }
+
         var strides: (Int, Int, Int) { (batchStride, headStride, positionStride) }
     }
 

@@ -50,4 +50,56 @@ package struct SuppressionKernel: Sendable {
         call.per_class = isPerClass ? 1 : 0
         return cml_suppress(cml_isa_current(), &call, boxes, scores, count, places)
     }
+
+    /// Selects boxes in each item of a batch, and moves them and their scores to the front of the results; the rest of
+    /// the results is 0.
+    ///
+    /// - Parameters:
+    ///   - batch: The number of items.
+    ///   - boxes: The boxes of all items.
+    ///   - scores: The scores of all items.
+    ///   - count: The maximum number of selected boxes of an item.
+    ///   - selectedBoxes: The selected boxes of each item, `count` instead of `boxCount`.
+    ///   - selectedScores: The scores of the selected boxes, `count` instead of `boxCount`.
+    ///   - places: The indices of the selected boxes [batch][count], then −1.
+    ///   - counts: The number of selected boxes of each item; `nil` when it is not needed.
+    package func run(
+        batch: Int,
+        boxes: UnsafePointer<Float>,
+        scores: UnsafePointer<Float>,
+        count: Int,
+        selectedBoxes: UnsafeMutablePointer<Float>,
+        selectedScores: UnsafeMutablePointer<Float>,
+        places: UnsafeMutablePointer<Int32>,
+        counts: UnsafeMutablePointer<Int32>?
+    ) {
+        places.update(repeating: -1, count: batch * count)
+        for item in 0..<batch {
+            let itemBoxes = boxes + item * boxCount * 4
+            let itemScores = scores + item * boxCount * classCount
+            let itemPlaces = places + item * count
+            let found = run(boxes: itemBoxes, scores: itemScores, count: count, into: itemPlaces)
+            counts?[item] = Int32(found)
+            let picked = UnsafeBufferPointer(start: itemPlaces, count: found)
+            copy(itemBoxes, picked, into: selectedBoxes + item * count * 4, count: count, width: 4)
+            copy(itemScores, picked, into: selectedScores + item * count * classCount, count: count, width: classCount)
+        }
+    }
+
+    /// The picked ones of the boxes' rows of `width` numbers, moved to the front of `count` rows.
+    private func copy(
+        _ source: UnsafePointer<Float>,
+        _ picked: UnsafeBufferPointer<Int32>,
+        into target: UnsafeMutablePointer<Float>,
+        count: Int,
+        width: Int
+    ) {
+        target.update(repeating: 0, count: count * width)
+        for part in 0..<width {
+            for (rank, box) in picked.enumerated() {
+                let from = boxesLast ? part * boxCount + Int(box) : Int(box) * width + part
+                target[boxesLast ? part * count + rank : rank * width + part] = source[from]
+            }
+        }
+    }
 }

@@ -1,5 +1,13 @@
 import CMLKernels
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Functions of every element of single-precision tensors; those of two operands are `BinaryKernel`.
 package enum ElementwiseKernel {
     /// `y[i] = function(x[i])`; `y` may be `x`.
@@ -106,5 +114,48 @@ package enum ElementwiseKernel {
         affine.alpha = alpha
         affine.beta = beta
         cml_affine_apply(cml_isa_current(), &affine, x, y)
+    }
+    /// `y[o][c][i] = alpha[c]·log(1 + exp(beta[c]·x[o][c][i]))` for `[outer][channels][inner]`.
+    ///
+    /// - Parameters:
+    ///   - x: The arguments.
+    ///   - y: The result; may be `x`.
+    ///   - outer: The product of the extents before the channels.
+    ///   - channels: The number of channels.
+    ///   - inner: The product of the extents after the channels.
+    ///   - alpha: The factor of each channel's result.
+    ///   - beta: The factor of each channel's argument.
+    package static func scaledSoftplus(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        channels: Int,
+        inner: Int,
+        alpha: UnsafePointer<Float>,
+        beta: UnsafePointer<Float>
+    ) {
+        // Shorter lines are not worth a call of the vector kernel.
+        if inner >= 16 {
+            Workers.parallelFor(outer * channels) { row, _ in
+                let channel = row % channels
+                map(
+                    .scaledSoftplus(alpha: alpha[channel], beta: beta[channel]),
+                    x + row * inner,
+                    into: y + row * inner,
+                    count: inner
+                )
+            }
+            return
+        }
+        Workers.parallelFor(outer) { block, _ in
+            for channel in 0..<channels {
+                let start = (block * channels + channel) * inner
+                for place in start..<(start + inner) {
+                    let scaled = beta[channel] * x[place]
+                    let softplus = log1pf(expf(-abs(scaled))) + max(scaled, 0)
+                    y[place] = alpha[channel] * softplus
+                }
+            }
+        }
     }
 }

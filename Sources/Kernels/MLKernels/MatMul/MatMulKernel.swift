@@ -118,4 +118,54 @@ package enum MatMulKernel {
             }
         }
     }
+
+    /// The shape of the products of a batch whose operands are only known at run time; see
+    /// `multiply(_:_:into:rows:terms:columns:aStride:cStride:aOffsets:bOffsets:cOffsets:epilogue:)`.
+    package struct Stack: Sendable {
+        package var rows: Int
+        package var terms: Int
+        package var columns: Int
+        package var aStride: Int
+        package var aOffsets: [Int]
+        package var bOffsets: [Int]
+        package var cOffsets: [Int]
+
+        package init(
+            rows: Int,
+            terms: Int,
+            columns: Int,
+            aStride: Int,
+            aOffsets: [Int],
+            bOffsets: [Int],
+            cOffsets: [Int]
+        ) {
+            self.rows = rows
+            self.terms = terms
+            self.columns = columns
+            self.aStride = aStride
+            self.aOffsets = aOffsets
+            self.bOffsets = bOffsets
+            self.cOffsets = cOffsets
+        }
+
+        /// `c[i] = a[i] · b[i]` for every item.
+        package func multiply(
+            _ a: UnsafePointer<Float>,
+            _ b: RightHandSide,
+            into c: UnsafeMutablePointer<Float>
+        ) {
+            MatMulKernel.multiply(
+                a,
+                b,
+                into: c,
+                rows: rows,
+                terms: terms,
+                columns: columns,
+                aStride: aStride,
+                aOffsets: aOffsets,
+                bOffsets: bOffsets,
+                cOffsets: cOffsets
+            )
+        }
+    }
 }

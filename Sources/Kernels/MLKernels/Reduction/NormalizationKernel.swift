@@ -1,5 +1,13 @@
 import CMLKernels
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Normalisation by mean and variance; results may share the operands' memory.
 package enum NormalizationKernel {
     /// `(x − mean)/√(variance + epsilon)·gamma[i] + beta[i]` for each row of `length`; no gamma means 1, no beta 0.
@@ -122,5 +130,41 @@ package enum NormalizationKernel {
             exponent: exponent
         )
         cml_neighbour_norm(cml_isa_current(), x, y, outer, channels, inner, &neighbours)
+    }
+    /// The same, with the sum of squares carried from one channel to the next: faster than the vector kernel when
+    /// `inner` is below 16.
+    ///
+    /// The sum is limited to 0 from below, since differences of rounded squares may be negative.
+    package static func runningNeighbourNorm(
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        outer: Int,
+        channels: Int,
+        inner: Int,
+        before: Int,
+        after: Int,
+        factor: Float,
+        bias: Float,
+        exponent: Float
+    ) {
+        Workers.parallelFor(outer * inner) { index, _ in
+            let start = index / inner * channels * inner + index % inner
+            var energy: Float = 0
+            for channel in 0..<min(after, channels) {
+                energy += x[start + channel * inner] * x[start + channel * inner]
+            }
+            for channel in 0..<channels {
+                if channel + after < channels {
+                    let entering = x[start + (channel + after) * inner]
+                    energy += entering * entering
+                }
+                if channel > before {
+                    let leaving = x[start + (channel - before - 1) * inner]
+                    energy = max(energy - leaving * leaving, 0)
+                }
+                let place = start + channel * inner
+                y[place] = x[place] * powf(bias + factor * energy, -exponent)
+            }
+        }
     }
 }

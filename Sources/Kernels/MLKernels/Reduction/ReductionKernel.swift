@@ -79,6 +79,25 @@ package enum ReductionKernel {
         cml_reduce_i32(cml_isa_current(), operation.lowered, x, y, outer, axis, inner)
     }
 
+    /// The reduction of floats or (with `isInteger`) of 32-bit integers by one of `integerOperations`.
+    package static func reduce(
+        _ operation: Operation,
+        _ x: UnsafeRawPointer,
+        into y: UnsafeMutableRawPointer,
+        outer: Int,
+        axis: Int,
+        inner: Int,
+        isInteger: Bool
+    ) {
+        if isInteger {
+            let (x, y) = (x.assumingMemoryBound(to: Int32.self), y.assumingMemoryBound(to: Int32.self))
+            reduce(operation, integers: x, into: y, outer: outer, axis: axis, inner: inner)
+        } else {
+            let (x, y) = (x.assumingMemoryBound(to: Float.self), y.assumingMemoryBound(to: Float.self))
+            reduce(operation, x, into: y, outer: outer, axis: axis, inner: inner)
+        }
+    }
+
     package static let integerOperations: Set<Operation> = [
         .sum, .mean, .maximum, .minimum, .product, .sumOfSquares, .l1Norm,
     ]

@@ -7,25 +7,16 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     case avx512 = 2
     case neon = 3
 
-    /// The instruction set in use: the best of this processor, or the one that the environment variable `COREML_ISA`
-    /// names.
-    package static var current: InstructionSet {
-        InstructionSet(rawValue: Int(cml_isa_identifier(cml_isa_current()))) ?? .sse2
-    }
-
-    /// Selects this instruction set; false when the processor lacks it.
-    ///
-    /// For tests and benchmarks only: weights that are already packed keep theirs.
-    @discardableResult
-    package func select() -> Bool { cml_isa_select(Int32(rawValue)) }
+    /// The instruction set of this thread's kernels: see `KernelTable.current`.
+    package static var current: InstructionSet { KernelTable.current.instructionSet }
 
     /// The floating-point operations per second that `threads` threads of this process achieve in registers alone,
     /// measured now with the current instruction set.
     package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
 
-    /// Counts, for the rest of the process, the calls of the kernels of every set that is selected from now on.
+    /// Counts, for the rest of the process, the calls of the kernels of every `KernelTable` that is made from now on.
     ///
-    /// For tests.
+    /// For tests; to be called once, before other threads use kernels.
     package static func watch() { cml_isa_watch() }
 
     /// The kernels that every set has, by name.

@@ -30,12 +30,24 @@ struct TrainTabular: ParsableCommand {
             """
     )
 
-    enum Algorithm: String, CaseIterable, ExpressibleByArgument {
-        case automatic, linear, logistic
-        case supportVector = "support-vector"
-        case decisionTree = "decision-tree"
-        case boostedTree = "boosted-tree"
-        case randomForest = "random-forest"
+    /// The algorithm of `--algorithm`: `automatic`, or the name of one.
+    enum Algorithm: Hashable, RawRepresentable, CaseIterable, ExpressibleByArgument {
+        case automatic
+        case named(TabularAlgorithm)
+
+        static var allCases: [Algorithm] { [.automatic] + TabularAlgorithm.allCases.map { .named($0) } }
+
+        var rawValue: String {
+            switch self {
+            case .automatic: "automatic"
+            case .named(let algorithm): algorithm.rawValue
+            }
+        }
+
+        init?(rawValue: String) {
+            guard let found = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+            self = found
+        }
     }
 
     @Argument(help: "A .csv, .tsv or .json file, or the folder of an SFrame.")
@@ -51,69 +63,25 @@ struct TrainTabular: ParsableCommand {
     @OptionGroup var cells: DelimiterOption
     @OptionGroup var held: ValidationOptions
 
-    @Option(help: "The maximum number of iterations: boosting rounds, trees of a forest, steps of a linear model.")
-    var iterations: Int?
-    @Option(help: "Trees: the maximum depth.")
-    var depth: Int?
-    @Option(help: "Trees: the minimum loss reduction of a split (gamma).")
-    var minLossReduction: Double?
-    @Option(help: "Trees: the minimum child weight on either side of a split.")
-    var minChildWeight: Double?
-    @Option(help: "Boosted trees and linear models: the step size (learning rate).")
-    var stepSize: Double?
-    @Option(help: "Boosted trees: stop after this many rounds without a better validation score.")
-    var earlyStopping: Int?
-    @Option(help: "Boosted trees and forests: the share of rows that each tree is trained on.")
-    var rowSubsample: Double?
-    @Option(help: "Boosted trees and forests: the share of columns that each tree is trained on.")
-    var columnSubsample: Double?
-    @Option(help: "Linear models: the L1 penalty.")
-    var l1: Double?
-    @Option(help: "Linear models: the L2 penalty.")
-    var l2: Double?
-    @Option(help: "Support vectors: the penalty of misclassified examples (C).")
-    var penalty: Double?
-    @Option(help: "Linear models: stop when an iteration improves the objective by no more than this.")
-    var threshold: Double?
-
+    @OptionGroup var hyperparameters: HyperparameterOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {
-        guard iterations ?? 1 > 0, earlyStopping ?? 1 > 0 else {
-            throw ValidationError("--iterations and --early-stopping take numbers from 1")
-        }
-        let given = options.filter(\.isGiven)
-        if algorithm == .automatic {
-            if let option = given.first {
-                throw ValidationError("\(option.name) needs an --algorithm")
-            }
+        let given = hyperparameters.given
+        switch algorithm {
+        case .automatic:
+            if let (option, _, _) = given.first { throw ValidationError("\(option) needs an --algorithm") }
             if held.validation != nil || held.validationShare != nil {
                 throw ValidationError("--validation and --validation-share need an --algorithm")
             }
+        case .named(let algorithm):
+            if let (option, _, _) = given.first(where: { !$0.hyperparameter.algorithms.contains(algorithm) }) {
+                throw ValidationError("\(option) is not a parameter of \(algorithm.rawValue)")
+            }
         }
-        if let option = given.first(where: { !$0.algorithms.contains(algorithm) }) {
-            throw ValidationError("\(option.name) is not a parameter of \(algorithm.rawValue)")
+        if classifier, algorithm == .named(.linear) {
+            throw ValidationError("a linear model is a regressor; use logistic")
         }
-        if classifier, algorithm == .linear { throw ValidationError("a linear model is a regressor; use logistic") }
-    }
-
-    /// The options that only some algorithms have.
-    private var options: [(name: String, isGiven: Bool, algorithms: Set<Algorithm>)] {
-        let (trees, linear): (Set<Algorithm>, Set<Algorithm>) = (
-            [.decisionTree, .boostedTree, .randomForest], [.linear, .logistic]
-        )
-        let vectors = linear.union([.supportVector])
-        return [
-            ("--iterations", iterations != nil, vectors.union([.boostedTree, .randomForest])),
-            ("--depth", depth != nil, trees), ("--min-loss-reduction", minLossReduction != nil, trees),
-            ("--min-child-weight", minChildWeight != nil, trees),
-            ("--step-size", stepSize != nil, linear.union([.boostedTree])),
-            ("--early-stopping", earlyStopping != nil, [.boostedTree]),
-            ("--row-subsample", rowSubsample != nil, [.boostedTree, .randomForest]),
-            ("--column-subsample", columnSubsample != nil, [.boostedTree, .randomForest]),
-            ("--l1", l1 != nil, linear), ("--l2", l2 != nil, linear), ("--penalty", penalty != nil, [.supportVector]),
-            ("--threshold", threshold != nil, vectors),
-        ]
     }
 
     func run() throws {
@@ -151,46 +119,21 @@ struct TrainTabular: ParsableCommand {
             return outcome(model.algorithm.rawValue + " classifier", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
-        case .logistic:
-            var parameters = MLLogisticRegressionClassifier.ModelParameters(validation: try rows())
-            apply(&parameters.maxIterations, &parameters.convergenceThreshold)
-            if let l1 { parameters.l1Penalty = l1 }
-            if let l2 { parameters.l2Penalty = l2 }
-            if let stepSize { parameters.stepSize = stepSize }
-            return try train(MLLogisticRegressionClassifier.self, parameters, frame, flow)
-        case .supportVector:
-            var parameters = MLSupportVectorClassifier.ModelParameters(validation: try rows())
-            apply(&parameters.maxIterations, &parameters.convergenceThreshold)
-            if let penalty { parameters.penalty = penalty }
+        case .named(.logistic): return try train(MLLogisticRegressionClassifier.self, frame, flow)
+        case .named(.supportVector):
             return try outcome(
                 MLSupportVectorClassifier(
                     trainingData: frame,
                     targetColumn: target,
                     featureColumns: chosen,
-                    parameters: parameters
+                    parameters: parameters()
                 ),
                 []
             )
-        case .decisionTree:
-            var parameters = MLDecisionTreeClassifier.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            if let seed = held.seed { parameters.randomSeed = seed }
-            return try train(MLDecisionTreeClassifier.self, parameters, frame, flow)
-        case .boostedTree:
-            var parameters = MLBoostedTreeClassifier.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
-            if let iterations { parameters.maxIterations = iterations }
-            if let stepSize { parameters.stepSize = stepSize }
-            parameters.earlyStoppingRounds = earlyStopping
-            return try train(MLBoostedTreeClassifier.self, parameters, frame, flow)
-        case .randomForest:
-            var parameters = MLRandomForestClassifier.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
-            if let iterations { parameters.maxIterations = iterations }
-            return try train(MLRandomForestClassifier.self, parameters, frame, flow)
-        case .linear:
+        case .named(.decisionTree): return try train(MLDecisionTreeClassifier.self, frame, flow)
+        case .named(.boostedTree): return try train(MLBoostedTreeClassifier.self, frame, flow)
+        case .named(.randomForest): return try train(MLRandomForestClassifier.self, frame, flow)
+        case .named(.linear):
             throw Failure("a linear model predicts numbers, but '\(target)' has classes; use --algorithm logistic")
         }
     }
@@ -212,33 +155,11 @@ struct TrainTabular: ParsableCommand {
             return outcome(model.algorithm.rawValue + " regressor", model.featureColumns, report) {
                 try model.write(toFile: $0, metadata: nil)
             }
-        case .linear:
-            var parameters = MLLinearRegressor.ModelParameters(validation: try rows())
-            apply(&parameters.maxIterations, &parameters.convergenceThreshold)
-            if let l1 { parameters.l1Penalty = l1 }
-            if let l2 { parameters.l2Penalty = l2 }
-            if let stepSize { parameters.stepSize = stepSize }
-            return try train(MLLinearRegressor.self, parameters, frame, flow)
-        case .decisionTree:
-            var parameters = MLDecisionTreeRegressor.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            if let seed = held.seed { parameters.randomSeed = seed }
-            return try train(MLDecisionTreeRegressor.self, parameters, frame, flow)
-        case .boostedTree:
-            var parameters = MLBoostedTreeRegressor.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
-            if let iterations { parameters.maxIterations = iterations }
-            if let stepSize { parameters.stepSize = stepSize }
-            parameters.earlyStoppingRounds = earlyStopping
-            return try train(MLBoostedTreeRegressor.self, parameters, frame, flow)
-        case .randomForest:
-            var parameters = MLRandomForestRegressor.ModelParameters(validation: try rows())
-            apply(&parameters.maxDepth, &parameters.minLossReduction, &parameters.minChildWeight)
-            apply(&parameters.rowSubsample, &parameters.columnSubsample, &parameters.randomSeed)
-            if let iterations { parameters.maxIterations = iterations }
-            return try train(MLRandomForestRegressor.self, parameters, frame, flow)
-        case .logistic, .supportVector:
+        case .named(.linear): return try train(MLLinearRegressor.self, frame, flow)
+        case .named(.decisionTree): return try train(MLDecisionTreeRegressor.self, frame, flow)
+        case .named(.boostedTree): return try train(MLBoostedTreeRegressor.self, frame, flow)
+        case .named(.randomForest): return try train(MLRandomForestRegressor.self, frame, flow)
+        case .named(.logistic), .named(.supportVector):
             throw Failure(
                 "\(algorithm.rawValue) predicts classes, but '\(target)' has numbers; give --classifier when they are "
                     + "classes, or use --algorithm linear"
@@ -247,7 +168,7 @@ struct TrainTabular: ParsableCommand {
     }
 
     /// Adds the permutation importance of the features.
-    private func add(_ trained: _TrainedTable, to report: inout TrainingReport) throws {
+    private func add(_ trained: TrainedTable, to report: inout TrainingReport) throws {
         let rows = trained.samplesTraining ? "training" : "validation"
         report.add(try trained.importance(seed: held.seed ?? 42), rows: rows)
     }
@@ -255,37 +176,27 @@ struct TrainTabular: ParsableCommand {
     private var chosen: [String]? { features.isEmpty ? nil : features }
 
     /// The validation rows.
-    private func rows() throws -> _TabularValidation {
+    private func rows() throws -> MLTabularValidation {
         try held.choice(none: .none, split: { .split(strategy: $0) }) {
             .dataFrame(try TableFile.read($0, delimiter: cells.delimiter))
         }
     }
 
-    private func apply(_ maxDepth: inout Int, _ minLossReduction: inout Double, _ minChildWeight: inout Double) {
-        if let depth { maxDepth = depth }
-        if let value = self.minLossReduction { minLossReduction = value }
-        if let value = self.minChildWeight { minChildWeight = value }
-    }
-
-    private func apply(_ rows: inout Double, _ columns: inout Double, _ randomSeed: inout Int) {
-        if let rowSubsample { rows = rowSubsample }
-        if let columnSubsample { columns = columnSubsample }
-        if let seed = held.seed { randomSeed = seed }
-    }
-
-    private func apply(_ maxIterations: inout Int, _ convergenceThreshold: inout Double) {
-        if let iterations { maxIterations = iterations }
-        if let threshold { convergenceThreshold = threshold }
+    /// The parameters of an algorithm, with those of the command line.
+    private func parameters<Parameters: TabularParameters>() throws -> Parameters {
+        var settings = Parameters.standard
+        hyperparameters.apply(to: &settings, seed: held.seed)
+        return Parameters(settings, try rows())
     }
 
     /// Trains as a job.
-    private func train<Task: _TabularJobTask>(
+    private func train<Task: TabularJobTask>(
         _: Task.Type,
-        _ parameters: Task.ModelParameters,
         _ frame: DataFrame,
         _ flow: TrainingFlow
     ) throws -> TrainingFlow.Outcome {
-        let (model, curves) = try flow.train(iterations: iterations) { session in
+        let parameters: Task.ModelParameters = try parameters()
+        let (model, curves) = try flow.train(iterations: hyperparameters.iterations) { session in
             try Task.train(
                 trainingData: frame,
                 targetColumn: target,
@@ -297,15 +208,15 @@ struct TrainTabular: ParsableCommand {
         return try outcome(model, curves)
     }
 
-    private func outcome<Task: _TabularTask>(_ model: Task, _ curves: [LearningCurve]) throws -> TrainingFlow.Outcome {
+    private func outcome<Task: TabularTask>(_ model: Task, _ curves: [LearningCurve]) throws -> TrainingFlow.Outcome {
         var report = TrainingReport(title: "", curves: curves)
-        if let model = model as? any _TabularClassifier {
+        if let model = model as? any TabularClassifier {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-        } else if let model = model as? any _TabularRegressor {
+        } else if let model = model as? any TabularRegressor {
             report.add(training: model.trainingMetrics, validation: model.validationMetrics)
         }
-        try add(model._trained, to: &report)
-        let name = "\(algorithm.rawValue) \(Task._isClassifier ? "classifier" : "regressor")"
+        try add(model.trained, to: &report)
+        let name = "\(algorithm.rawValue) \(Task.isClassifier ? "classifier" : "regressor")"
         return outcome(name, model.featureColumns, report) { try model.write(toFile: $0) }
     }
 

@@ -103,7 +103,7 @@ struct Update: ParsableCommand {
         display.resumed(session.position)
         let end = timeBudget.map { start + .seconds($0) }
         var saved = ContinuousClock.now
-        while let event = try failing({ () throws(ModelError) in try session.next() }) {
+        while let event = try failing({ () throws(ModelError) in try session.step() }) {
             display.show(event, session)
             let isOver = end.map { ContinuousClock.now >= $0 } ?? false
             if isOver || Interruption.signal != 0 {

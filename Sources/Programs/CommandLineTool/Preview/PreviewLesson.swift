@@ -59,7 +59,7 @@ struct PreviewLesson: Sendable {
                 send(events, "begin", ["examples": examples.count, "epochs": epochs])
                 let start = ContinuousClock.now
                 var last = start
-                while let event = try failing({ () throws(ModelError) in try update.next() }) {
+                while let event = try failing({ () throws(ModelError) in try update.step() }) {
                     guard tell(event, update, events, &last) else { return }
                 }
                 try session.learnt(try failing { () throws(ModelError) in try update.updated() })

@@ -219,7 +219,7 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
                 if let path { try saveCheckpoint(path) }
                 throw Self.cancelled
             }
-            guard let event = try translatingErrors({ () throws(ModelError) in try session.next() }) else { break }
+            guard let event = try translatingErrors({ () throws(ModelError) in try session.step() }) else { break }
             deliver(event)
             if let path, event.isEpochEnd || ContinuousClock.now - saved > Self.checkpointInterval {
                 try saveCheckpoint(path)

@@ -80,7 +80,7 @@ final class CSVChunks: @unchecked Sendable {
             var counts = ctab_counts()
             let start = block * Self.size
             let part = UnsafeBufferPointer(rebasing: bytes[start..<Swift.min(start + Self.size, bytes.count)])
-            ctab_count(part.baseAddress!, part.count, dialect.usesQuoting ? 1 : 0, &counts)
+            ctab_count(part.baseAddress, part.count, dialect.usesQuoting ? 1 : 0, &counts)
             file?.letGo(part)
             return counts
         }
@@ -146,7 +146,7 @@ final class CSVChunks: @unchecked Sendable {
     /// Calls `body` with the cells found by vectorised search, or returns nil when lines are irregular.
     private func withFastGrid<R>(_ part: Part, _ body: (CSVGrid) -> R) -> R? {
         let length = part.range.count
-        guard length < dialect.mostBytes else { return nil }
+        guard length < dialect.mostBytes, let base = bytes.baseAddress else { return nil }
         let kept = pool.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
         guard let memory = kept ?? malloc((longest + 1) * 4) else { return nil }
         defer {
@@ -154,7 +154,7 @@ final class CSVChunks: @unchecked Sendable {
             pool.withLock { $0.append(address) }
         }
         let positions = memory.assumingMemoryBound(to: UInt32.self)
-        let start = bytes.baseAddress! + part.range.lowerBound
+        let start = base + part.range.lowerBound
         var newlines = 0
         var quotes: UInt64 = 0
         let quoting = dialect.usesQuoting && part.quotes > 0

@@ -28,13 +28,39 @@ final class CSVColumnBuilder: @unchecked Sendable {
     /// The type that was asked for, or nil when it is inferred.
     private let type: CSVType?
 
-    private let integers: PlainBuffer<Int>?
-    private let doubles: PlainBuffer<Double>?
-    private let dates: PlainBuffer<Date>?
-    private let booleans: PlainBuffer<Bool>?
-    private let views: PlainBuffer<TextView>?
+    private let values: Values
+    /// The bytes of long strings, by chunk.
     private var arenas: [TextArena?]
     private var missing: [Missing?]
+
+    /// The memory of the column's values.
+    private enum Values {
+        case integers(PlainBuffer<Int>)
+        case doubles(PlainBuffer<Double>)
+        case dates(PlainBuffer<Date>)
+        case booleans(PlainBuffer<Bool>)
+        case strings(PlainBuffer<TextView>)
+        case data(PlainBuffer<TextView>)
+
+        init(_ kind: Kind, rows: Int) {
+            switch kind {
+            case .integer: self = .integers(PlainBuffer(capacity: rows))
+            case .double: self = .doubles(PlainBuffer(capacity: rows))
+            case .boolean: self = .booleans(PlainBuffer(capacity: rows))
+            case .date: self = .dates(PlainBuffer(capacity: rows))
+            case .string: self = .strings(PlainBuffer(capacity: rows))
+            case .data: self = .data(PlainBuffer(capacity: rows))
+            }
+        }
+    }
+
+    /// Where numbers of a chunk are written.
+    private enum Target {
+        case integers(UnsafeMutablePointer<Int>)
+        case doubles(UnsafeMutablePointer<Double>)
+        /// Dates as seconds.
+        case seconds(UnsafeMutablePointer<Double>)
+    }
 
     /// The validity of a chunk's rows, when some are missing.
     fileprivate struct Missing {
@@ -48,12 +74,8 @@ final class CSVColumnBuilder: @unchecked Sendable {
         self.name = name
         self.index = index
         self.dialect = dialect
-        integers = kind == .integer ? PlainBuffer(capacity: rows) : nil
-        doubles = kind == .double ? PlainBuffer(capacity: rows) : nil
-        dates = kind == .date ? PlainBuffer(capacity: rows) : nil
-        booleans = kind == .boolean ? PlainBuffer(capacity: rows) : nil
-        views = kind == .string || kind == .data ? PlainBuffer(capacity: rows) : nil
-        arenas = Array(repeating: nil, count: views == nil ? 0 : chunks)
+        values = Values(kind, rows: rows)
+        arenas = Array(repeating: nil, count: chunks)
         missing = Array(repeating: nil, count: chunks)
     }
 
@@ -61,7 +83,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
     func withSlots<R>(_ body: (Slots) -> R) -> R {
         arenas.withUnsafeMutableBufferPointer { arenas in
             missing.withUnsafeMutableBufferPointer { missing in
-                body(Slots(builder: self, arenas: arenas.baseAddress, missing: missing.baseAddress!))
+                body(Slots(builder: self, arenas: arenas, missing: missing))
             }
         }
     }
@@ -71,15 +93,15 @@ final class CSVColumnBuilder: @unchecked Sendable {
     /// `@unchecked Sendable`: each chunk has an entry of its own.
     struct Slots: @unchecked Sendable {
         fileprivate let builder: CSVColumnBuilder
-        fileprivate let arenas: UnsafeMutablePointer<TextArena?>?
-        fileprivate let missing: UnsafeMutablePointer<Missing?>
+        fileprivate let arenas: UnsafeMutableBufferPointer<TextArena?>
+        fileprivate let missing: UnsafeMutableBufferPointer<Missing?>
 
         /// Reads the cells of a chunk whose first row becomes the row `first`.
         func take(_ grid: CSVGrid, chunk: Int, first: Int) -> Outcome {
             var bits = [UInt64](repeating: .max, count: (grid.rows + 63) / 64)
             var count = 0
             let outcome = bits.withUnsafeMutableBufferPointer { bits in
-                builder.take(grid, chunk, first, bits.baseAddress!, &count, arenas)
+                builder.take(grid, first, bits, &count, chunk, &arenas[chunk])
             }
             missing[chunk] = count > 0 ? Missing(bits: bits, count: count) : nil
             return outcome
@@ -88,29 +110,31 @@ final class CSVColumnBuilder: @unchecked Sendable {
 
     private func take(
         _ grid: CSVGrid,
-        _ chunk: Int,
         _ first: Int,
-        _ bits: UnsafeMutablePointer<UInt64>,
+        _ bits: Bits,
         _ missing: inout Int,
-        _ arenas: UnsafeMutablePointer<TextArena?>?
+        _ chunk: Int,
+        _ arena: inout TextArena?
     ) -> Outcome {
         var cells = grid.cells(index, emptyIsMissing: dialect.missing.mayHave(length: 0))
-        switch kind {
-        case .integer: return numbers(grid, &cells, integers!.values + first, nil, bits, &missing)
-        case .double: return numbers(grid, &cells, nil, doubles!.values + first, bits, &missing)
-        case .date:
+        switch values {
+        case .integers(let integers):
+            return numbers(grid, &cells, .integers(integers.values + first), bits, &missing)
+        case .doubles(let doubles): return numbers(grid, &cells, .doubles(doubles.values + first), bits, &missing)
+        case .dates(let dates):
             return withUnsafeTemporaryAllocation(of: Double.self, capacity: grid.rows) { seconds in
                 guard let start = seconds.baseAddress else { return .done }
-                let outcome = numbers(grid, &cells, nil, start, bits, &missing)
+                let outcome = numbers(grid, &cells, .seconds(start), bits, &missing)
                 if case .done = outcome {
                     for row in 0..<grid.rows {
-                        dates!.values[first + row] = Date(timeIntervalSinceReferenceDate: start[row])
+                        dates.values[first + row] = Date(timeIntervalSinceReferenceDate: start[row])
                     }
                 }
                 return outcome
             }
-        case .boolean: return flags(grid, booleans!.values + first, bits, &missing)
-        case .string, .data: return text(grid, &cells, chunk, first, bits, &missing, arenas)
+        case .booleans(let booleans): return flags(grid, booleans.values + first, bits, &missing)
+        case .strings(let views), .data(let views):
+            return text(grid, &cells, views.values + first, bits, &missing, chunk, &arena)
         }
     }
 
@@ -126,25 +150,28 @@ final class CSVColumnBuilder: @unchecked Sendable {
         return .other(Self.kind(of: cell, after: kind, dialect))
     }
 
-    private func mark(_ row: Int, _ bits: UnsafeMutablePointer<UInt64>, _ missing: inout Int) {
+    /// The validity bits of a chunk's rows.
+    private typealias Bits = UnsafeMutableBufferPointer<UInt64>
+
+    private func mark(_ row: Int, _ bits: Bits, _ missing: inout Int) {
         bits[row >> 6] &= ~(1 << UInt64(row & 63))
         missing += 1
     }
 
-    /// Reads numbers, or dates as seconds, into whichever of the two targets is not nil.
     private func numbers(
         _ grid: CSVGrid,
         _ cells: inout ctab_cells,
-        _ integers: UnsafeMutablePointer<Int>?,
-        _ reals: UnsafeMutablePointer<Double>?,
-        _ bits: UnsafeMutablePointer<UInt64>,
+        _ target: Target,
+        _ bits: Bits,
         _ missing: inout Int
     ) -> Outcome {
         let rows = grid.rows
         var row = 0
         func leaveOut() {
-            integers?[row] = 0
-            reals?[row] = 0
+            switch target {
+            case .integers(let integers): integers[row] = 0
+            case .doubles(let reals), .seconds(let reals): reals[row] = 0
+            }
             mark(row, bits, &missing)
         }
         while true {
@@ -155,17 +182,17 @@ final class CSVColumnBuilder: @unchecked Sendable {
                     row += 1
                     continue
                 }
-                let next = parse(&cells, row, row + 1, integers, reals, bits, &missing)
+                let next = parse(&cells, row, row + 1, target, bits, &missing)
                 if next == row + 1 {
                     row = next
                     continue
                 }
             } else {
-                row = parse(&cells, row, rows, integers, reals, bits, &missing)
+                row = parse(&cells, row, rows, target, bits, &missing)
             }
             if row == rows { return .done }
-            if kind == .double, let value = double(grid.cell(row, index)) {
-                reals![row] = value
+            if case .doubles(let reals) = target, let value = double(grid.cell(row, index)) {
+                reals[row] = value
             } else if let reason = odd(grid, row) {
                 return reason
             } else {
@@ -180,25 +207,26 @@ final class CSVColumnBuilder: @unchecked Sendable {
         _ cells: inout ctab_cells,
         _ row: Int,
         _ rows: Int,
-        _ integers: UnsafeMutablePointer<Int>?,
-        _ reals: UnsafeMutablePointer<Double>?,
-        _ bits: UnsafeMutablePointer<UInt64>,
+        _ target: Target,
+        _ bits: Bits,
         _ missing: inout Int
     ) -> Int {
-        switch kind {
-        case .integer:
-            integers!.withMemoryRebound(to: Int64.self, capacity: rows) { values in
+        let bits = bits.baseAddress
+        return switch target {
+        case .integers(let integers):
+            integers.withMemoryRebound(to: Int64.self, capacity: rows) { values in
                 ctab_parse_int64(&cells, row, rows, values, bits, 0, &missing)
             }
-        case .double: ctab_parse_double(&cells, row, rows, reals!, bits, 0, &missing)
-        default: ctab_parse_iso8601(&cells, row, rows, type == .date ? 1 : 0, reals!, bits, 0, &missing)
+        case .doubles(let reals): ctab_parse_double(&cells, row, rows, reals, bits, 0, &missing)
+        case .seconds(let reals):
+            ctab_parse_iso8601(&cells, row, rows, type == .date ? 1 : 0, reals, bits, 0, &missing)
         }
     }
 
     private func flags(
         _ grid: CSVGrid,
         _ target: UnsafeMutablePointer<Bool>,
-        _ bits: UnsafeMutablePointer<UInt64>,
+        _ bits: Bits,
         _ missing: inout Int
     ) -> Outcome {
         for row in 0..<grid.rows {
@@ -220,21 +248,18 @@ final class CSVColumnBuilder: @unchecked Sendable {
     private func text(
         _ grid: CSVGrid,
         _ cells: inout ctab_cells,
-        _ chunk: Int,
-        _ first: Int,
-        _ bits: UnsafeMutablePointer<UInt64>,
+        _ views: UnsafeMutablePointer<TextView>,
+        _ bits: Bits,
         _ missing: inout Int,
-        _ arenas: UnsafeMutablePointer<TextArena?>?
+        _ chunk: Int,
+        _ arena: inout TextArena?
     ) -> Outcome {
-        let views = views!.values + first
-        var arena = ctab_arena()
+        var bytes = ctab_arena()
         var quotes: UInt64 = 0
         let taken = views.withMemoryRebound(to: ctab_view.self, capacity: grid.rows) { views in
-            ctab_text(&cells, 0, grid.rows, views, bits, 0, &missing, &arena, UInt64(chunk), &quotes)
+            ctab_text(&cells, 0, grid.rows, views, bits.baseAddress, 0, &missing, &bytes, UInt64(chunk), &quotes)
         }
-        if let bytes = arena.bytes {
-            arenas![chunk] = TextArena(adopting: bytes, count: arena.count)
-        }
+        if let start = bytes.bytes { arena = TextArena(adopting: start, count: bytes.count) }
         // Quotes were checked before, and no cell of a grid is longer than a string can be.
         require(taken == grid.rows, "TabularData: no memory for the text of column '\(name)'")
         for row in 0..<grid.rows where dialect.missing.mayHave(length: views[row].count) {
@@ -274,35 +299,35 @@ final class CSVColumnBuilder: @unchecked Sendable {
 
     /// Returns the column once all chunks are read; chunk i holds `rows[i]` rows from `starts[i]` on.
     func finish(starts: [Int], rows: [Int]) -> any ErasedColumn {
-        switch kind {
-        case .integer:
-            let numbers = assembled(integers!, starts, rows)
-            return TypedColumn(Column<Int>(name: name, storage: ColumnStorage(plain: numbers)))
-        case .double:
-            let numbers = assembled(doubles!, starts, rows)
-            return TypedColumn(Column<Double>(name: name, storage: ColumnStorage(plain: numbers)))
-        case .date:
-            let moments = assembled(dates!, starts, rows)
-            return TypedColumn(Column<Date>(name: name, storage: ColumnStorage(plain: moments)))
-        case .boolean:
-            let flags = assembled(booleans!, starts, rows)
-            return TypedColumn(Column<Bool>(name: name, storage: ColumnStorage(plain: flags)))
-        case .string, .data:
-            let empty = TextArena(capacity: 0)
-            let last = arenas.lastIndex { $0 != nil }
-            let text = TextBuffer(
-                views: assembled(views!, starts, rows),
-                arenas: last.map { arenas[...$0].map { $0 ?? empty } } ?? []
-            )
-            if kind == .string {
-                return TypedColumn(Column<String>(name: name, storage: ColumnStorage(text: text)))
-            }
+        switch values {
+        case .integers(let integers):
+            return TypedColumn(Column<Int>(name: name, storage: .plain(assembled(integers, starts, rows))))
+        case .doubles(let doubles):
+            return TypedColumn(Column<Double>(name: name, storage: .plain(assembled(doubles, starts, rows))))
+        case .dates(let dates):
+            return TypedColumn(Column<Date>(name: name, storage: .plain(assembled(dates, starts, rows))))
+        case .booleans(let booleans):
+            return TypedColumn(Column<Bool>(name: name, storage: .plain(assembled(booleans, starts, rows))))
+        case .strings(let views):
+            return TypedColumn(Column<String>(name: name, storage: .text(text(views, starts, rows))))
+        case .data(let views):
+            let text = text(views, starts, rows)
             var data = Column<Data>(name: name, capacity: text.count)
             for row in 0..<text.count {
                 data.append(text.isMissing(row) ? nil : text.withBytes(row) { Data($0) })
             }
             return TypedColumn(data)
         }
+    }
+
+    /// Returns the strings of all chunks.
+    private func text(_ views: PlainBuffer<TextView>, _ starts: [Int], _ rows: [Int]) -> TextBuffer {
+        let empty = TextArena(capacity: 0)
+        let last = arenas.lastIndex { $0 != nil }
+        return TextBuffer(
+            views: assembled(views, starts, rows),
+            arenas: last.map { arenas[...$0].map { $0 ?? empty } } ?? []
+        )
     }
 
     /// Closes the gaps after chunks with fewer rows than reserved, and marks missing values.

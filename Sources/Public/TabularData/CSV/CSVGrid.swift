@@ -96,21 +96,24 @@ final class CSVCleanGrid {
     }
 
     func withGrid<R>(_ body: (CSVGrid) -> R) -> R {
-        contents.withUnsafeBufferPointer { contents in
-            positions.withUnsafeBufferPointer { positions in
-                let empty = UnsafePointer<UInt32>(bitPattern: 8)!
-                let nothing = UnsafePointer<UInt8>(bitPattern: 8)!
-                return body(
-                    CSVGrid(
-                        bytes: contents.baseAddress ?? nothing,
-                        count: contents.count,
-                        positions: positions.baseAddress ?? empty,
-                        stride: columns + 1,
-                        rows: rows,
-                        usesQuoting: false,
-                        isASCII: contents.allSatisfy { $0 < 128 }
-                    )
-                )
+        // In the place of the bytes and positions of a grid without cells.
+        withUnsafePointer(to: UInt8(0)) { noBytes in
+            withUnsafePointer(to: UInt32(0)) { noPositions in
+                contents.withUnsafeBufferPointer { contents in
+                    positions.withUnsafeBufferPointer { positions in
+                        body(
+                            CSVGrid(
+                                bytes: contents.baseAddress ?? noBytes,
+                                count: contents.count,
+                                positions: positions.baseAddress ?? noPositions,
+                                stride: columns + 1,
+                                rows: rows,
+                                usesQuoting: false,
+                                isASCII: contents.allSatisfy { $0 < 128 }
+                            )
+                        )
+                    }
+                }
             }
         }
     }

@@ -32,17 +32,13 @@ struct CSVReader {
     ) throws(CSVReadingError) -> DataFrame {
         let text = try Self.body(of: data)
         // Lines that end in a carriage return alone.
-        if !text.isEmpty, memchr(text.baseAddress!, 10, text.count) == nil,
-            memchr(text.baseAddress!, 13, text.count - 1) != nil
+        if let start = text.baseAddress, !text.isEmpty, memchr(start, 10, text.count) == nil,
+            memchr(start, 13, text.count - 1) != nil
         {
             let lines = text.map { $0 == 13 ? 10 : $0 }
             file?.letGo(text)
-            do {
-                return try lines.withUnsafeBufferPointer { try read($0, of: nil, columns, rows, types) }
-            } catch let error as CSVReadingError {
-                throw error
-            } catch {
-                fatalError("the reader throws nothing else")
+            return try lines.withUnsafeBufferPointer { lines throws(CSVReadingError) in
+                try read(lines, of: nil, columns, rows, types)
             }
         }
         return try read(text, of: file, columns, rows, types)
@@ -87,16 +83,9 @@ struct CSVReader {
         while wanted.contains(where: { $0.column == nil }) { try pass(&wanted, chunks) }
         var frame = DataFrame()
         for place in wanted.indices {
-            var item = wanted[place]
             // A column that becomes another one does not stay beside it.
-            wanted[place].column = nil
-            try finishDates(&item)
-            if options.floatingPointType == .float || item.type == .float, item.type != .double,
-                let numbers = item.column!.typed(Double.self)
-            {
-                item.column = TypedColumn(numbers.column.map { $0.map { Float($0) } })
-            }
-            frame.append(column: AnyColumn(erased: item.column!))
+            guard let column = wanted[place].column.take() else { continue }
+            frame.append(column: AnyColumn(erased: try finished(column, wanted[place])))
         }
         guard let rows else { return frame }
         if rows.upperBound > frame.rowCount {
@@ -240,12 +229,10 @@ struct CSVReader {
                             case .other(let kind):
                                 result.kinds[column] = Swift.max(kind, result.kinds[column] ?? kind)
                             case .failed(let error):
-                                if chunk < result.failed {
-                                    result.failed = chunk
-                                    result.error = error
-                                } else if chunk == result.failed, error.row < result.error!.row {
-                                    result.error = error
-                                }
+                                let known = chunk == result.failed ? result.error : nil
+                                guard chunk <= result.failed, error.row < known?.row ?? .max else { break }
+                                result.failed = chunk
+                                result.error = error
                             }
                         }
                     }
@@ -295,13 +282,29 @@ struct CSVReader {
         item.column = TypedColumn(strings)
     }
 
-    /// Converts strings to dates by the caller's parsers, each distinct string once.
-    private func finishDates(_ item: inout Wanted) throws(CSVReadingError) {
+    /// Returns the column that was asked for: with dates or numbers of single precision in place of what was read.
+    private func finished(
+        _ column: any ErasedColumn,
+        _ item: Wanted
+    ) throws(CSVReadingError) -> any ErasedColumn {
+        if let dates = try dates(column, item) { return dates }
+        guard options.floatingPointType == .float || item.type == .float, item.type != .double,
+            let numbers = column.typed(Double.self)
+        else { return column }
+        return TypedColumn(numbers.column.map { $0.map { Float($0) } })
+    }
+
+    /// Converts strings to dates by the caller's parsers, each distinct string once; nil for columns that stay as they
+    /// are.
+    private func dates(
+        _ column: any ErasedColumn,
+        _ item: Wanted
+    ) throws(CSVReadingError) -> TypedColumn<Date>? {
         let parsers = options.dateParsers
         let isDate = item.type == .date
         guard !options.otherDateParsers.isEmpty, isDate || item.type == nil,
-            let strings = item.column?.typed(String.self)?.column, strings.count > strings.missingCount
-        else { return }
+            let strings = column.typed(String.self)?.column, strings.count > strings.missingCount
+        else { return nil }
         let codes = RowCodes(strings._values)
         var dates: [Date?] = []
         for row in codes.firstRows {
@@ -315,11 +318,11 @@ struct CSVReader {
                 date = text.withUTF8 { iso8601Date($0, dateOnly: true) }
             }
             guard let date else {
-                if !isDate { return }
+                if !isDate { return nil }
                 throw .failedToParse(row: Int(row), column: item.index, type: .date, cellContents: Data(string.utf8))
             }
             dates.append(date)
         }
-        item.column = TypedColumn(Column<Date>(name: item.name, contents: codes.codes.map { dates[Int($0)] }))
+        return TypedColumn(Column<Date>(name: item.name, contents: codes.codes.map { dates[Int($0)] }))
     }
 }

@@ -38,29 +38,37 @@ public struct AnyColumn: AnyColumnProtocol {
 
     func typed<T>(_ type: T.Type) -> TypedColumn<T> {
         guard let typed = erased.typed(type) else {
-            fatalError(
-                "column '\(name)' holds elements of type \(typeName(erased.elementType)), not \(typeName(type))"
-            )
+            fatalError(ElementTypeMismatch(column: name, expected: erased.elementType, found: type).description)
         }
         return typed
     }
 
     /// Appends an element; nil appends a missing one, and an element of another type is a fatal error.
-    public mutating func append(_ element: Any?) { erased.append(element) }
+    public mutating func append(_ element: Any?) {
+        requireType { () throws(ElementTypeMismatch) in try erased.append(element) }
+    }
 
     /// Appends the elements of a column of the same element type; another type is a fatal error.
     public mutating func append(contentsOf other: AnyColumn) {
-        erased.append(other.erased, in: 0..<other.count)
+        append(other.erased, in: 0..<other.count)
     }
 
     /// Appends the elements of a slice of the same element type; another type is a fatal error.
     public mutating func append(contentsOf other: AnyColumnSlice) {
         switch other.selection {
-        case .range(let range): erased.append(other.column.erased, in: range)
+        case .range(let range): append(other.column.erased, in: range)
         case .rows:
             let part = other.column.erased.gathered(other.selection)
-            erased.append(part, in: 0..<part.count)
+            append(part, in: 0..<part.count)
         }
+    }
+
+    private mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) {
+        requireType { () throws(ElementTypeMismatch) in try erased.append(other, in: rows) }
+    }
+
+    private mutating func replace(_ row: Int, with element: Any?) {
+        requireType { () throws(ElementTypeMismatch) in try erased.replace(row, with: element) }
     }
 
     mutating func appendMissing(_ amount: Int) { erased.appendMissing(amount) }
@@ -119,7 +127,7 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
         }
         set {
             check(position)
-            erased.replace(position, with: newValue)
+            replace(position, with: newValue)
         }
     }
 
@@ -134,7 +142,7 @@ extension AnyColumn: RandomAccessCollection, MutableCollection {
         set {
             require(range, in: 0..<count, of: name)
             require(range.count == newValue.count, "\(newValue.count) elements cannot replace \(range.count)")
-            for (row, element) in zip(range, newValue) { erased.replace(row, with: element) }
+            for (row, element) in zip(range, newValue) { replace(row, with: element) }
         }
     }
 

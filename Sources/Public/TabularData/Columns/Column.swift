@@ -75,9 +75,12 @@ public struct Column<WrappedElement> {
 
     /// Whether the element at `index` is missing; an index outside the column is a fatal error.
     public func isNil(at index: Int) -> Bool {
-        require(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
+        require(index >= 0 && index < count, notARow(index))
         return storage.isMissing(index)
     }
+
+    /// What a program that asks for a row outside the column is told.
+    @usableFromInline func notARow(_ row: Int) -> String { "row \(row) is not one of column '\(name)' (\(count) rows)" }
 
     /// The same column without its static element type.
     public func eraseToAnyColumn() -> AnyColumn { AnyColumn(self) }
@@ -100,7 +103,7 @@ public struct Column<WrappedElement> {
 
     /// Removes the element at `index` and moves those after it up; an index outside the column is a fatal error.
     public mutating func remove(at index: Int) {
-        require(index >= 0 && index < count, "row \(index) is not one of column '\(name)' (\(count) rows)")
+        require(index >= 0 && index < count, notARow(index))
         storage.remove(index)
     }
 
@@ -173,11 +176,11 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            require(position >= 0 && position < storage.count, "no such row in the column")
+            require(position >= 0 && position < storage.count, notARow(position))
             return storage[position]
         }
         set {
-            require(position >= 0 && position < storage.count, "no such row in the column")
+            require(position >= 0 && position < storage.count, notARow(position))
             storage.replace(position, with: newValue)
         }
     }
@@ -246,12 +249,7 @@ extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
     public mutating func withContiguousMutableStorageIfAvailable<R>(
         _ body: (inout UnsafeMutableBufferPointer<WrappedElement>) throws -> R
     ) rethrows -> R? {
-        guard storage.plain != nil, storage.missing == 0 else { return nil }
-        storage.makeUnique()
-        let plain = storage.plain!
-        defer { withExtendedLifetime(plain) {} }
-        var buffer = UnsafeMutableBufferPointer(start: plain.values, count: plain.count)
-        return try body(&buffer)
+        try storage.withMutableElements(body)
     }
 
     /// Always returns nil without calling `body`: optional elements cannot be written in place.

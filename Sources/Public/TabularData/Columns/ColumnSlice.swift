@@ -40,8 +40,13 @@ public struct ColumnSlice<WrappedElement> {
 
     /// Whether the element at row `index` is missing; a row outside the slice is a fatal error.
     public func isNil(at index: Int) -> Bool {
-        require(range.contains(index), "row \(index) is not one of the slice's \(range)")
+        require(range.contains(index), notARow(index))
         return column.storage.isMissing(index)
+    }
+
+    /// What a program that asks for a row outside the slice is told.
+    @usableFromInline func notARow(_ row: Int) -> String {
+        "row \(row) is not one of the slice's \(range) of column '\(name)'"
     }
 
     /// The same slice without its static element type.
@@ -94,11 +99,11 @@ extension ColumnSlice: _StoredColumn, RandomAccessCollection, MutableCollection 
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            require(range.contains(position), "no such row in the slice")
+            require(range.contains(position), notARow(position))
             return column.storage[position]
         }
         set {
-            require(range.contains(position), "no such row in the slice")
+            require(range.contains(position), notARow(position))
             column.storage.replace(position, with: newValue)
         }
     }

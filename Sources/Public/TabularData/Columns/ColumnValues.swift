@@ -41,15 +41,22 @@ public struct _ColumnValues<Wrapped> {
 
     @inlinable
     func map<T>(_ transform: (Wrapped?) throws -> T?) rethrows -> ColumnStorage<T> {
-        var result = ColumnStorage<T>(capacity: selection.count)
-        if let plain = storage.plain, plain.missing == 0, case .range(let range) = selection, let target = result.plain
-        {
-            for row in range { target.append(try transform(plain.values[row])) }
-            withExtendedLifetime(plain) {}
-            return result
+        switch ColumnStorage<T>(capacity: selection.count) {
+        case .plain(let result):
+            if let plain = storage.plain, plain.missing == 0, case .range(let range) = selection {
+                for row in range { result.append(try transform(plain.values[row])) }
+                withExtendedLifetime(plain) {}
+            } else {
+                for row in selection { result.append(try transform(storage[row])) }
+            }
+            return .plain(result)
+        case .text(let result):
+            for row in selection { result.append(ColumnStorage<T>.string(try transform(storage[row]))) }
+            return .text(result)
+        case .boxed(var result):
+            for row in selection { result.append(try transform(storage[row])) }
+            return .boxed(result)
         }
-        for row in selection { result.append(try transform(storage[row])) }
-        return result
     }
 
     @inlinable

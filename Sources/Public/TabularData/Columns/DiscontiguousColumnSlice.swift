@@ -50,7 +50,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
 
     /// Whether the element at row `index` is missing; a row that is not in the slice is a fatal error.
     public func isNil(at index: Int) -> Bool {
-        require(selection.contains(index), "row \(index) is not one of the slice")
+        require(selection.contains(index), "row \(index) is not one of the slice of column '\(name)'")
         return column.storage.isMissing(index)
     }
 
@@ -128,11 +128,11 @@ extension DiscontiguousColumnSlice: _StoredColumn, BidirectionalCollection, Muta
     /// The element at a row of the column, nil when it is missing; a row that is not in the slice is a fatal error.
     public subscript(position: Int) -> Element {
         get {
-            require(selection.contains(position), "row \(position) is not one of the slice")
+            require(selection.contains(position), "row \(position) is not one of the slice of column '\(name)'")
             return column.storage[position]
         }
         set {
-            require(selection.contains(position), "row \(position) is not one of the slice")
+            require(selection.contains(position), "row \(position) is not one of the slice of column '\(name)'")
             column.storage.replace(position, with: newValue)
         }
     }

@@ -10,10 +10,14 @@ protocol ErasedColumn {
     var prototype: any AnyColumnPrototype { get }
     func element(_ row: Int) -> Any?
     func isMissing(_ row: Int) -> Bool
-    mutating func replace(_ row: Int, with element: Any?)
-    mutating func append(_ element: Any?)
-    /// Appends `rows` of another column, whose elements must be of the same type.
-    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>)
+    /// Throws when `element` is not of the column's type; the column is then unchanged.
+    mutating func replace(_ row: Int, with element: Any?) throws(ElementTypeMismatch)
+    /// Throws when `element` is not of the column's type; the column is then unchanged.
+    mutating func append(_ element: Any?) throws(ElementTypeMismatch)
+    /// Appends `rows` of another column; throws when its elements are of another type.
+    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) throws(ElementTypeMismatch)
+    /// Throws when `element` is not of the column's type.
+    func check(_ element: Any?) throws(ElementTypeMismatch)
     mutating func appendMissing(_ amount: Int)
     mutating func remove(_ row: Int)
     func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn
@@ -26,6 +30,8 @@ protocol ErasedColumn {
     func hash(_ rows: RowSelection, into hasher: inout Hasher)
     /// Returns a code for each row, equal for equal elements; nil when elements are not `Hashable`.
     func codes(_ rows: RowSelection) -> RowCodes?
+    /// Returns a number for each row, ordered as the elements are; nil when elements are not `Comparable`.
+    func sortKeys(_ rows: RowSelection) -> SortKeys?
     func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter
 }
 
@@ -57,26 +63,27 @@ struct TypedColumn<Element>: ErasedColumn {
         if let element = column.storage[row] { element } else { nil }
     }
 
-    private func cast(_ element: Any?) -> Element? {
+    private func cast(_ element: Any?) throws(ElementTypeMismatch) -> Element? {
         guard let element else { return nil }
         guard let value = element as? Element else {
-            fatalError(
-                "column '\(name)' holds elements of type \(typeName(Element.self)), not \(typeName(type(of: element)))"
-            )
+            throw ElementTypeMismatch(column: name, expected: Element.self, found: type(of: element))
         }
         return value
     }
 
-    mutating func replace(_ row: Int, with element: Any?) { column.storage.replace(row, with: cast(element)) }
-    mutating func append(_ element: Any?) { column.storage.append(cast(element)) }
+    func check(_ element: Any?) throws(ElementTypeMismatch) { _ = try cast(element) }
+
+    mutating func replace(_ row: Int, with element: Any?) throws(ElementTypeMismatch) {
+        column.storage.replace(row, with: try cast(element))
+    }
+
+    mutating func append(_ element: Any?) throws(ElementTypeMismatch) { column.storage.append(try cast(element)) }
     mutating func appendMissing(_ amount: Int) { column.storage.appendMissing(amount) }
     mutating func remove(_ row: Int) { column.remove(at: row) }
 
-    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) {
+    mutating func append(_ other: any ErasedColumn, in rows: Range<Int>) throws(ElementTypeMismatch) {
         guard let other = other.typed(Element.self) else {
-            fatalError(
-                "column '\(name)' holds elements of type \(typeName(Element.self)), not \(typeName(other.elementType))"
-            )
+            throw ElementTypeMismatch(column: name, expected: Element.self, found: other.elementType)
         }
         column.storage.append(other.column.storage, in: rows)
     }
@@ -128,6 +135,14 @@ struct TypedColumn<Element>: ErasedColumn {
         }
         guard let hashable = Element.self as? any Hashable.Type else { return nil }
         return codes(hashable)
+    }
+
+    func sortKeys(_ rows: RowSelection) -> SortKeys? {
+        func keys<C: Comparable>(_: C.Type) -> SortKeys? {
+            (column as? Column<C>).map { SortKeys(_ColumnValues(storage: $0.storage, selection: rows)) }
+        }
+        guard let comparable = Element.self as? any Comparable.Type else { return nil }
+        return keys(comparable)
     }
 
     func prepareForFormatting(_ options: FormattingOptions) -> CellFormatter {

@@ -126,7 +126,7 @@ func combined<L: OptionalColumnProtocol, R: OptionalColumnProtocol, T>(
         for i in 0..<count { z[i] = operation(x[i], y[i]) }
         result.count = count
         withExtendedLifetime((a, b)) {}
-        return Column<T>(name: lhs.name, storage: ColumnStorage(plain: result))
+        return Column<T>(name: lhs.name, storage: .plain(result))
     }
     var result = Column<T>(name: lhs.name, capacity: count)
     for (x, y) in zip(lhs, rhs) {
@@ -146,7 +146,7 @@ where C.WrappedElement == T {
         for i in 0..<count { z[i] = operation(x[i]) }
         result.count = count
         withExtendedLifetime(a) {}
-        return Column<T>(name: column.name, storage: ColumnStorage(plain: result))
+        return Column<T>(name: column.name, storage: .plain(result))
     }
     var result = Column<T>(name: column.name, capacity: count)
     for x in column { result.storage.append(x.map(operation)) }

@@ -13,3 +13,23 @@ func require(_ rows: Range<Int>, in owned: Range<Int>, of name: String) {
         "rows \(rows) are not in column '\(name)' (rows \(owned))"
     )
 }
+
+/// An element or a column was given to a column of another type.
+struct ElementTypeMismatch: Error, CustomStringConvertible {
+    /// The name of the column.
+    let column: String
+    /// The type of its elements.
+    let expected: any Any.Type
+    /// The type of what it was given.
+    let found: any Any.Type
+
+    var description: String {
+        "column '\(column)' holds elements of type \(typeName(expected)), not \(typeName(found))"
+    }
+}
+
+/// Stops the program, naming the column and both types, when a caller gave a column an element of another type.
+@inline(__always)
+func requireType(_ body: () throws(ElementTypeMismatch) -> Void) {
+    do { try body() } catch { fatalError(error.description) }
+}

@@ -69,9 +69,8 @@ struct TablePrinter {
         if widths.isEmpty { lines.append("┏┓\n┗┛") }
         if !widths.isEmpty {
             lines.append(border(widths, "┏", "━", "┳", "┓", omitted > 0 ? ("┳", "╍", "┓") : nil))
-            let more = omitted > 0 ? String(omitted) : nil
             let titles = columns.map { ($0.name, false) }
-            lines.append(line(titles, widths, "┃", omitted > 0 ? more! : nil, "┇"))
+            lines.append(line(titles, widths, "┃", omitted > 0 ? String(omitted) : nil, "┇"))
             if options.includesColumnTypes {
                 lines.append(line(columns.map { ($0.type, false) }, widths, "┃", omitted > 0 ? "more" : nil, "┇"))
             }

@@ -2,7 +2,7 @@ extension DataFrame {
     /// Appends a row of this or another frame; columns that it does not have get a missing element.
     public mutating func append(row: DataFrame.Row) {
         for index in stored.indices {
-            let source = row.base.indexOfColumn(stored[index].name)
+            let source = row.frame.indexOfColumn(stored[index].name)
             stored[index].append(source.flatMap { row[$0] })
         }
     }

@@ -11,7 +11,10 @@ extension DataFrame {
         }
     }
 
-    /// The row with a number; assigning needs as many values as there are columns, in order.
+    /// The row with a number; assigning copies the values of a row whose columns have the same names and types.
+    ///
+    /// A row of another frame is matched by the names of its columns, in any order. Other names or types are a fatal
+    /// error.
     public subscript(row index: Int) -> DataFrame.Row {
         get {
             check(row: index)
@@ -19,13 +22,13 @@ extension DataFrame {
         }
         set {
             check(row: index)
-            write(newValue, at: index)
+            var row = newValue
+            write(taking: &row, at: index)
         }
         _modify {
             check(row: index)
             var row = Row(base: self, index: index)
-            self = DataFrame()
-            defer { self = row.base }
+            defer { write(taking: &row, at: index) }
             yield &row
         }
     }
@@ -35,10 +38,44 @@ extension DataFrame {
         require(index >= 0 && index < rowCount, "row \(index) is not one of the frame's \(rowCount)")
     }
 
-    /// Writes the values of `row` into the row `index`, column by column.
-    mutating func write(_ row: Row, at index: Int) {
-        require(row.count == stored.count, "a row of \(row.count) values does not fit \(stored.count) columns")
-        for column in stored.indices { stored[column][index] = row[column] }
+    /// Writes the values of `row` into the row `index`.
+    ///
+    /// `row` is empty afterwards, so that columns that it alone shared are written in place.
+    mutating func write(taking row: inout Row, at index: Int) {
+        let values = changes(by: row, at: index)
+        row = Row(base: DataFrame(), index: index)
+        for (position, value) in values { stored[position][index] = value }
+    }
+
+    /// Returns the values that make the row `index` equal to `row`, by column position.
+    private func changes(by row: Row, at index: Int) -> [(position: Int, value: Any?)] {
+        if row.index == index, hasSameColumns(as: row.frame) { return row.edits }
+        func names(_ columns: [AnyColumn]) -> String { columns.map { "'\($0.name)'" }.joined(separator: ", ") }
+        return stored.enumerated().map { position, column in
+            let others = row.frame.stored
+            let other =
+                position < others.count && others[position].name == column.name
+                ? position : others.firstIndex { $0.name == column.name }
+            guard let other, others.count == stored.count else {
+                fatalError("a row with the columns \(names(others)) does not fit a frame with \(names(stored))")
+            }
+            require(
+                others[other].wrappedElementType == column.wrappedElementType,
+                ElementTypeMismatch(
+                    column: column.name,
+                    expected: column.wrappedElementType,
+                    found: others[other].wrappedElementType
+                ).description
+            )
+            return (position, row[other])
+        }
+    }
+
+    /// Whether the frames are copies of one another whose columns nobody has written to.
+    private func hasSameColumns(as other: DataFrame) -> Bool {
+        stored.withUnsafeBufferPointer { own in
+            other.stored.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        }
     }
 
     /// The column with the name or alias of the member, as in `frame.price`; assigning adds the column if there is

@@ -3,26 +3,59 @@ extension DataFrame {
     ///
     /// Writing to a row that was taken out of a frame leaves that frame unchanged.
     public struct Row {
-        /// The frame of which this is a row.
-        public internal(set) var base: DataFrame
+        /// The frame that the row was taken from, without what was written to the row since.
+        let frame: DataFrame
         /// The row's number in the frame.
         public let index: Int
+        /// The values that were written to the row, each position at most once.
+        private(set) var edits: [(position: Int, value: Any?)] = []
 
         init(base: DataFrame, index: Int) {
-            self.base = base
+            frame = base
             self.index = index
+        }
+
+        /// The frame of which this is a row, with the values that were written to the row.
+        public var base: DataFrame {
+            var base = frame
+            for edit in edits { base.stored[edit.position][index] = edit.value }
+            return base
+        }
+
+        /// The row's values in a frame, and the row's number there: of a row that was written to, a frame of that row
+        /// alone.
+        private var current: (frame: DataFrame, index: Int) {
+            if edits.isEmpty { return (frame, index) }
+            var single = frame.gathered([UInt32(index)])
+            for edit in edits { single.stored[edit.position][0] = edit.value }
+            return (single, 0)
+        }
+
+        /// The place in `edits` of the value that was written at a column position, or nil when none was.
+        private func edit(at position: Int) -> Int? {
+            edits.isEmpty ? nil : edits.firstIndex { $0.position == position }
+        }
+
+        private mutating func write(_ value: Any?, at position: Int) {
+            let column = frame.stored[position].erased
+            requireType { () throws(ElementTypeMismatch) in try column.check(value) }
+            if let edit = edit(at: position) {
+                edits[edit].value = value
+            } else {
+                edits.append((position, value))
+            }
         }
 
         /// The value in the column with a name or alias, nil when it is missing; no such column is a fatal error.
         public subscript(columnName: String) -> Any? {
-            get { base.stored[base.index(columnName)].erased.element(index) }
-            set { base.stored[base.index(columnName)][index] = newValue }
+            get { self[frame.index(columnName)] }
+            set { self[frame.index(columnName)] = newValue }
         }
 
         /// The value in a column with its element type, nil when it is missing; another type is a fatal error.
         public subscript<T>(columnName: String, type: T.Type) -> T? {
-            get { base.stored[base.index(columnName)].typed(type).column.storage[index] }
-            set { base[columnName, type][index] = newValue }
+            get { self[frame.index(columnName), type] }
+            set { self[frame.index(columnName), type] = newValue }
         }
 
         /// The value in the column with the name and element type of `columnID`, nil when it is missing.
@@ -33,8 +66,15 @@ extension DataFrame {
 
         /// The value in the column at a position, with its element type; nil when it is missing.
         public subscript<T>(position: Int, type: T.Type) -> T? {
-            get { base.stored[position].typed(type).column.storage[index] }
-            set { base[column: position, type][index] = newValue }
+            get {
+                let column = frame.stored[position].typed(type).column
+                if let edit = edit(at: position) { return edits[edit].value as? T }
+                return column.storage[index]
+            }
+            set {
+                _ = frame.stored[position].typed(type)
+                write(newValue.map { $0 as Any }, at: position)
+            }
         }
 
         /// Returns the row as a table with one line.
@@ -57,9 +97,9 @@ extension DataFrame.Row: RandomAccessCollection, MutableCollection {
     /// The first column's position, 0.
     public var startIndex: Int { 0 }
     /// The position after the last column's, which is `count`.
-    public var endIndex: Int { base.stored.count }
+    public var endIndex: Int { frame.stored.count }
     /// The number of columns.
-    public var count: Int { base.stored.count }
+    public var count: Int { frame.stored.count }
     /// The position after `i`.
     public func index(after i: Int) -> Int { i + 1 }
     /// The position before `i`.
@@ -67,8 +107,11 @@ extension DataFrame.Row: RandomAccessCollection, MutableCollection {
 
     /// The value in the column at a position, nil when it is missing; assigning another type is a fatal error.
     public subscript(position: Int) -> Any? {
-        get { base.stored[position].erased.element(index) }
-        set { base.stored[position][index] = newValue }
+        get {
+            if let edit = edit(at: position) { return edits[edit].value }
+            return frame.stored[position].erased.element(index)
+        }
+        set { write(newValue, at: position) }
     }
 
     /// The values in the columns at `bounds`; assigning needs as many values.
@@ -84,15 +127,17 @@ extension DataFrame.Row: RandomAccessCollection, MutableCollection {
 extension DataFrame.Row: Hashable {
     /// Whether both rows have columns of the same names and types, in the same order, with equal values.
     public static func == (lhs: DataFrame.Row, rhs: DataFrame.Row) -> Bool {
-        lhs.count == rhs.count
-            && zip(lhs.base.stored, rhs.base.stored).allSatisfy {
-                $0.erased.isEqual($1.erased, .range(lhs.index..<lhs.index + 1), .range(rhs.index..<rhs.index + 1))
+        let (a, b) = (lhs.current, rhs.current)
+        return a.frame.stored.count == b.frame.stored.count
+            && zip(a.frame.stored, b.frame.stored).allSatisfy {
+                $0.erased.isEqual($1.erased, .range(a.index..<a.index + 1), .range(b.index..<b.index + 1))
             }
     }
 
     /// Hashes the columns' names and the values.
     public func hash(into hasher: inout Hasher) {
-        for column in base.stored { column.erased.hash(.range(index..<index + 1), into: &hasher) }
+        let (frame, index) = current
+        for column in frame.stored { column.erased.hash(.range(index..<index + 1), into: &hasher) }
     }
 }
 
@@ -107,7 +152,7 @@ extension DataFrame.Row: CustomStringConvertible, CustomDebugStringConvertible, 
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: base.stored.map { (label: $0.name, value: $0.erased.element(index) as Any) },
+            children: zip(frame.stored, self).map { (label: $0.name, value: $1 as Any) },
             displayStyle: .struct
         )
     }

@@ -52,7 +52,10 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
         require(selection.contains(position), "row \(position) is not one of the rows")
     }
 
-    /// The row with a number; assigning needs as many values as there are columns, in order.
+    /// The row with a number; assigning copies the values of a row whose columns have the same names and types.
+    ///
+    /// A row of another frame is matched by the names of its columns, in any order. Other names or types are a fatal
+    /// error.
     public subscript(position: Int) -> DataFrame.Row {
         get {
             check(position)
@@ -60,13 +63,13 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
         }
         set {
             check(position)
-            base.write(newValue, at: position)
+            var row = newValue
+            base.write(taking: &row, at: position)
         }
         _modify {
             check(position)
             var row = DataFrame.Row(base: base, index: position)
-            base = DataFrame()
-            defer { base = row.base }
+            defer { base.write(taking: &row, at: position) }
             yield &row
         }
     }
@@ -77,7 +80,7 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
         set {
             let rows = selection.clamped(to: bounds)
             require(rows.count == newValue.count, "\(newValue.count) rows cannot replace \(rows.count)")
-            for (row, other) in zip(rows, newValue) { base.write(other, at: row) }
+            for (row, var other) in zip(rows, newValue) { base.write(taking: &other, at: row) }
         }
     }
 }

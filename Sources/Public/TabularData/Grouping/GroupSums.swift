@@ -61,7 +61,7 @@ enum GroupSums {
         sums.update(repeating: .zero, count: groups)
         forEach(storage, partition) { group, value in sums[group] += value }
         result.count = groups
-        return Column(name: "", storage: ColumnStorage(plain: result))
+        return Column(name: "", storage: .plain(result))
     }
 
     @inline(__always)

@@ -63,7 +63,7 @@ struct RowCodes {
                 buffer.count += 1
             }
             let places = _ColumnValues(
-                storage: ColumnStorage<UInt64>(plain: buffer),
+                storage: ColumnStorage<UInt64>.plain(buffer),
                 selection: .range(0..<buffer.count)
             )
             combined = RowCodes(places)
@@ -114,7 +114,7 @@ struct ElementEncoder<Element: Hashable> {
     mutating func encode(_ values: _ColumnValues<Element>) -> [UInt32] {
         let selection = values.selection
         return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
-            let codes = buffer.baseAddress!
+            guard let codes = buffer.baseAddress else { return }
             var first = firstRows
             var absent = missingCode
             func missing(_ row: Int) -> UInt32 {
@@ -157,7 +157,7 @@ struct ElementEncoder<Element: Hashable> {
             case .text(let table):
                 // The first elements of all: strings have no codes yet.
                 precondition(first.isEmpty && absent == missingRow)
-                if table.encode(values.storage.text!, selection, into: codes) {
+                if let text = values.storage.text, table.encode(text, selection, into: codes) {
                     first = table.firstRows
                     absent = table.missingCode
                 } else {
@@ -241,7 +241,11 @@ struct ElementEncoder<Element: Hashable> {
                 codes[place] = bits.map { table.find($0) } ?? missingRow
             }
         case .text(let table):
-            table.find(values.storage.text!, values.selection, among: known.storage.text!, into: codes)
+            guard let text = values.storage.text, let known = known.storage.text else {
+                codes.update(repeating: missingRow, count: values.selection.count)
+                return
+            }
+            table.find(text, values.selection, among: known, into: codes)
         case .any(let table):
             for (place, row) in values.selection.enumerated() {
                 codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow

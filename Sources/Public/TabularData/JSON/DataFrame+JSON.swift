@@ -62,14 +62,17 @@ private struct JSONTable {
         for (row, value) in rows.enumerated() {
             guard case .object(let members) = value else { throw JSONReadingError.unsupportedStructure }
             for (key, value) in members {
-                if places[key] == nil {
+                let place: Int
+                if let known = places[key] {
+                    place = known
+                } else {
                     if columns != nil { continue }
-                    places[key] = names.count
+                    place = names.count
+                    places[key] = place
                     names.append(key)
                     values.append(Array(repeating: .null, count: row))
                     isFound.append(false)
                 }
-                let place = places[key]!
                 isFound[place] = true
                 // The last of several equal keys counts.
                 if values[place].count > row { values[place][row] = value } else { values[place].append(value) }

@@ -108,15 +108,17 @@ final class SFrameDataFile: Sendable {
 
 /// A scratch buffer.
 final class SFrameScratch<Element: BitwiseCopyable> {
-    private var memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: 1)
+    private var memory = UnsafeMutablePointer<Element>.allocate(capacity: 1)
+    private var capacity = 1
 
     /// Returns uninitialised memory for `count` elements; what was reserved before becomes invalid.
     func reserve(_ count: Int) -> UnsafeMutablePointer<Element> {
-        if count > memory.count {
+        if count > capacity {
             memory.deallocate()
-            memory = .allocate(capacity: max(count, 1 << 16))
+            capacity = max(count, 1 << 16)
+            memory = .allocate(capacity: capacity)
         }
-        return memory.baseAddress!
+        return memory
     }
 
     deinit { memory.deallocate() }

@@ -223,9 +223,10 @@ struct SFrameFiller {
 
     @inline(__always)
     private func view(_ bytes: UnsafeBufferPointer<UInt8>) -> TextView {
-        if bytes.count <= TextView.longestShort { return TextView(short: bytes) }
+        guard bytes.count > TextView.longestShort, let start = bytes.baseAddress else { return TextView(short: bytes) }
         guard let long = filled.arena else { preconditionFailure("strings come with an arena") }
-        return TextView(long: bytes, offset: long.append(bytes), arena: arena)
+        let offset = long.append(start, bytes.count)
+        return TextView(long: start, count: bytes.count, offset: offset, arena: arena)
     }
 
     // MARK: Cells

@@ -126,13 +126,13 @@ struct SFrameReader {
         }
         switch target {
         case .integers(let buffer):
-            return AnyColumn(Column<Int>(name: name, storage: ColumnStorage(plain: marked(buffer))))
+            return AnyColumn(Column<Int>(name: name, storage: .plain(marked(buffer))))
         case .floats(let buffer):
-            return AnyColumn(Column<Double>(name: name, storage: ColumnStorage(plain: marked(buffer))))
+            return AnyColumn(Column<Double>(name: name, storage: .plain(marked(buffer))))
         case .strings(let buffer):
             let arenas = filled.compactMap(\.arena)
             let text = TextBuffer(views: marked(buffer), arenas: arenas)
-            return AnyColumn(Column<String>(name: name, storage: ColumnStorage(text: text)))
+            return AnyColumn(Column<String>(name: name, storage: .text(text)))
         case .none:
             guard let cells = makeSFrameCells(kind) else {
                 preconditionFailure("columns of \(kind.plural) are refused before")

@@ -168,12 +168,9 @@ extension DataFrameProtocol {
 extension AnyColumn {
     /// Returns sort keys of a column whose element type must be `Comparable`.
     func sortKeys(_ selection: RowSelection) -> SortKeys {
-        func keys<C: Comparable>(_: C.Type) -> SortKeys {
-            SortKeys(_ColumnValues(storage: assumingType(C.self).storage, selection: selection))
-        }
-        guard let type = wrappedElementType as? any Comparable.Type else {
+        guard let keys = erased.sortKeys(selection) else {
             fatalError("elements of column '\(name)' (\(typeName(wrappedElementType))) have no order")
         }
-        return keys(type)
+        return keys
     }
 }

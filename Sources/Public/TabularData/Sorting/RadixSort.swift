@@ -123,6 +123,7 @@ private func radixSort(
     var starts = [UInt32](repeating: 0, count: passes * size)
     var (source, target) = (items, other)
     starts.withUnsafeMutableBufferPointer { starts in
+        guard let base = starts.baseAddress else { return }
         let bottom = firstBit + UInt64(rest)
         for i in 0..<count {
             var word = items[i] &>> bottom
@@ -132,7 +133,7 @@ private func radixSort(
             }
         }
         for pass in 0..<passes {
-            let next = starts.baseAddress! + pass * size
+            let next = base + pass * size
             var sum: UInt32 = 0
             for bucket in 0..<size {
                 let length = next[bucket]

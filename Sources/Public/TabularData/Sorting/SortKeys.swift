@@ -51,7 +51,7 @@ struct SortKeys {
     }
 
     private init(_ text: TextBuffer, _ selection: RowSelection) {
-        let values = _ColumnValues(storage: ColumnStorage(text: text), selection: selection)
+        let values = _ColumnValues(storage: ColumnStorage<String>.text(text), selection: selection)
         let codes = RowCodes(values)
         let order: [Int]
         if text.needsNormalisation(selection) {
@@ -113,7 +113,8 @@ extension TextBuffer {
             if isMissing(a.row) { return true }
             return withBytes(a.row) { x in
                 withBytes(b.row) { y in
-                    let order = memcmp(x.baseAddress!, y.baseAddress!, Swift.min(x.count, y.count))
+                    guard let start = x.baseAddress, let other = y.baseAddress else { return x.count < y.count }
+                    let order = memcmp(start, other, Swift.min(x.count, y.count))
                     return order == 0 ? x.count < y.count : order < 0
                 }
             }

@@ -6,8 +6,13 @@ import Foundation
 final class MappedFile: @unchecked Sendable {
     /// The bytes; valid as long as the object exists.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Whether the bytes are the file's pages rather than a copy.
-    private let isMapped: Bool
+    private let memory: Memory
+
+    private enum Memory {
+        /// The file's pages.
+        case mapped(UnsafeMutableRawPointer, count: Int)
+        case copied(UnsafeMutableBufferPointer<UInt8>)
+    }
 
     init(_ url: URL) throws {
         let descriptor = open(url.path, O_RDONLY)
@@ -17,7 +22,7 @@ final class MappedFile: @unchecked Sendable {
             let memory = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0)
             close(descriptor)
             if let memory, memory != MAP_FAILED {
-                isMapped = true
+                self.memory = .mapped(memory, count: length)
                 bytes = UnsafeBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: length)
                 return
             }
@@ -28,15 +33,14 @@ final class MappedFile: @unchecked Sendable {
         let data = try Data(contentsOf: url)
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: data.count)
         _ = copy.initialize(from: data)
-        isMapped = false
+        memory = .copied(copy)
         bytes = UnsafeBufferPointer(copy)
     }
 
     deinit {
-        if isMapped {
-            munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
-        } else {
-            bytes.deallocate()
+        switch memory {
+        case .mapped(let start, let count): munmap(start, count)
+        case .copied(let copy): copy.deallocate()
         }
     }
 
@@ -49,13 +53,12 @@ final class MappedFile: @unchecked Sendable {
     /// memory. Pages shared with neighbouring parts are released, too; when these are being read at the same time, they
     /// are loaded again. A copy of a file is not affected.
     func letGo(_ part: UnsafeBufferPointer<UInt8>) {
-        guard isMapped, !part.isEmpty else { return }
-        let first = UInt(bitPattern: bytes.baseAddress!)
-        let start = UInt(bitPattern: part.baseAddress!)
+        guard case .mapped(let base, let count) = memory, let place = part.baseAddress, !part.isEmpty else { return }
+        let (first, start) = (UInt(bitPattern: base), UInt(bitPattern: place))
         let low = Swift.max(start & ~(Self.granule - 1), first)
         let high = Swift.min(
             (start + UInt(part.count) + Self.granule - 1) & ~(Self.granule - 1),
-            first + UInt(bytes.count)
+            first + UInt(count)
         )
         // Advice: where the kernel does not take it the pages stay.
         madvise(UnsafeMutableRawPointer(bitPattern: low), Int(high - low), MADV_DONTNEED)

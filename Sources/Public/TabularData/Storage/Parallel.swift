@@ -36,9 +36,9 @@ enum Parallel {
     /// Returns the results of `transform`, in order, computed in parallel.
     static func map<T, R>(_ elements: [T], _ transform: (T) -> R) -> [R] {
         [R](unsafeUninitializedCapacity: elements.count) { buffer, filled in
-            let base = buffer.baseAddress
+            let results = buffer
             forEach(elements.count) { index in
-                (base! + index).initialize(to: transform(elements[index]))
+                results.initializeElement(at: index, to: transform(elements[index]))
             }
             filled = elements.count
         }

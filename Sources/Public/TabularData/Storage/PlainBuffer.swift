@@ -81,8 +81,9 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         capacity = larger
     }
 
-    func copy(capacity least: Int = 0) -> PlainBuffer {
-        let copy = PlainBuffer(capacity: Swift.max(count, least))
+    @usableFromInline
+    func copy() -> PlainBuffer {
+        let copy = PlainBuffer(capacity: count)
         memcpy(copy.values, values, count * MemoryLayout<Element>.stride)
         copy.count = count
         if let validity, missing > 0 {

@@ -25,17 +25,18 @@ struct TextView: BitwiseCopyable, Sendable {
 
     init(short bytes: UnsafeBufferPointer<UInt8>) {
         var words: (UInt64, UInt64) = (0, 0)
-        withUnsafeMutableBytes(of: &words) { memory in
-            if let base = bytes.baseAddress { memcpy(memory.baseAddress! + 4, base, bytes.count) }
+        withUnsafeMutablePointer(to: &words) { memory in
+            if let base = bytes.baseAddress { memcpy(UnsafeMutableRawPointer(memory) + 4, base, bytes.count) }
         }
         head = words.0.littleEndian | UInt64(bytes.count)
         tail = words.1.littleEndian
     }
 
-    init(long bytes: UnsafeBufferPointer<UInt8>, offset: Int, arena: Int) {
+    /// The view of a string of `count` bytes, more than 12, that begin at `start`.
+    init(long start: UnsafePointer<UInt8>, count: Int, offset: Int, arena: Int) {
         var prefix: UInt32 = 0
-        memcpy(&prefix, bytes.baseAddress!, 4)
-        head = UInt64(bytes.count) | UInt64(prefix.littleEndian) << 32
+        memcpy(&prefix, start, 4)
+        head = UInt64(count) | UInt64(prefix.littleEndian) << 32
         tail = UInt64(offset) | UInt64(arena) << 40
     }
 }
@@ -49,7 +50,10 @@ final class TextArena: @unchecked Sendable {
     private var capacity: Int
 
     init(capacity: Int) {
-        bytes = malloc(Swift.max(capacity, 1))!.assumingMemoryBound(to: UInt8.self)
+        guard let memory = malloc(Swift.max(capacity, 1)) else {
+            fatalError("TabularData: no memory for \(capacity) bytes of text")
+        }
+        bytes = memory.assumingMemoryBound(to: UInt8.self)
         count = 0
         self.capacity = capacity
     }
@@ -63,15 +67,18 @@ final class TextArena: @unchecked Sendable {
 
     deinit { free(bytes) }
 
-    /// Appends bytes and returns their offset.
-    func append(_ source: UnsafeBufferPointer<UInt8>) -> Int {
-        if count + source.count > capacity {
-            capacity = Swift.max(capacity * 2, count + source.count, 256)
-            bytes = realloc(bytes, capacity)!.assumingMemoryBound(to: UInt8.self)
+    /// Appends `length` bytes and returns their offset.
+    func append(_ source: UnsafePointer<UInt8>, _ length: Int) -> Int {
+        if count + length > capacity {
+            capacity = Swift.max(capacity * 2, count + length, 256)
+            guard let memory = realloc(bytes, capacity) else {
+                fatalError("TabularData: no memory for \(capacity) bytes of text")
+            }
+            bytes = memory.assumingMemoryBound(to: UInt8.self)
         }
-        memcpy(bytes + count, source.baseAddress!, source.count)
-        count += source.count
-        return count - source.count
+        memcpy(bytes + count, source, length)
+        count += length
+        return count - length
     }
 }
 
@@ -167,15 +174,15 @@ final class TextBuffer: @unchecked Sendable {
     }
 
     private func view(_ bytes: UnsafeBufferPointer<UInt8>) -> TextView {
-        if bytes.count <= TextView.longestShort { return TextView(short: bytes) }
+        guard bytes.count > TextView.longestShort, let start = bytes.baseAddress else { return TextView(short: bytes) }
         require(bytes.count <= TextView.longest, "TabularData: a string in a column is longer than 4 GiB")
         if !ownsLastArena || arenas[arenas.count - 1].count + bytes.count > TextView.arenaCapacity {
             require(arenas.count < TextView.mostArenas, "TabularData: a column was joined from too many parts")
             arenas.append(TextArena(capacity: 4096))
             ownsLastArena = true
         }
-        let offset = arenas[arenas.count - 1].append(bytes)
-        return TextView(long: bytes, offset: offset, arena: arenas.count - 1)
+        let offset = arenas[arenas.count - 1].append(start, bytes.count)
+        return TextView(long: start, count: bytes.count, offset: offset, arena: arenas.count - 1)
     }
 
     @usableFromInline func append(_ element: String?) { views.append(element.map(view)) }
@@ -207,6 +214,7 @@ final class TextBuffer: @unchecked Sendable {
         }
     }
 
+    @usableFromInline
     func copy() -> TextBuffer {
         ownsLastArena = false
         return TextBuffer(views: views.copy(), arenas: arenas)
@@ -221,8 +229,8 @@ final class TextBuffer: @unchecked Sendable {
         for index in 0..<chosen.count {
             let view = chosen.values[index]
             if view.isShort { continue }
-            let bytes = UnsafeBufferPointer(start: arenas[view.arena].bytes + view.offset, count: view.count)
-            chosen.values[index].tail = UInt64(arena.append(bytes))
+            let start = arenas[view.arena].bytes + view.offset
+            chosen.values[index].tail = UInt64(arena.append(start, view.count))
         }
         return TextBuffer(views: chosen, arenas: [arena])
     }

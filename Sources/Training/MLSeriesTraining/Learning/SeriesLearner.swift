@@ -1,12 +1,13 @@
 package import MLNumerics
 package import MLSpecification
+import MLTrainingCore
 
 /// Trains a classifier of time series, iteration by iteration.
 ///
 /// Everything that is not trained iteratively (features, the initial linear classifier) is computed from the seed when
 /// the learner is created; a learner that was created for the same problem and restored continues exactly as the first
 /// one would have.
-package struct SeriesLearner: Sendable {
+package struct SeriesLearner: IterativeTraining, Sendable {
     package private(set) var problem: SeriesProblem
     private var work: Work
 
@@ -261,7 +262,8 @@ package struct SeriesLearner: Sendable {
         return Work(trainer: trainer, model: .dense(network, rocket), training: own, validation: others)
     }
 
-    package mutating func iterate() throws(ModelError) -> TrainingReport { try work.trainer.iterate() }
+    @discardableResult
+    package mutating func step() throws(ModelError) -> TrainingReport { try work.trainer.step() }
 
     /// Changes the maximum number of iterations; `nil` means until the validation loss stops decreasing.
     package mutating func limit(iterations: Int?) {
@@ -272,11 +274,11 @@ package struct SeriesLearner: Sendable {
     package var iteration: Int { work.trainer.iteration }
 
     /// Whether training is finished.
-    package var isDone: Bool { work.trainer.isDone }
+    package var isFinished: Bool { work.trainer.isFinished }
 
-    package var checkpoint: [UInt8] { work.trainer.checkpoint }
+    package var state: [UInt8] { get throws(ModelError) { try work.trainer.state } }
 
-    package mutating func restore(_ checkpoint: [UInt8]) throws(ModelError) { try work.trainer.restore(checkpoint) }
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) { try work.trainer.restore(state) }
 
     /// The true and the predicted class of each training example, or of each row of a recording.
     package func trainingPredictions() throws(ModelError) -> (truth: [Int], predictions: [Int]) {
@@ -420,16 +422,11 @@ package struct SeriesLearner: Sendable {
 }
 
 /// A trainer of any kind of network.
-private protocol SeriesTrainer: Sendable {
-    var iteration: Int { get }
-    var isDone: Bool { get }
+private protocol SeriesTrainer: IterativeTraining, Sendable where Report == TrainingReport {
     var parameters: [Tensor] { get }
     var normalizations: [(mean: [Float], variance: [Float])] { get }
-    var checkpoint: [UInt8] { get }
 
-    mutating func iterate() throws(ModelError) -> TrainingReport
     mutating func limit(iterations: Int?)
-    mutating func restore(_ bytes: [UInt8]) throws(ModelError)
     func logits(of examples: SequenceExamples) throws(ModelError) -> [[Float]]
 }
 

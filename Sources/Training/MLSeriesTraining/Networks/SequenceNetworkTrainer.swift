@@ -1,6 +1,7 @@
 import Glibc
 package import MLNumerics
 import MLTraining
+import MLTrainingCore
 
 /// The hyperparameters of a network's training.
 package struct SequenceTrainingSettings: Sendable, Hashable {
@@ -114,7 +115,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
     }
 
     /// Whether training is finished.
-    package var isDone: Bool {
+    package var isFinished: Bool {
         if let iterations = settings.iterations { return iteration >= iterations }
         guard iteration < SequenceTrainingSettings.iterationLimit else { return true }
         guard let best else { return iteration >= SequenceTrainingSettings.iterationLimit / 4 }
@@ -134,7 +135,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
     ///
     /// - Throws: `.update` when the loss is not a number; the operators' errors.
     @discardableResult
-    package mutating func iterate() throws(ModelError) -> TrainingReport {
+    package mutating func step() throws(ModelError) -> TrainingReport {
         var total = (loss: 0.0, right: 0.0, weight: 0.0)
         let batches = (examples(0).count + batch - 1) / batch
         let passes = Swift.max(1, (settings.leastSteps + batches - 1) / batches)
@@ -265,34 +266,28 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
     }
 }
 
-extension SequenceNetworkTrainer {
+extension SequenceNetworkTrainer: IterativeTraining {
     /// Everything that training needs to continue, except the data.
-    package var checkpoint: [UInt8] {
-        let current = trainer.checkpoint().bytes
-        var state = statistics.state
-        state += [Tensor(scalar: best?.loss ?? .infinity, .float64)]
-        state += [Tensor(scalar: Double(best?.iteration ?? 0), .float64)]
-        state += (best?.statistics ?? statistics).state + parameters
-        let rest = TrainerCheckpoint(stepCount: iteration, tensors: state).bytes
-        return withUnsafeBytes(of: UInt64(current.count).littleEndian, Array.init) + current + rest
+    package var state: [UInt8] {
+        var rest = statistics.state
+        rest += [Tensor(scalar: best?.loss ?? .infinity, .float64)]
+        rest += [Tensor(scalar: Double(best?.iteration ?? 0), .float64)]
+        rest += (best?.statistics ?? statistics).state + parameters
+        var writer = CheckpointWriter()
+        writer.write(trainer.state)
+        writer.append(TrainerCheckpoint.bytes(stepCount: iteration, tensors: rest))
+        return writer.bytes
     }
 
-    /// Continues from a checkpoint of a training of the same network and data.
-    package mutating func restore(_ bytes: [UInt8]) throws(ModelError) {
-        guard bytes.count >= 8 else {
-            throw ModelError(.malformed, "the checkpoint is empty; start the training again")
-        }
-        let count = bytes[..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard count <= UInt64(bytes.count - 8) else {
-            throw ModelError(.malformed, "the checkpoint ends too early; start the training again")
-        }
-        let middle = 8 + Int(count)
-        let rest = TrainerCheckpoint(bytes: Array(bytes[middle...]))
+    /// Continues from the state of a training of the same network and data.
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = CheckpointReader(state, "the checkpoint", remedy: "start the training again")
+        let first = try reader.readArray(of: UInt8.self)
         let number = Tensor(scalar: 0, .float64)
         let like = statistics.state + [number, number] + statistics.state + trainer.parameters
-        let (iteration, tensors) = try rest.contents(like: like)
+        let (iteration, tensors) = try TrainerCheckpoint.contents(of: reader.readRest(), like: like)
         var restored = trainer
-        try restored.restore(TrainerCheckpoint(bytes: Array(bytes[8..<middle])))
+        try restored.restore(first)
         var left = tensors[...]
         let own = statistics.state.count
         func take(_ count: Int) -> [Tensor] {

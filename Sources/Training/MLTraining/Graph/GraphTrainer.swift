@@ -2,6 +2,7 @@ import MLGraph
 package import MLNumerics
 import MLPasses
 package import MLRuntime
+import MLTrainingCore
 
 /// Updates the parameters of a graph, step by step, to minimise its loss.
 ///
@@ -66,13 +67,16 @@ package struct GraphTrainer: Sendable {
         }
         parameters[index] = tensor
     }
+}
 
-    package func checkpoint() -> TrainerCheckpoint {
-        TrainerCheckpoint(stepCount: stepCount, tensors: parameters + states.flatMap { $0 })
+extension GraphTrainer: ResumableTraining {
+    /// The parameters, the optimiser's state and the number of steps, as `TrainerCheckpoint` encodes them.
+    package var state: [UInt8] {
+        TrainerCheckpoint.bytes(stepCount: stepCount, tensors: parameters + states.flatMap { $0 })
     }
 
-    package mutating func restore(_ checkpoint: TrainerCheckpoint) throws(ModelError) {
-        let (count, tensors) = try checkpoint.contents(like: parameters + states.flatMap { $0 })
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
+        let (count, tensors) = try TrainerCheckpoint.contents(of: state, like: parameters + states.flatMap { $0 })
         stepCount = count
         var rest = tensors[...]
         for index in parameters.indices { parameters[index] = rest.removeFirst() }

@@ -2,11 +2,12 @@ package import MLFeatures
 package import MLNumerics
 package import MLOperators
 package import MLSpecification
+import MLTrainingCore
 
 /// Trains the updatable layers of a neural network, one mini-batch at a time.
 ///
 /// A value type: copies are independent. A step gives bit-identical weights with any number of threads.
-package struct NetworkTrainer: Sendable {
+package struct NetworkTrainer: ResumableTraining, Sendable {
     /// The hyperparameters of the next step; may change between steps.
     ///
     /// Changing the kind of optimiser resets its state to zero.
@@ -153,12 +154,10 @@ package struct NetworkTrainer: Sendable {
     }
 
     /// Everything that a later run needs to continue from here.
-    package func checkpoint() -> TrainerCheckpoint { trainer.checkpoint() }
+    package var state: [UInt8] { trainer.state }
 
-    /// Continues from a checkpoint of a trainer of the same model with the same kind of optimiser.
-    package mutating func restore(_ checkpoint: TrainerCheckpoint) throws(ModelError) {
-        try trainer.restore(checkpoint)
-    }
+    /// Continues from the state of a trainer of the same model with the same kind of optimiser.
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) { try trainer.restore(state) }
 
     /// The weights of an updatable layer: [outputs, inputs] of an inner product, [outputs, inputs / groups, height,
     /// width] of a convolution (with inputs and outputs swapped for a deconvolution).

@@ -1,6 +1,7 @@
 import MLFeatures
 import MLNumerics
 import MLSpecification
+import MLTrainingCore
 
 extension UpdatableNetwork {
     /// The names of all parameters, in the order in which trainers hold them.
@@ -52,11 +53,9 @@ extension UpdatableNetwork {
     /// A class, by label or by index, as a one-hot vector; probabilities are passed through.
     private func probabilities(_ value: FeatureData, count: Int) throws(ModelError) -> Tensor {
         let index: Int
-        switch (value, labels) {
-        case (.string(let label), .strings(let labels)?):
-            index = try self.index(labels.firstIndex(of: label), "'\(label)'")
-        case (.int64(let label), .integers(let labels)?):
-            index = try self.index(labels.firstIndex(of: label), "\(label)")
+        switch (value, labels?.list) {
+        case (.string(let label), .strings?): index = try self.index(labels?.index(of: label), "'\(label)'")
+        case (.int64(let label), .integers?): index = try self.index(labels?.index(of: label), "\(label)")
         case (.int64(let label), nil): index = Int(clamping: label)
         case (.tensor(let tensor), _) where tensor.scalarType != .string && tensor.count == 1 && count != 1:
             index = tensor.integers[0]

@@ -1,6 +1,8 @@
+import MLFeatures
 import MLNumerics
 import MLOperators
 import MLSpecification
+import MLTrainingCore
 
 /// The parts of an updatable neural network that training needs, checked against the rules of the specification.
 struct UpdatableNetwork: Sendable {
@@ -22,21 +24,9 @@ struct UpdatableNetwork: Sendable {
     /// The names of the features that may hold the target.
     let targets: [String]
     /// The labels of a classifier.
-    let labels: Labels?
+    let labels: ClassLabels?
     /// The network as a plain one whose output is `lossInput`.
     let specification: SpecModel
-
-    enum Labels: Sendable {
-        case strings([String])
-        case integers([Int64])
-
-        var count: Int {
-            switch self {
-            case .strings(let labels): labels.count
-            case .integers(let labels): labels.count
-            }
-        }
-    }
 
     init(_ model: SpecModel) throws(ModelError) {
         let update = try model.updateParameters()
@@ -324,11 +314,11 @@ extension SpecModel {
         return result
     }
 
-    var classLabels: UpdatableNetwork.Labels? {
+    var classLabels: ClassLabels? {
         guard case .neuralNetworkClassifier(let network)? = type else { return nil }
         switch network.classLabels {
-        case .stringClassLabels(let labels)?: return .strings(labels.vector)
-        case .int64ClassLabels(let labels)?: return .integers(labels.vector)
+        case .stringClassLabels(let labels)?: return ClassLabels(.strings(labels.vector))
+        case .int64ClassLabels(let labels)?: return ClassLabels(.integers(labels.vector))
         case nil: return nil
         }
     }

@@ -1,10 +1,11 @@
 import MLNumerics
 import MLSpecification
+import MLTrainingCore
 
 /// The trainable part of a model, as the epoch loop drives it.
 ///
 /// Used by one thread at a time.
-protocol Learner: AnyObject {
+protocol Learner: AnyObject, ResumableTraining {
     /// Whether training runs in epochs and mini-batches; otherwise all examples are taken at once.
     var learnsInEpochs: Bool { get }
 
@@ -24,9 +25,4 @@ protocol Learner: AnyObject {
 
     /// The part with its current weights.
     func specification() throws(ModelError) -> SpecModel
-
-    /// Everything that a later `restore` needs to continue exactly from here.
-    func state() throws(ModelError) -> [UInt8]
-
-    func restore(_ state: [UInt8]) throws(ModelError)
 }

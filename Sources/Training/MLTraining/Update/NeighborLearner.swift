@@ -95,7 +95,7 @@ final class NeighborLearner: Learner {
     }
 
     /// All examples are added in one step, before which there is no state.
-    func state() -> [UInt8] { [] }
+    var state: [UInt8] { [] }
 
     func restore(_ state: [UInt8]) {}
 }

@@ -42,7 +42,7 @@ final class NetworkLearner: Learner {
 
     func specification() throws(ModelError) -> SpecModel { try trainer.updatedSpecification() }
 
-    func state() -> [UInt8] { trainer.checkpoint().bytes }
+    var state: [UInt8] { trainer.state }
 
-    func restore(_ state: [UInt8]) throws(ModelError) { try trainer.restore(TrainerCheckpoint(bytes: state)) }
+    func restore(_ state: [UInt8]) throws(ModelError) { try trainer.restore(state) }
 }

@@ -1,5 +1,6 @@
 import MLFiles
 package import MLNumerics
+import MLTrainingCore
 
 /// The state of an update between two mini-batches, with everything needed to continue in another process.
 ///
@@ -25,7 +26,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
         self.learner = learner
     }
 
-    private static let magic = [UInt8]("MLUPDCP1".utf8)
+    private static let mark = "MLUPDCP1"
 
     /// Writes the file atomically: under a temporary name, then renames it.
     package func write(to path: String) throws(ModelError) { try FileAccess.write(bytes, to: path) }
@@ -35,59 +36,61 @@ package struct UpdateCheckpoint: Sendable, Equatable {
     }
 
     package var bytes: [UInt8] {
-        var writer = Writer(bytes: Self.magic)
-        writer.add(origin)
-        writer.add(UInt64(position.epoch))
-        writer.add(UInt64(position.place))
-        writer.add(UInt64(position.batch))
-        writer.add(UInt64(position.batchSize))
-        writer.add(position.seed == nil ? 0 : 1)
-        writer.add(UInt64(bitPattern: position.seed ?? 0))
-        writer.add(position.lossSum.bitPattern)
-        writer.add(position.hasBegun ? 1 : 0)
-        writer.add(UInt64(parameters.count))
+        var writer = CheckpointWriter(mark: Self.mark, fingerprint: origin, iteration: position.epoch)
+        for number in [position.place, position.batch, position.batchSize] { writer.write(UInt64(number)) }
+        writer.write(UInt64(position.seed == nil ? 0 : 1))
+        writer.write(position.seed ?? 0)
+        writer.write(position.lossSum)
+        writer.write(UInt64(position.hasBegun ? 1 : 0))
+        writer.write(UInt64(parameters.count))
         for (parameter, value) in parameters.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            writer.add([UInt8](parameter.rawValue.utf8))
+            writer.write(parameter.rawValue)
             switch value {
-            case .integer(let integer): writer.add(0, UInt64(bitPattern: integer))
-            case .number(let number): writer.add(1, number.bitPattern)
-            case .flag(let flag): writer.add(2, flag ? 1 : 0)
+            case .integer(let integer): writer.append([0, integer])
+            case .number(let number): writer.append([1, Int64(bitPattern: number.bitPattern)])
+            case .flag(let flag): writer.append([2, flag ? 1 : 0] as [Int64])
             }
         }
-        writer.add(learner)
-        var hash = Fingerprint()
-        hash.add(writer.bytes)
-        writer.add(hash.value)
+        writer.write(learner)
+        writer.write(Self.sum(of: writer.bytes))
         return writer.bytes
     }
 
+    private static func sum(of bytes: [UInt8]) -> UInt64 {
+        var hash = Fingerprint(.fnv1a)
+        hash.add(each: bytes)
+        return hash.value
+    }
+
     package init(_ bytes: [UInt8]) throws(ModelError) {
-        guard bytes.count >= Self.magic.count + 8, Array(bytes.prefix(Self.magic.count)) == Self.magic else {
+        let mark = Array(Self.mark.utf8)
+        guard bytes.count >= mark.count + 8, bytes.starts(with: mark) else {
             throw ModelError(.malformed, "this is not a checkpoint of an update; give another path")
         }
-        var hash = Fingerprint()
-        hash.add(Array(bytes.dropLast(8)))
-        var end = Reader(bytes: bytes.suffix(8))
-        guard try end.number() == hash.value else {
-            throw ModelError(.malformed, "the checkpoint is damaged; remove it and start the update again")
+        let remedy = "remove it and start the update again"
+        let contents = Array(bytes.dropLast(8))
+        var end = CheckpointReader(Array(bytes.suffix(8)), "the checkpoint", remedy: remedy)
+        guard try end.readInteger() == Self.sum(of: contents) else {
+            throw ModelError(.malformed, "the checkpoint is damaged; \(remedy)")
         }
-        var reader = Reader(bytes: bytes.dropFirst(Self.magic.count).dropLast(8))
-        origin = try reader.number()
+        var reader = CheckpointReader(contents, "the checkpoint", remedy: remedy)
+        _ = try reader.readBytes(mark.count)
+        origin = try reader.readInteger()
         position = UpdatePosition()
-        position.epoch = try reader.count()
-        position.place = try reader.count()
-        position.batch = try reader.count()
-        position.batchSize = try reader.count()
-        let isShuffled = try reader.number() != 0
-        let seed = Int64(bitPattern: try reader.number())
+        position.epoch = try reader.readInt(in: 0...Int.max, "the epoch")
+        position.place = try reader.readInt(in: 0...Int.max, "the place in the epoch")
+        position.batch = try reader.readInt(in: 0...Int.max, "the mini-batch")
+        position.batchSize = try reader.readInt(in: 0...Int.max, "the size of mini-batches")
+        let isShuffled = try reader.readInteger(UInt64.self) != 0
+        let seed = try reader.readInteger(Int64.self)
         position.seed = isShuffled ? seed : nil
-        position.lossSum = Double(bitPattern: try reader.number())
-        position.hasBegun = try reader.number() != 0
+        position.lossSum = try reader.readDouble()
+        position.hasBegun = try reader.readInteger(UInt64.self) != 0
         parameters = [:]
-        for _ in 0..<(try reader.count()) {
-            let name = String(decoding: try reader.block(), as: UTF8.self)
-            let kind = try reader.number()
-            let value = try reader.number()
+        for _ in 0..<(try reader.readInt(in: 0...Int.max, "the number of parameters")) {
+            let name = try reader.readString()
+            let kind = try reader.readInteger(UInt64.self)
+            let value = try reader.readInteger(UInt64.self)
             guard let parameter = UpdateParameter(rawValue: name) else {
                 throw ModelError(.malformed, "the checkpoint holds the unknown parameter '\(name)'")
             }
@@ -97,47 +100,8 @@ package struct UpdateCheckpoint: Sendable, Equatable {
             default: parameters[parameter] = .flag(value != 0)
             }
         }
-        learner = try reader.block()
-    }
-
-    private struct Writer {
-        var bytes: [UInt8]
-
-        mutating func add(_ numbers: UInt64...) {
-            for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
-        }
-
-        mutating func add(_ block: [UInt8]) {
-            add(UInt64(block.count))
-            bytes += block
-        }
-    }
-
-    private struct Reader {
-        var bytes: ArraySlice<UInt8>
-
-        mutating func number() throws(ModelError) -> UInt64 {
-            guard bytes.count >= 8 else { throw Self.cut }
-            let value = bytes.prefix(8).enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << (8 * $1.offset) }
-            bytes = bytes.dropFirst(8)
-            return value
-        }
-
-        mutating func count() throws(ModelError) -> Int {
-            guard let count = Int(exactly: try number()) else { throw Self.cut }
-            return count
-        }
-
-        mutating func block() throws(ModelError) -> [UInt8] {
-            let count = try count()
-            guard count <= bytes.count else { throw Self.cut }
-            defer { bytes = bytes.dropFirst(count) }
-            return Array(bytes.prefix(count))
-        }
-
-        private static var cut: ModelError {
-            ModelError(.malformed, "the checkpoint ends too early; remove it and start the update again")
-        }
+        learner = try reader.readArray()
+        try reader.finish()
     }
 }
 

@@ -2,13 +2,14 @@ package import MLFeatures
 package import MLFiles
 package import MLNumerics
 import MLSpecification
+import MLTrainingCore
 
 /// One update of a model, from the first example to the last epoch.
 ///
-/// The caller pulls: `begin` takes the training data, each `next` works until the next event. Between two events
+/// The caller pulls: `begin` takes the training data, each `step` works until the next event. Between two events
 /// parameters may be changed, the current model may be requested, and the session may be written to a checkpoint. Used
 /// by one thread at a time.
-package final class UpdateSession {
+package final class UpdateSession: IterativeTraining {
     /// A progress event.
     package enum Event: Sendable, Equatable {
         case trainingBegin
@@ -22,7 +23,7 @@ package final class UpdateSession {
     package let target: UpdateTarget
     package private(set) var parameters: UpdateParameters
     package private(set) var position = UpdatePosition()
-    private let learner: any Learner
+    private var learner: any Learner
     private let engine: () throws(ModelError) -> any ModelEngine
     /// The number of examples; `nil` before they are given.
     private var count: Int?
@@ -110,7 +111,7 @@ package final class UpdateSession {
         let examples = try UpdateExamples(given, for: file.specification, engine: engine)
         try learner.prepare(examples)
         count = examples.count
-        var fingerprint = Fingerprint()
+        var fingerprint = Fingerprint(.fnv1a)
         fingerprint.add(given.count)
         let names = file.specification.trainingFeatures.map(\.name).sorted()
         for example in given {
@@ -128,7 +129,8 @@ package final class UpdateSession {
     }
 
     /// Works until the next event; `nil` when the update is complete.
-    package func next() throws(ModelError) -> Event? {
+    @discardableResult
+    package func step() throws(ModelError) -> Event? {
         guard let count else { preconditionFailure("a session begins with its training data") }
         guard position.hasBegun else {
             position.hasBegun = true
@@ -159,6 +161,15 @@ package final class UpdateSession {
         position.batch += 1
         isEpochOver = position.place == count
         return .miniBatchEnd(epoch: position.epoch, batch: position.batch - 1, loss: loss)
+    }
+
+    /// The number of epochs that are done.
+    package var iteration: Int { position.epoch }
+
+    /// Whether the update is complete: no event follows.
+    package var isFinished: Bool {
+        guard position.hasBegun, learner.learnsInEpochs else { return position.epoch > 0 }
+        return !isEpochOver && position.epoch >= parameters.integer(.epochs) ?? 1
     }
 
     private func beginEpoch() {
@@ -206,9 +217,15 @@ package final class UpdateSession {
             origin: origin,
             position: position,
             parameters: parameters.values,
-            learner: try learner.state()
+            learner: try learner.state
         )
     }
+
+    /// The bytes of the checkpoint.
+    package var state: [UInt8] { get throws(ModelError) { try checkpoint().bytes } }
+
+    /// Continues from the bytes of a checkpoint, after `begin` with the same training data.
+    package func restore(_ state: [UInt8]) throws(ModelError) { try restore(UpdateCheckpoint(state)) }
 
     /// Continues from a checkpoint, after `begin` with the same training data.
     package func restore(_ checkpoint: UpdateCheckpoint) throws(ModelError) {

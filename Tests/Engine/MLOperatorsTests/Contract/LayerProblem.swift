@@ -1,4 +1,5 @@
 import MLGraph
+import MLKernels
 import MLNumerics
 import MLOperators
 import MLRuntime
@@ -82,10 +83,13 @@ struct LayerProblem: Sendable, CustomStringConvertible {
         let wanted = try results()
         let graph = try lowered(outputCount: wanted.count)
         var failures: [String] = []
-        for (way, found) in [
-            ("plainly", try GraphInterpreter.outputs(of: graph, inputs)),
-            ("by kernels", try GraphExecutable(graph, pipeline: .none).run(inputs)),
-        ] {
+        var ways = [("plainly", try GraphInterpreter.outputs(of: graph, inputs))]
+        for table in KernelTable.available {
+            ways.append(
+                ("by kernels of \(table)", try GraphExecutable(graph, pipeline: .none, kernels: table).run(inputs))
+            )
+        }
+        for (way, found) in ways {
             for (index, (tensor, expected)) in zip(found, wanted).enumerated() {
                 if let text = difference(tensor, expected, tolerance: tolerance) {
                     failures.append("output \(index) \(way): \(text)")

@@ -279,15 +279,13 @@ import Testing
                 )
             )
         }
-        let (whole, rest, begun, resumed) = try await withFixedInstructionSet {
-            let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
-            _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
-            let rest = try MLActivityClassifier.restoreTrainingSession(
-                sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("part"), iterations: 3)
-            )
-            let begun = rest.iteration
-            return (whole, rest, begun, try await MLActivityClassifier.resume(rest).value)
-        }
+        let whole = try await MLActivityClassifier.resume(session("whole", iterations: 3)).value
+        _ = try await MLActivityClassifier.resume(session("part", iterations: 1)).value
+        let rest = try MLActivityClassifier.restoreTrainingSession(
+            sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("part"), iterations: 3)
+        )
+        let begun = rest.iteration
+        let resumed = try await MLActivityClassifier.resume(rest).value
         #expect(begun == 1)
         for (name, classifier) in [("a.mlmodel", whole), ("b.mlmodel", resumed)] {
             try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))

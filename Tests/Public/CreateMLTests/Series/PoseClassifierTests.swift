@@ -102,21 +102,20 @@ import Testing
         #expect(pose.count == 63 && pose == frame["keypoints", [Double].self][5])
     }
 
-    @Test func `A data table of poses gives the model of a data frame`() async throws {
+    @Test func `A data table of poses gives the model of a data frame`() throws {
         let frame = SeriesData.poses(30, joints: 21, frames: 1, seed: 8)
         let folder = try TemporaryFolder()
         try frame.writeJSON(to: folder.file("poses.json"))
         let table = try MLDataTable(contentsOf: folder.file("poses.json"))
         let parameters = MLHandPoseClassifier.ModelParameters(validation: .none, maximumIterations: 2)
-        let (ofTable, ofFrame) = try await withFixedInstructionSet {
-            (
-                try MLHandPoseClassifier(trainingData: .labeledKeypointsData(table: table), parameters: parameters),
-                try MLHandPoseClassifier(
-                    trainingData: .labeledKeypointsDataFrame(frame),
-                    parameters: parameters
-                )
-            )
-        }
+        let ofTable = try MLHandPoseClassifier(
+            trainingData: .labeledKeypointsData(table: table),
+            parameters: parameters
+        )
+        let ofFrame = try MLHandPoseClassifier(
+            trainingData: .labeledKeypointsDataFrame(frame),
+            parameters: parameters
+        )
         for (name, classifier) in [("a.mlmodel", ofTable), ("b.mlmodel", ofFrame)] {
             try classifier.write(to: folder.file(name), metadata: MLModelMetadata(author: "x"))
         }

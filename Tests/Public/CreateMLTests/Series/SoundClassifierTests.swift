@@ -53,16 +53,12 @@ import Testing
             maxIterations: 1,
             algorithm: .transferLearning(featureExtractor: .vggish(), classifier: .logisticRegressor)
         )
-        let (features, classifier, other) = try await withFixedInstructionSet {
-            let features = try await MLSoundClassifier.extractFeatures(
-                trainingData: .labeledDirectories(at: url),
-                sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
-            ).value
-            return (
-                features, try MLSoundClassifier(trainingData: features, parameters: parameters),
-                try MLSoundClassifier(trainingData: .labeledDirectories(at: url), parameters: parameters)
-            )
-        }
+        let features = try await MLSoundClassifier.extractFeatures(
+            trainingData: .labeledDirectories(at: url),
+            sessionParameters: MLTrainingSessionParameters(sessionDirectory: folder.file("session"))
+        ).value
+        let classifier = try MLSoundClassifier(trainingData: features, parameters: parameters)
+        let other = try MLSoundClassifier(trainingData: .labeledDirectories(at: url), parameters: parameters)
         guard case .featuresDataFrame(let frame, _, _, _) = features else {
             Issue.record("extraction gave something else than features")
             return
@@ -89,9 +85,7 @@ import Testing
         }
         let table = try MLDataTable(dictionary: ["features": spectrograms, "sound": sounds])
         let source = MLSoundClassifier.DataSource.features(table: table, labelColumn: "sound")
-        let third = try await withFixedInstructionSet {
-            try MLSoundClassifier(trainingData: source, parameters: parameters)
-        }
+        let third = try MLSoundClassifier(trainingData: source, parameters: parameters)
         try third.write(to: folder.file("c.mlmodel"), metadata: MLModelMetadata(author: "x"))
         #expect(try Data(contentsOf: folder.file("a.mlmodel")) == Data(contentsOf: folder.file("c.mlmodel")))
         #expect(classifier.evaluation(on: source).classificationError == 0)

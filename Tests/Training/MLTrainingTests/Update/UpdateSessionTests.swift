@@ -112,19 +112,19 @@ struct UpdateSessionTests {
         let whole = try Self.session()
         try whole.begin(data)
         var events: [UpdateSession.Event] = []
-        while let event = try whole.next() { events.append(event) }
+        while let event = try whole.step() { events.append(event) }
         #expect(events.count == 1 + 4 * (4 + 1))
         let wanted = try Self.weights(whole)
         for stop in 0...events.count {
             let first = try Self.session()
             try first.begin(data)
             var seen: [UpdateSession.Event] = []
-            for _ in 0..<stop { if let event = try first.next() { seen.append(event) } }
+            for _ in 0..<stop { if let event = try first.step() { seen.append(event) } }
             let checkpoint = try UpdateCheckpoint(first.checkpoint().bytes)
             let second = try Self.session()
             try second.begin(data)
             try second.restore(checkpoint)
-            while let event = try second.next() { seen.append(event) }
+            while let event = try second.step() { seen.append(event) }
             #expect(seen.count == events.count && zip(seen, events).allSatisfy(Self.agree), "after \(stop)")
             let weights = try Self.weights(second)
             #expect(zip(weights, wanted).allSatisfy { abs($0 - $1) < 1e-5 }, "after \(stop)")
@@ -134,7 +134,7 @@ struct UpdateSessionTests {
     @Test func checkpointsOfOthersAndDamagedOnesAreRefused() throws {
         let session = try Self.session()
         try session.begin(Self.examples(10))
-        for _ in 0..<3 { _ = try session.next() }
+        for _ in 0..<3 { try session.step() }
         let checkpoint = try session.checkpoint()
         let other = try Self.session()
         try other.begin(Self.examples(11))
@@ -155,7 +155,7 @@ struct UpdateSessionTests {
         let session = try Self.session([UpdateOption(.epochs, .integer(1)), UpdateOption(.learningRate, .number(0))])
         try session.begin(Self.examples(10))
         var sum = 0.0
-        while let event = try session.next() {
+        while let event = try session.step() {
             switch event {
             case .trainingBegin: break
             case .miniBatchEnd(_, let batch, let loss): sum += loss * (batch == 3 ? 1 : 3)

@@ -48,7 +48,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     var plan: [PlannedPhase] {
         [PlannedPhase(.training, problem.settings.iterations ?? SequenceTrainingSettings.iterationLimit)]
     }
-    var isFinished: Bool { learner?.isDone ?? false }
+    var isFinished: Bool { learner?.isFinished ?? false }
 
     /// The learner, made on first use.
     private mutating func current() throws -> SeriesLearner {
@@ -62,7 +62,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
         var next = try current()
         try cancellation.check()
         return try MLCreateError.translating {
-            let report = try next.iterate()
+            let report = try next.step()
             learner = next
             var metrics: [MLProgress.Metric: Double] = [.loss: report.loss, .accuracy: report.accuracy]
             if let loss = report.validationLoss { metrics[.validationLoss] = loss }
@@ -102,7 +102,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
 
     func encodedData() throws -> [UInt8] { try SeriesArchive.write(problem, options) }
 
-    func encodedState() throws -> [UInt8] { learner?.checkpoint ?? [] }
+    func encodedState() throws -> [UInt8] { try learner?.state ?? [] }
 
     mutating func restore(state: [UInt8]) throws {
         guard !state.isEmpty else {

@@ -1,0 +1,88 @@
+/// The number type of the recurrent operators' gradients: plain loops in double precision, kernels in single precision.
+protocol BackwardScalar: BinaryFloatingPoint, BitwiseCopyable {
+    /// `c[rows, columns] = a[rows, terms] · b`, added to the previous contents when `adds`; element (k, n) of b is at k
+    /// · termStride + n · columnStride.
+    static func multiply(
+        _ a: UnsafePointer<Self>,
+        _ b: UnsafePointer<Self>,
+        termStride: Int,
+        columnStride: Int,
+        into c: UnsafeMutablePointer<Self>,
+        rows: Int,
+        terms: Int,
+        columns: Int,
+        adds: Bool
+    )
+
+    /// `y = function(x)`
+    static func apply(
+        _ function: GateFunction,
+        _ x: UnsafePointer<Self>,
+        into y: UnsafeMutablePointer<Self>,
+        count: Int
+    )
+}
+
+extension Double: BackwardScalar {
+    static func multiply(
+        _ a: UnsafePointer<Double>,
+        _ b: UnsafePointer<Double>,
+        termStride: Int,
+        columnStride: Int,
+        into c: UnsafeMutablePointer<Double>,
+        rows: Int,
+        terms: Int,
+        columns: Int,
+        adds: Bool
+    ) {
+        for row in 0..<rows {
+            for column in 0..<columns {
+                var sum = adds ? c[row * columns + column] : 0
+                for k in 0..<terms { sum += a[row * terms + k] * b[k * termStride + column * columnStride] }
+                c[row * columns + column] = sum
+            }
+        }
+    }
+
+    static func apply(
+        _ function: GateFunction,
+        _ x: UnsafePointer<Double>,
+        into y: UnsafeMutablePointer<Double>,
+        count: Int
+    ) {
+        for index in 0..<count { y[index] = function.plain(x[index]) }
+    }
+}
+
+extension Float: BackwardScalar {
+    static func multiply(
+        _ a: UnsafePointer<Float>,
+        _ b: UnsafePointer<Float>,
+        termStride: Int,
+        columnStride: Int,
+        into c: UnsafeMutablePointer<Float>,
+        rows: Int,
+        terms: Int,
+        columns: Int,
+        adds: Bool
+    ) {
+        MatMulKernel.multiply(
+            a,
+            MatMulKernel.RightHandSide(address: b, termStride: termStride, columnStride: columnStride),
+            into: c,
+            rows: rows,
+            terms: terms,
+            columns: columns,
+            epilogue: Epilogue(residual: adds ? UnsafePointer(c) : nil)
+        )
+    }
+
+    static func apply(
+        _ function: GateFunction,
+        _ x: UnsafePointer<Float>,
+        into y: UnsafeMutablePointer<Float>,
+        count: Int
+    ) {
+        ElementwiseKernel.map(function.kernel, x, into: y, count: count)
+    }
+}

@@ -1,0 +1,290 @@
+/// The attributes of a GRU that its backward pass depends on.
+package struct GRUForm: Sendable {
+    let isReverse: Bool
+    let returnsSequence: Bool
+    let gateActivation: GateFunction
+    let activation: GateFunction
+    let resetsAfter: Bool
+
+    /// A GRU.
+    ///
+    /// - Parameters:
+    ///   - isReverse: Whether the last step is processed first.
+    ///   - returnsSequence: Whether result 0 has the states of every step.
+    ///   - gateActivation: The function of the update and reset gates.
+    ///   - activation: The function of the output gate.
+    ///   - resetsAfter: Whether the reset gate multiplies the product of state weights and state.
+    package init(
+        isReverse: Bool,
+        returnsSequence: Bool,
+        gateActivation: GateFunction,
+        activation: GateFunction,
+        resetsAfter: Bool
+    ) {
+        self.isReverse = isReverse
+        self.returnsSequence = returnsSequence
+        self.gateActivation = gateActivation
+        self.activation = activation
+        self.resetsAfter = resetsAfter
+    }
+}
+
+/// The backward pass of a GRU.
+///
+/// Everything kept from the forward pass is in time order; gates have the order r, o, z.
+struct GRUBackward<Scalar: BackwardScalar> {
+    private let op: GRUForm
+    private let memory: BackwardRun<Scalar>
+    private let length: Int
+    private let batch: Int
+    private let states: Int
+
+    /// The arguments of the gates' functions, their values, and the gradients of the arguments.
+    private let sums: UnsafeMutablePointer<Scalar>
+    private let gates: UnsafeMutablePointer<Scalar>
+    private let flow: UnsafeMutablePointer<Scalar>
+    private let turned: UnsafeMutablePointer<Scalar>
+    /// R h of the gates, [batch, 3H], of one step.
+    private let recurrent: UnsafeMutablePointer<Scalar>
+    private let hiddenBefore: UnsafeMutablePointer<Scalar>
+    /// r · h, or R_o h + b_o when the reset is applied after.
+    private let inner: UnsafeMutablePointer<Scalar>
+    private let hidden: UnsafeMutablePointer<Scalar>
+    private let spare: UnsafeMutablePointer<Scalar>
+
+    static func scratchCount(_ x: [Int], states: Int) -> Int {
+        let rows = x.prefix(2).reduce(1, *)
+        return rows * states * (4 * 3 + 2) + 5 * (x.count > 1 ? x[1] : 0) * states
+    }
+
+    init(_ op: GRUForm, _ memory: BackwardRun<Scalar>) {
+        self.op = op
+        self.memory = memory
+        let x = memory.shape(0)
+        (length, batch) = (x[0], x[1])
+        states = memory.shape(3)[1]
+        var next = memory.scratch
+        func take(_ count: Int) -> UnsafeMutablePointer<Scalar> {
+            defer { next += count }
+            return next
+        }
+        let rows = length * batch
+        sums = take(rows * 3 * states)
+        gates = take(rows * 3 * states)
+        flow = take(rows * 3 * states)
+        turned = take(rows * 3 * states)
+        hiddenBefore = take(rows * states)
+        inner = take(rows * states)
+        recurrent = take(batch * 3 * states)
+        hidden = take(batch * states)
+        spare = take(batch * states)
+    }
+
+    private func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+
+    func run() {
+        guard length * batch * states > 0, let recursion = memory.operands[3], let h = memory.operands[1] else {
+            return
+        }
+        memory.inputSums(into: sums, rows: length * batch, gates: 3 * states, weight: 2, bias: 5)
+        hidden.update(from: h, count: batch * states)
+        for index in 0..<length { forwards(time(index) * batch, recursion) }
+        // From here on the current state's buffer holds its gradient.
+        for place in 0..<batch * states {
+            var total = memory.flows[1]?[place] ?? 0
+            if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
+            hidden[place] = total
+        }
+        for index in (0..<length).reversed() {
+            if op.returnsSequence, let steps = memory.flows[0] {
+                for place in 0..<batch * states { hidden[place] += steps[index * batch * states + place] }
+            }
+            backwards(time(index) * batch, recursion)
+        }
+        memory.gradients[1]?.update(from: hidden, count: batch * states)
+        // Input weights and input bias use the gradients unchanged.
+        memory.addWeights(
+            sums: flow,
+            turned: turned,
+            hidden: nil,
+            rows: length * batch,
+            gates: 3 * states,
+            weight: 2,
+            stateWeight: 3,
+            bias: 5
+        )
+        addRecurrentWeights()
+    }
+
+    /// The product of `rows` [batch, states] with the state weights of `count` gates from `gate` on, transposed.
+    private func product(
+        _ rows: UnsafePointer<Scalar>,
+        _ recursion: UnsafePointer<Scalar>,
+        gate: Int,
+        count: Int,
+        into target: UnsafeMutablePointer<Scalar>
+    ) {
+        Scalar.multiply(
+            rows,
+            recursion + gate * states * states,
+            termStride: 1,
+            columnStride: states,
+            into: target,
+            rows: batch,
+            terms: states,
+            columns: count * states,
+            adds: false
+        )
+    }
+
+    private func forwards(_ start: Int, _ recursion: UnsafePointer<Scalar>) {
+        let bias = memory.operands[4]
+        (hiddenBefore + start * states).update(from: hidden, count: batch * states)
+        product(hidden, recursion, gate: 0, count: 3, into: recurrent)
+        for item in 0..<batch {
+            let sum = sums + (start + item) * 3 * states
+            let gate = gates + (start + item) * 3 * states
+            let before = hiddenBefore + (start + item) * states
+            let own = inner + (start + item) * states
+            let state = recurrent + item * 3 * states
+            for unit in 0..<states {
+                sum[unit] += state[unit] + (bias?[unit] ?? 0)
+                sum[2 * states + unit] += state[2 * states + unit] + (bias?[2 * states + unit] ?? 0)
+            }
+            Scalar.apply(op.gateActivation, sum, into: gate, count: states)
+            Scalar.apply(op.gateActivation, sum + 2 * states, into: gate + 2 * states, count: states)
+            for unit in 0..<states {
+                own[unit] =
+                    op.resetsAfter
+                    ? state[states + unit] + (bias?[states + unit] ?? 0) : gate[unit] * before[unit]
+            }
+        }
+        if !op.resetsAfter { product(inner + start * states, recursion, gate: 1, count: 1, into: spare) }
+        for item in 0..<batch {
+            let sum = sums + (start + item) * 3 * states + states
+            let gate = gates + (start + item) * 3 * states
+            for unit in 0..<states {
+                sum[unit] +=
+                    op.resetsAfter
+                    ? gate[unit] * inner[(start + item) * states + unit]
+                    : spare[item * states + unit] + (bias?[states + unit] ?? 0)
+            }
+            Scalar.apply(op.activation, sum, into: gate + states, count: states)
+            for unit in 0..<states {
+                let z = gate[2 * states + unit]
+                let before = hiddenBefore[(start + item) * states + unit]
+                hidden[item * states + unit] = (1 - z) * gate[states + unit] + z * before
+            }
+        }
+    }
+
+    private func backwards(_ start: Int, _ recursion: UnsafePointer<Scalar>) {
+        // The gradient of R_o h + b_o when the reset is applied after, otherwise of R_o (r · h).
+        for item in 0..<batch {
+            let row = start + item
+            let (sum, gate, target) = (sums + row * 3 * states, gates + row * 3 * states, flow + row * 3 * states)
+            for unit in 0..<states {
+                let dh = hidden[item * states + unit]
+                let (o, z) = (gate[states + unit], gate[2 * states + unit])
+                let before = hiddenBefore[row * states + unit]
+                target[states + unit] = dh * (1 - z) * op.activation.derivative(sum[states + unit], o)
+                target[2 * states + unit] =
+                    dh * (before - o) * op.gateActivation.derivative(sum[2 * states + unit], z)
+                // The part that bypasses through the update gate.
+                hidden[item * states + unit] = dh * z
+                if op.resetsAfter {
+                    let dr = target[states + unit] * inner[row * states + unit]
+                    target[unit] = dr * op.gateActivation.derivative(sum[unit], gate[unit])
+                }
+            }
+        }
+        if !op.resetsAfter {
+            let outputs = recurrent
+            for item in 0..<batch {
+                for unit in 0..<states {
+                    outputs[item * states + unit] = flow[(start + item) * 3 * states + states + unit]
+                }
+            }
+            Scalar.multiply(
+                outputs,
+                recursion + states * states,
+                termStride: states,
+                columnStride: 1,
+                into: spare,
+                rows: batch,
+                terms: states,
+                columns: states,
+                adds: false
+            )
+            for item in 0..<batch {
+                let row = start + item
+                for unit in 0..<states {
+                    let reset = gates[row * 3 * states + unit]
+                    let dk = spare[item * states + unit]
+                    flow[row * 3 * states + unit] =
+                        dk * hiddenBefore[row * states + unit]
+                        * op.gateActivation.derivative(sums[row * 3 * states + unit], reset)
+                    hidden[item * states + unit] += dk * reset
+                }
+            }
+        }
+        // Through the state weights of the gates that use h directly.
+        for item in 0..<batch {
+            let row = start + item
+            for unit in 0..<states {
+                let target = recurrent + item * 3 * states
+                target[unit] = flow[row * 3 * states + unit]
+                target[2 * states + unit] = flow[row * 3 * states + 2 * states + unit]
+                target[states + unit] =
+                    op.resetsAfter ? flow[row * 3 * states + states + unit] * gates[row * 3 * states + unit] : 0
+            }
+        }
+        Scalar.multiply(
+            recurrent,
+            recursion,
+            termStride: states,
+            columnStride: 1,
+            into: hidden,
+            rows: batch,
+            terms: 3 * states,
+            columns: states,
+            adds: true
+        )
+    }
+
+    /// The gradients of state weights and bias.
+    private func addRecurrentWeights() {
+        let rows = length * batch
+        // `turned` becomes the gradient of R h, transposed: for the output gate times the reset when that is applied
+        // after.
+        for row in 0..<rows {
+            for gate in 0..<3 * states {
+                var value = flow[row * 3 * states + gate]
+                if op.resetsAfter, gate / states == 1 { value *= gates[row * 3 * states + gate - states] }
+                turned[gate * rows + row] = value
+            }
+        }
+        if let db = memory.gradients[4] {
+            for gate in 0..<3 * states {
+                var total: Scalar = 0
+                for row in 0..<rows { total += turned[gate * rows + row] }
+                db[gate] += total
+            }
+        }
+        guard let dr = memory.gradients[3] else { return }
+        for gate in 0..<3 {
+            let seen = gate == 1 && !op.resetsAfter ? inner : hiddenBefore
+            Scalar.multiply(
+                turned + gate * states * rows,
+                seen,
+                termStride: states,
+                columnStride: 1,
+                into: dr + gate * states * states,
+                rows: states,
+                terms: rows,
+                columns: states,
+                adds: true
+            )
+        }
+    }
+}

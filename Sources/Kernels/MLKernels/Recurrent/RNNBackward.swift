@@ -1,0 +1,106 @@
+/// The attributes of a plain recurrent network that its backward pass depends on.
+package struct RNNForm: Sendable {
+    let isReverse: Bool
+    let returnsSequence: Bool
+    let activation: GateFunction
+
+    /// A plain recurrent network.
+    ///
+    /// - Parameters:
+    ///   - isReverse: Whether the last step is processed first.
+    ///   - returnsSequence: Whether result 0 has the states of every step.
+    ///   - activation: The function of the sums.
+    package init(isReverse: Bool, returnsSequence: Bool, activation: GateFunction) {
+        self.isReverse = isReverse
+        self.returnsSequence = returnsSequence
+        self.activation = activation
+    }
+}
+
+/// The backward pass of a plain recurrent network.
+///
+/// Everything kept from the forward pass is in time order.
+struct RNNBackward<Scalar: BackwardScalar> {
+    private let op: RNNForm
+    private let memory: BackwardRun<Scalar>
+
+    static func scratchCount(_ x: [Int], states: Int) -> Int {
+        (5 * x.prefix(2).reduce(1, *) + (x.count > 1 ? x[1] : 0)) * states
+    }
+
+    init(_ op: RNNForm, _ memory: BackwardRun<Scalar>) {
+        self.op = op
+        self.memory = memory
+    }
+
+    func run() {
+        let (length, batch) = (memory.shape(0)[0], memory.shape(0)[1])
+        let states = memory.shape(3)[1]
+        let rows = length * batch
+        guard rows * states > 0, let recursion = memory.operands[3], let h = memory.operands[1] else { return }
+        let sums = memory.scratch
+        let values = sums + rows * states
+        let before = values + rows * states
+        let flow = before + rows * states
+        let turned = flow + rows * states
+        let hidden = turned + rows * states
+        func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+        memory.inputSums(into: sums, rows: rows, gates: states, weight: 2, bias: 4)
+        hidden.update(from: h, count: batch * states)
+        for index in 0..<length {
+            let start = time(index) * batch * states
+            (before + start).update(from: hidden, count: batch * states)
+            Scalar.multiply(
+                hidden,
+                recursion,
+                termStride: 1,
+                columnStride: states,
+                into: sums + start,
+                rows: batch,
+                terms: states,
+                columns: states,
+                adds: true
+            )
+            Scalar.apply(op.activation, sums + start, into: values + start, count: batch * states)
+            hidden.update(from: values + start, count: batch * states)
+        }
+        // From here on the current state's buffer holds its gradient.
+        for place in 0..<batch * states {
+            var total = memory.flows[1]?[place] ?? 0
+            if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
+            hidden[place] = total
+        }
+        for index in (0..<length).reversed() {
+            let start = time(index) * batch * states
+            for place in 0..<batch * states {
+                if op.returnsSequence, let steps = memory.flows[0] {
+                    hidden[place] += steps[index * batch * states + place]
+                }
+                let slope = op.activation.derivative(sums[start + place], values[start + place])
+                flow[start + place] = hidden[place] * slope
+            }
+            Scalar.multiply(
+                flow + start,
+                recursion,
+                termStride: states,
+                columnStride: 1,
+                into: hidden,
+                rows: batch,
+                terms: states,
+                columns: states,
+                adds: false
+            )
+        }
+        memory.gradients[1]?.update(from: hidden, count: batch * states)
+        memory.addWeights(
+            sums: flow,
+            turned: turned,
+            hidden: before,
+            rows: rows,
+            gates: states,
+            weight: 2,
+            stateWeight: 3,
+            bias: 4
+        )
+    }
+}

@@ -1,0 +1,20 @@
+/// A random forest regressor: the predictions of trees grown on random samples are averaged.
+public struct MLRandomForestRegressor: MLTabularRegressor, MLTabularJobTask {
+    /// The name of the column that the model predicts.
+    public var targetColumn: String
+    /// The names of the columns that the model predicts from.
+    public var featureColumns: [String]
+    /// The parameters that the model was trained with.
+    public let modelParameters: ModelParameters
+    package var trained: TrainedTable
+
+    package init(_ trained: TrainedTable, _ parameters: ModelParameters) {
+        (targetColumn, featureColumns) = (trained.target, trained.features)
+        (self.trained, modelParameters) = (trained, parameters)
+    }
+
+    /// The parameters of training.
+    public typealias ModelParameters = MLRandomForestParameters<MLRandomForestRegressor>
+}
+
+extension MLRandomForestRegressor: TabularRegressor, TabularJobTask {}

@@ -1,0 +1,260 @@
+import CoreML
+import Foundation
+import MLFeatures
+import MLModels
+import MLNumerics
+import MLSpecification
+import TabularData
+
+/// A trained tabular model with its metrics on the training and validation rows.
+package struct TrainedTable: Sendable {
+    let layout: FeatureLayout
+    let target: String
+    let labels: LabelList?
+    /// The model for the caller, loaded on first use.
+    var task: TaskModel
+    private let engine: Pipeline
+    let trainingMetrics: TabularMetrics
+    let validationMetrics: TabularMetrics
+    /// The algorithms that were compared; `nil` if the caller named the algorithm.
+    package let choice: AlgorithmChoice?
+    /// Some rows for measuring importance: of the validation rows, or of the training rows if there are none.
+    private let sample: (rows: EncodedTable, targets: TargetContent)
+    /// Whether these are rows that the model was trained on.
+    package let samplesTraining: Bool
+
+    /// Makes the model of a trained predictor and evaluates it.
+    /// - Parameters:
+    ///   - table: The data that were trained on.
+    ///   - predictor: The last model of the pipeline.
+    ///   - crossValidated: Targets and predictions of held-out rows, in place of validation rows.
+    ///   - choice: The algorithms that were compared.
+    /// - Throws: `MLCreateError` if the model cannot be loaded or evaluated.
+    init(
+        _ table: PreparedTable,
+        _ predictor: SpecModel.OneOf_Type,
+        crossValidated: (truth: [Double], predictions: [Double])? = nil,
+        choice: AlgorithmChoice? = nil
+    ) throws {
+        self.choice = choice
+        (layout, target, labels) = (table.layout, table.target, table.labels)
+        let pipeline = TabularPipeline(layout: layout, target: target, labels: labels)
+        let model = pipeline.model(predictor).marked
+        let engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
+        (task, self.engine) = (try TaskModel(model, isLoaded: false), engine)
+        samplesTraining = table.validation == nil
+        sample = Self.sample(table.validation ?? table.training, table.validationTargets ?? table.trainingTargets)
+        trainingMetrics = try Self.metrics(
+            engine,
+            table.layout,
+            table.labels,
+            target,
+            table.training,
+            table.trainingTargets
+        )
+        if let (truth, predictions) = crossValidated {
+            validationMetrics = Self.metrics(labels, truth, predictions)
+        } else if let validation = table.validation, let targets = table.validationTargets {
+            validationMetrics = try Self.metrics(engine, layout, labels, target, validation, targets)
+        } else {
+            validationMetrics = .failure(
+                MLCreateError.generic(reason: "no rows were set aside for validation")
+            )
+        }
+    }
+
+    var features: [String] { layout.features.map(\.name) }
+
+    // MARK: Importance
+
+    private static func sample(_ rows: EncodedTable, _ targets: TargetContent) -> (EncodedTable, TargetContent) {
+        guard rows.rowCount > PermutationImportance.Extent.mostRows else { return (rows, targets) }
+        var generator = SplitMix64(seed: 0)
+        let kept = (0..<rows.rowCount).shuffled(using: &generator).prefix(PermutationImportance.Extent.mostRows)
+            .sorted()
+        return (rows.rows(kept), targets.rows(kept))
+    }
+
+    /// The permutation importance of each feature, measured on validation rows, or on training rows if there are none.
+    /// - Parameter seed: The seed of the shuffling.
+    /// - Returns: `nil` for a single feature, and for more features than can be measured in reasonable time.
+    /// - Throws: `MLCreateError` if the model cannot predict.
+    package func importance(seed: Int) throws -> PermutationImportance? {
+        let extent = PermutationImportance.Extent(
+            rows: sample.rows.rowCount,
+            features: features.count,
+            width: layout.width
+        )
+        guard let extent else { return nil }
+        let kept = extent.sample(of: sample.rows.rowCount, seed: seed)
+        let (table, targets) = (sample.rows.rows(kept), sample.targets.rows(kept))
+        let measure: PermutationImportance.Measure = labels == nil ? .rootMeanSquaredError : .classificationError
+        return try PermutationImportance(measure, features: features, extent: extent, seed: seed) { shuffled in
+            var table = table
+            if let (feature, order) = shuffled { table.features[feature] = table.features[feature].rows(order) }
+            switch try Self.metrics(engine, layout, labels, target, table, targets) {
+            case .regressor(let metrics): return metrics.rootMeanSquaredError
+            case .classifier(let counts): return 1 - counts.accuracy
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    // MARK: Predictions
+
+    private enum Output {
+        case numbers([Double])
+        case labels([FeatureData])
+    }
+
+    private static func run(
+        _ engine: Pipeline,
+        _ batch: FeatureBatch,
+        _ target: String
+    ) throws -> FeatureColumn {
+        guard batch.count > 0 else { return .doubles([]) }
+        return try MLCreateError.translating {
+            let outputs = try engine.predictions(from: batch)
+            guard let column = outputs.columns[target] else {
+                throw MLCreateError.generic(reason: "the model gives no '\(target)'")
+            }
+            return column
+        }
+    }
+
+    /// Predictions of the current model for rows of the layout.
+    private func predict(_ table: EncodedTable) throws -> FeatureColumn {
+        guard let replacement = task.replacement else { return try Self.run(engine, table.batch(layout), target) }
+        let batch = table.batch(layout)
+        let examples = try (0..<batch.count).map { row in
+            try MLDictionaryFeatureProvider(
+                dictionary: batch.features(at: row).mapValues { try Self.featureValue($0) }
+            )
+        }
+        let results = try replacement.predictions(fromBatch: MLArrayBatchProvider(array: examples))
+        return FeatureColumn(
+            try (0..<results.count).map { row in
+                guard let value = results.features(at: row).featureValue(for: target) else {
+                    throw MLCreateError.generic(reason: "the model that was set gives no '\(target)'")
+                }
+                switch value.type {
+                case .string: return .string(value.stringValue)
+                case .int64: return .int64(value.int64Value)
+                default: return .double(value.doubleValue)
+                }
+            }
+        )
+    }
+
+    private static func featureValue(_ data: FeatureData) throws -> MLFeatureValue {
+        switch data {
+        case .double(let value): MLFeatureValue(double: value)
+        case .int64(let value): MLFeatureValue(int64: value)
+        case .string(let value): MLFeatureValue(string: value)
+        case .tensor(let tensor): MLFeatureValue(multiArray: MLMultiArray(tensor))
+        case .dictionary(.strings(let values)):
+            try MLFeatureValue(dictionary: values.reduce(into: [:]) { $0[$1.key] = NSNumber(value: $1.value) })
+        case .dictionary(.integers(let values)):
+            try MLFeatureValue(dictionary: values.reduce(into: [:]) { $0[$1.key] = NSNumber(value: $1.value) })
+        case .image, .sequence:
+            throw MLCreateError.type(reason: "tables have no \(data.kind)")
+        }
+    }
+
+    func predictions(from frame: DataFrame) throws -> AnyColumn {
+        let column = try predict(try layout.encode(frame))
+        func integers() -> [Int] {
+            if case .integers(let values) = column { values.map { Int($0) } } else { [] }
+        }
+        func texts() -> [String] { if case .strings(let values) = column { values } else { [] } }
+        func numbers() -> [Double] { if case .doubles(let values) = column { values } else { [] } }
+        return switch labels {
+        case nil: Column<Double>(name: target, contents: numbers()).eraseToAnyColumn()
+        case .strings?: Column<String>(name: target, contents: texts()).eraseToAnyColumn()
+        case .integers?: Column<Int>(name: target, contents: integers()).eraseToAnyColumn()
+        }
+    }
+
+    func evaluation(on frame: DataFrame) -> TabularMetrics {
+        do {
+            let column = try frame.column(named: target, for: "target")
+            let truth = try labels == nil ? TargetContent.numbers(column) : TargetContent.labels(column)
+            return try Self.metrics(labels, truth, try predict(try layout.encode(frame)))
+        } catch { return .failure(error) }
+    }
+
+    private static func metrics(
+        _ engine: Pipeline,
+        _ layout: FeatureLayout,
+        _ labels: LabelList?,
+        _ target: String,
+        _ table: EncodedTable,
+        _ truth: TargetContent
+    ) throws -> TabularMetrics {
+        try metrics(labels, truth, try run(engine, table.batch(layout), target))
+    }
+
+    private static func metrics(
+        _ labels: LabelList?,
+        _ truth: TargetContent,
+        _ predictions: FeatureColumn
+    ) throws -> TabularMetrics {
+        switch (labels, predictions) {
+        case (nil, .doubles(let values)):
+            guard case .numbers(let truth) = truth else { break }
+            return .regressor(MLRegressorMetrics(truth: truth, predictions: values))
+        case (let labels?, .strings(let values)):
+            let all = TargetContent.union(labels, truth.labels)
+            return .classifier(try counts(all, truth, .texts(values)))
+        case (let labels?, .integers(let values)):
+            let all = TargetContent.union(labels, truth.labels)
+            return .classifier(try counts(all, truth, .integers(values)))
+        case (let labels?, _) where truth.count == 0: return .classifier(ConfusionCounts(labels))
+        default: break
+        }
+        throw MLCreateError.type(reason: "the predictions are of another type than the targets")
+    }
+
+    /// Metrics of targets as learners take them: numbers, or the indices of classes.
+    private static func metrics(_ labels: LabelList?, _ truth: [Double], _ predictions: [Double]) -> TabularMetrics {
+        guard let labels else { return .regressor(MLRegressorMetrics(truth: truth, predictions: predictions)) }
+        return .classifier(
+            ConfusionCounts(labels, truth: truth.map { Int($0) }, predictions: predictions.map { Int($0) })
+        )
+    }
+
+    private static func counts(
+        _ labels: LabelList,
+        _ truth: TargetContent,
+        _ predictions: TargetContent
+    ) throws -> ConfusionCounts {
+        ConfusionCounts(
+            labels,
+            truth: try truth.values(labels).map { Int($0) },
+            predictions: try predictions.values(labels).map { Int($0) }
+        )
+    }
+}
+
+/// Metrics of either kind of task.
+enum TabularMetrics: Sendable {
+    case regressor(MLRegressorMetrics)
+    case classifier(ConfusionCounts)
+    case failure(any Error)
+
+    var regressor: MLRegressorMetrics {
+        switch self {
+        case .regressor(let metrics): metrics
+        case .failure(let error): MLRegressorMetrics(error)
+        case .classifier: MLRegressorMetrics(MLCreateError.generic(reason: "these are metrics of a classifier"))
+        }
+    }
+
+    var classifier: MLClassifierMetrics {
+        switch self {
+        case .classifier(let counts): MLClassifierMetrics(counts)
+        case .failure(let error): MLClassifierMetrics(error)
+        case .regressor: MLClassifierMetrics(MLCreateError.generic(reason: "these are metrics of a regressor"))
+        }
+    }
+}

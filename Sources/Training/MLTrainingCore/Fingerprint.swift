@@ -1,0 +1,132 @@
+import MLNumerics
+
+/// A 64-bit hash that tells data and files apart; it does not resist deliberate collisions.
+///
+/// Fingerprints are stored in checkpoints and compared with those of another run, so a family of trainers keeps its
+/// method: with another one, no earlier checkpoint would be recognised.
+package struct Fingerprint: Sendable {
+    /// The function that mixes a word of 64 bits into the hash.
+    package enum Method: Sendable {
+        /// FNV-1a of the word's bytes, the lowest first; used by updates.
+        case fnv1a
+        /// FNV-1a with whole words in place of bytes; used by linear models.
+        case fnv1aWords
+        /// A step of SplitMix64 from the sum so far; used by texts.
+        case splitMix
+        /// The halves of the 128-bit product with a constant (Wang Yi's wyhash); used by sessions of Create ML.
+        case wideProduct
+    }
+
+    package let method: Method
+    private var state: UInt64
+
+    package init(_ method: Method) {
+        self.method = method
+        state =
+            switch method {
+            case .fnv1a, .fnv1aWords: 0xCBF2_9CE4_8422_2325
+            case .splitMix: 0x5357_5445_5854
+            case .wideProduct: 0x9E37_79B9_7F4A_7C15
+            }
+    }
+
+    /// The hash of everything that was added.
+    package var value: UInt64 {
+        guard method == .wideProduct else { return state }
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// The fingerprint of bytes.
+    package static func of(_ bytes: [UInt8], _ method: Method) -> UInt64 {
+        var result = Fingerprint(method)
+        result.add(bytes)
+        return result.value
+    }
+
+    // MARK: Numbers
+
+    package mutating func add(_ word: UInt64) { mix(1) { _ in word } }
+    package mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
+    package mutating func add(_ number: Double) { add(number.bitPattern) }
+
+    /// Adds words one after the other, without their number.
+    package mutating func add(_ words: [UInt64]) { mix(words.count) { words[$0] } }
+    /// Adds numbers one after the other, without their count.
+    package mutating func add(_ numbers: [Int]) { mix(numbers.count) { UInt64(bitPattern: Int64(numbers[$0])) } }
+    /// Adds numbers one after the other, without their count.
+    package mutating func add(_ numbers: [Double]) { mix(numbers.count) { numbers[$0].bitPattern } }
+
+    private mutating func mix(_ count: Int, _ word: (Int) -> UInt64) {
+        var hash = state
+        switch method {
+        case .fnv1a: for place in 0..<count { hash = Self.fnv1a(hash, bytesOf: word(place)) }
+        case .fnv1aWords: for place in 0..<count { hash = (hash ^ word(place)) &* Self.prime }
+        case .splitMix:
+            for place in 0..<count {
+                var generator = SplitMix64(seed: hash ^ word(place))
+                hash = generator.next()
+            }
+        case .wideProduct:
+            for place in 0..<count {
+                let word = word(place)
+                let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+                hash = (product.high ^ product.low) &+ word
+            }
+        }
+        state = hash
+    }
+
+    /// The prime of FNV with 64 bits.
+    private static let prime: UInt64 = 0x100_0000_01B3
+
+    private static func fnv1a(_ hash: UInt64, bytesOf word: UInt64) -> UInt64 {
+        var hash = hash
+        for index in 0..<8 { hash = (hash ^ (word >> UInt64(8 * index) & 0xFF)) &* prime }
+        return hash
+    }
+
+    // MARK: Bytes
+
+    /// Adds bytes and their number.
+    package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+    /// Adds bytes and their number, eight bytes at a time.
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        let whole = bytes.count / 8
+        func word(_ index: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        if method == .fnv1a {
+            var hash = state
+            for index in 0..<whole {
+                hash = (hash ^ word(index)) &* Self.prime
+                hash ^= hash >> 29
+            }
+            for byte in bytes[(whole * 8)...] { hash = (hash ^ UInt64(byte)) &* Self.prime }
+            state = hash
+            return add(bytes.count)
+        }
+        add(bytes.count)
+        mix(whole, word)
+        add(bytes[(whole * 8)...].reduce(0) { $0 << 8 | UInt64($1) } as UInt64)
+    }
+
+    /// Adds bytes one by one, without their number: for the checksum of a file by `fnv1a`.
+    package mutating func add(each bytes: [UInt8]) {
+        guard method == .fnv1a else { return mix(bytes.count) { UInt64(bytes[$0]) } }
+        var hash = state
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* Self.prime }
+        state = hash
+    }
+
+    /// Adds a text and its length in UTF-8.
+    package mutating func add(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard method == .fnv1a else { return add(bytes) }
+        add(each: bytes)
+        add(bytes.count)
+    }
+}
