@@ -1,4 +1,5 @@
-"""Everything is said in pyproject.toml but the tag: any Python 3, this processor, glibc as old as scripts/build-wheel says."""
+"""Everything is said in pyproject.toml but the tag: any Python 3, this platform, or any Linux with this processor and a glibc
+as old as COREML_GLIBC says (scripts/portable/build-wheel)."""
 import os
 import platform
 
@@ -13,8 +14,10 @@ except ImportError:
 
 class PlatformWheel(bdist_wheel):
     def get_tag(self):
-        glibc = os.environ["COREML_GLIBC"].replace(".", "_")
-        return "py3", "none", f"manylinux_{glibc}_{platform.machine()}"
+        glibc = os.environ.get("COREML_GLIBC")
+        if glibc is None:
+            return "py3", "none", super().get_tag()[2]
+        return "py3", "none", f"manylinux_{glibc.replace('.', '_')}_{platform.machine()}"
 
 
 class PlatformDistribution(Distribution):
