@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: problems) func problem(_ problem: OperatorProblem) { #expect(problem.failures() == []) }
 
-    /// Many elements are equal; few and all of them are asked for.
+    /// Ties: many elements are equal; few and all of them are asked for.
     @Test(arguments: [[7, 300], [300, 7], [5, 40, 6], [6000], [2, 5000], [1]])
     func kernels(shape: [Int]) {
         var random = RandomTensors(seed: 31)
