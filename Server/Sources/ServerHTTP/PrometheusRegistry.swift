@@ -36,7 +36,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     /// Gives a metric, by its name in Prometheus, the line that says what it is.
     public func describe(_ name: String, _ help: String) {
-        let line = help.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\n", with: "\\n")
+        let line = Self.escaped(help)
         state.withLock { $0.help[name] = line }
     }
 
@@ -165,7 +165,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     private static func key(_ label: String, suffix: String, _ dimensions: [(String, String)]) -> Key {
         let name = identifier(label, allowsColon: true)
-        let labels = dimensions.map { "\(identifier($0.0, allowsColon: false))=\"\(escaped($0.1))\"" }
+        let labels = dimensions.map { "\(identifier($0.0, allowsColon: false))=\"\(quotable($0.1))\"" }
         return Key(
             name: name.hasSuffix(suffix) ? name : name + suffix,
             labels: labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
@@ -188,10 +188,14 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return name.first.map { $0.isNumber ? "_" + name : name } ?? "_"
     }
 
+    /// A help text as it is written: on one line.
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "\\", with: "\\\\")
-            .replacingOccurrences(of: "\"", with: "\\\"")
-            .replacingOccurrences(of: "\n", with: "\\n")
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\n", with: "\\n")
+    }
+
+    /// The value of a label as it is written between quotation marks.
+    private static func quotable(_ text: String) -> String {
+        escaped(text).replacingOccurrences(of: "\"", with: "\\\"")
     }
 }
 
