@@ -7,6 +7,21 @@ struct PredictSubjectTests {
 
     init() throws { folder = try CommandFolder() }
 
+    @Test func stringsAreGivenWithAndWithoutQuotes() throws {
+        let model = try folder.write(PredictModels.identity(PredictModels.text("city")), "City.mlmodel")
+        for (given, city) in [
+            ("Riga", "Riga"), (#""Riga""#, "Riga"), (#""a \"b\" \u0101""#, "a \"b\" ā"), (#""""#, ""),
+            // What is not a JSON string stands for itself.
+            (#"""#, "\""), (#""a" and "b""#, #""a" and "b""#), ("3", "3"), ("", ""),
+        ] {
+            let run = try coreml("predict", model, "-i", "city=\(given)", "--json")
+            #expect(try CommandFolder.last(run)["city"] as? String == city, "\(given): \(run.output)\(run.errors)")
+        }
+        let rows = try folder.write("city\n\"\"\"Riga\"\"\"\n", "rows.csv")
+        let run = try coreml("predict", model, "--csv", rows, "--json")
+        #expect(try CommandFolder.last(run)["city"] as? String == #""Riga""#, "\(run.output)\(run.errors)")
+    }
+
     @Test func sequencesAreInputs() throws {
         let model = try folder.write(
             PredictModels.identity(PredictModels.words("words"), PredictModels.numbers("numbers")),

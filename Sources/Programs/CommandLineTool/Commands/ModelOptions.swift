@@ -29,8 +29,8 @@ struct InputOptions: ParsableArguments {
         name: [.short, .long],
         help: ArgumentHelp(
             """
-            An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several. In JSON null is a \
-            missing number, NaN; NaN and infinities are "nan", "inf" and "-inf", also in outputs.
+            An input: name=image.jpg, name=array.npy, name=JSON; or a .npz or .json file with several. Strings need no \
+            quotes. In JSON null is a missing number, NaN; NaN and infinities are "nan", "inf" and "-inf", also in outputs.
             """,
             valueName: "name=value"
         )

@@ -16,7 +16,7 @@ struct InputReader {
     /// Reads `name=value` arguments and whole files (`.npz`, `.json`) of inputs.
     ///
     /// A value is an image file, a `.npy` file, a `.json` file, or, for numbers, strings and small arrays, the value
-    /// itself in JSON.
+    /// itself in JSON; a string needs no quotes.
     ///
     /// - Parameters:
     ///   - arguments: The arguments.
@@ -31,7 +31,8 @@ struct InputReader {
                 for (name, data) in try all(inFile: argument) { features[name] = data }
                 continue
             }
-            features[parts[0]] = try value(parts[1], for: try feature(parts[0]))
+            let feature = try feature(parts[0])
+            features[parts[0]] = try unquoted(parts[1], for: feature) ?? value(parts[1], for: feature)
         }
         if let missing = interface.input.first(where: {
             !$0.type.isOptional && features[$0.name] == nil && !others.contains($0.name)
@@ -182,6 +183,14 @@ struct InputReader {
             return try JSONFeature.data(try JSONFeature.value(inFile: text), for: feature)
         }
         return try textValue(text, for: feature)
+    }
+
+    /// The string of a string input that is given as a JSON string, in quotes; `nil` for everything else.
+    private func unquoted(_ text: String, for feature: SpecFeatureDescription) -> FeatureData? {
+        guard case .stringType? = feature.type.type, text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\""),
+            case .string(let content)? = try? JSONFeature.value(text)
+        else { return nil }
+        return .string(content)
     }
 
     /// A value given as text: itself, or JSON; never the name of a file.
